@@ -1,5 +1,4 @@
-//! The evidence of a suite: the known facts about each attempt, judged by the claims as they are now. Verdicts are
-//! never
+//! The evidence of a suite: the known facts about each attempt, judged by the current claims. Verdicts are never
 //! stored: they follow from claims and evidence.
 //!
 //! Runs write into it; `--recorded`, `--failed` and the editor read from it.

@@ -56,7 +56,7 @@ pub enum Event {
     AttemptFinished {
         /// The case.
         case: usize,
-        /// Its result.
+        /// The result.
         run: Arc<RunResult>,
     },
     /// Information for the user that changes no result.
@@ -201,7 +201,7 @@ pub enum Held {
 pub struct OnDisk {
     /// The recordings that it belongs to.
     pub recordings: Arc<Recordings>,
-    /// Its file.
+    /// The file.
     pub path: PathBuf,
     /// The format of the suite.
     pub dialect: Dialect,
@@ -410,7 +410,7 @@ impl AbsenceKind {
 /// The result of one case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// Its place in the suite.
+    /// The place in the suite.
     pub case: usize,
     /// The worst of its runs; `skip` for a case that is switched off.
     pub status: Status,

@@ -142,7 +142,7 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
 /// Error message for a task without a model.
 pub const NO_MODEL: &str = "no model attempts this task; name one under `providers`, or with `--model`";
 
-/// Has an agent work on a task.
+/// Lets an agent work on a task.
 async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {
     let mode = match world.subject {
         Subject::Model { mode, .. } => *mode,
@@ -156,7 +156,7 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         version: world.version,
         cancel: world.cancel,
         // Without a listener, the result is still returned.
-        tell: &|message| drop(world.events.send(Event::Note { message })),
+        notify: &|message| drop(world.events.send(Event::Note { message })),
         turn: &|turn| {
             let subject = world.subject.clone();
             let (case, repeat, turns) = (world.case, world.repeat, task.max_turns);

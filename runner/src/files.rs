@@ -27,7 +27,7 @@ use disk::{kind_of, read_bounded, without_links};
 use paths::{normal, normal_from};
 
 pub use declared::Declared;
-pub use paths::{lexical, slashed, way};
+pub use paths::{lexical, relative_path, slashed};
 
 /// Maximum number of entries of a listed directory.
 const MAX_LISTED_ENTRIES: usize = 10_000;
@@ -333,7 +333,7 @@ impl DiskFiles {
         }
         let found = target.and_then(|target| {
             let kind = kind_of(&fs::metadata(&target).ok()?);
-            Some((Lead::Found { kind, path: way(&root, &target)?, is_far }, target))
+            Some((Lead::Found { kind, path: relative_path(&root, &target)?, is_far }, target))
         });
         found.unwrap_or_else(|| match self.buffer(path) {
             Some(_) => (Lead::Found { kind: FileKind::File, path: normal_from(path), is_far }, place),

@@ -24,7 +24,7 @@ pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TO
 /// The address of a gateway, and its settings.
 #[derive(Clone)]
 pub struct Gateway {
-    /// Its address, without `/` at the end.
+    /// The address, without `/` at the end.
     pub base_url: String,
     /// The path of the webhook.
     pub webhook: String,

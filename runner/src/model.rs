@@ -72,9 +72,9 @@ pub enum Message {
 /// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its description for the model.
+    /// The description for the model.
     pub description: &'static str,
     /// The JSON Schema of its arguments.
     pub parameters: Value,
@@ -83,9 +83,9 @@ pub struct Tool {
 /// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// Its text; empty if it only calls tools.
+    /// The text; empty if it only calls tools.
     pub text: String,
-    /// Its tool calls, in order.
+    /// The tool calls, in order.
     pub calls: Vec<ToolCall>,
     /// Tokens and cost; `None` if not reported.
     pub usage: Option<Usage>,

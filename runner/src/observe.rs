@@ -1,4 +1,4 @@
-//! Finds out facts that claims need beyond the act itself. [`observe`] is the only place that distinguishes needs: a
+//! Collects facts that claims need beyond the act itself. [`observe`] is the only place that distinguishes needs: a
 //! new kind of need has its arm there, and its observer in a separate file.
 
 mod command;

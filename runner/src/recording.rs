@@ -1,8 +1,8 @@
-//! Evidence on disk, so that an edited claim is judged again without acting again.
+//! Evidence on disk, so an edited claim is judged again without acting again.
 //!
-//! One file per attempt in `.speclens/recordings/` beside the suite, named after what was done (the key), whose attempt
-//! it was (the label) and when it began: `KEY.LABEL.REPEAT.BEGAN.json`. One look into the directory shows what there
-//! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late. Texts of more
+//! There is one file per attempt in `.speclens/recordings/` next to the suite, named after the action (the key), the
+//! attempt (the label) and its start: `KEY.LABEL.REPEAT.BEGAN.json`. Listing the directory is enough to know them
+//! all. Of several attempts with one label, the one that began last counts, whichever process wrote it. Texts of more
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod entry;
@@ -46,13 +46,13 @@ pub use entry::{About, Entry};
 pub use machine::Machine;
 pub use retention::{Retention, Standing};
 pub use store::DIRECTORY;
-pub use tidy::{Earnest, InUse, Removed};
+pub use tidy::{InUse, PruneMode, Removed};
 
 /// The version of the files that this program reads and writes.
 const VERSION: u32 = 4;
 
-/// File systems count time in steps: a directory that was listed within this time of its last change may have changed
-/// once more without showing it.
+/// File times have a limited resolution: a directory that was listed within this time of its last change may have
+/// changed again unnoticed.
 const SETTLED: Duration = Duration::from_millis(50);
 
 /// The recordings of one suite.
@@ -61,50 +61,50 @@ pub struct Recordings {
     store: Store,
     place: String,
     limit: u64,
-    /// Finds out which machine this is, when that is needed.
+    /// Returns the identity of this machine, on demand.
     machine: fn() -> Option<Machine>,
     seen: Mutex<Seen>,
 }
 
-/// What was seen of the directory.
+/// The directory as it was last listed.
 #[derive(Debug, Default)]
 struct Seen {
     index: Index,
-    /// When the directory had changed as it was listed.
+    /// The modification time of the directory when it was listed.
     changed: Option<SystemTime>,
     /// Time when it was listed.
     looked: Option<SystemTime>,
-    /// What others had changed when it was listed.
+    /// The changes of other processes when it was listed.
     by_others: Option<Mark>,
     is_swept: bool,
-    /// Whether the lock was waited for in vain.
+    /// Whether waiting for the lock timed out.
     gave_up: bool,
 }
 
-/// Whose attempt it was.
+/// The identity of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The name of the case.
     pub case: String,
     /// The subject that acted.
     pub subject: Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
 }
 
-/// What is recorded of an attempt.
+/// The recording of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// This is what the case does now.
+    /// It is of the case's current action.
     Fresh(FoundFile),
-    /// The case did something else then.
+    /// It is of a former action of the case.
     Stale(FoundFile),
     /// There is none.
     None,
 }
 
 impl Found {
-    /// When the attempt began, in microseconds of the Unix epoch; 0 where there is none.
+    /// Time when the attempt began, in microseconds of the Unix epoch; 0 if there is none.
     pub fn began_us(&self) -> u64 {
         match self {
             Found::Fresh(file) | Found::Stale(file) => file.began_us,
@@ -113,85 +113,85 @@ impl Found {
     }
 }
 
-/// A recording, by its name.
+/// A recording file, as far as its name shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// Its location.
+    /// The path of the file.
     pub path: PathBuf,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
 }
 
-/// One file.
+/// The content of a recording file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
     /// The version of the file.
     speclens_recording: u32,
-    /// The texts of the evidence that are beside the file.
+    /// The texts of the evidence that are stored in other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     texts: Vec<TextRef>,
-    /// The key of what was done.
+    /// The key of the action.
     pub key: String,
-    /// The suite, from the directory that its paths start from.
+    /// The suite, relative to its directory.
     pub suite: String,
     /// The name of the case, secrets masked.
     pub case: String,
     /// The subject that acted.
     pub subject: Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
     /// Time when it was written, RFC 3339.
     pub recorded: String,
-    /// The machine that it was written on, where that has an identity.
+    /// The machine that it was written on, if it has an identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// The parts of what was done.
+    /// The parts of the action.
     pub act: Parts,
     /// The observation, secrets masked.
     pub evidence: Arc<Evidence>,
-    /// What else was noticed.
+    /// Notes for the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What a recording holds beside its label.
+/// The content of a recording without its label.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The key of what was done.
+    /// The key of the action.
     pub key: String,
-    /// The parts of what was done.
+    /// The parts of the action.
     pub act: Parts,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
-    /// The time now, RFC 3339.
+    /// The current time, RFC 3339.
     pub now: String,
     /// The observation, secrets masked.
     pub evidence: Arc<Evidence>,
-    /// What else was noticed, secrets masked.
+    /// Notes for the report, secrets masked.
     pub notes: Vec<String>,
 }
 
-/// Why a recording cannot be used.
+/// The reason why a recording cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// It is gone, or cannot be read.
+    /// It does not exist, or cannot be read.
     Missing,
-    /// It is not whole, or was changed.
+    /// It is incomplete, or was changed.
     Damaged,
     /// Another version of speclens wrote it.
     OtherVersion,
-    /// A text that it refers to is gone.
+    /// A text that it refers to does not exist.
     TextMissing,
-    /// A text that it refers to is not the one that was recorded.
+    /// A text that it refers to was changed.
     TextChanged,
-    /// It has so many bytes, and is not read.
+    /// It has this many bytes, and is not read.
     TooLarge(u64),
 }
 
 impl Unusable {
-    /// Returns the message for the person.
+    /// Returns the message for the user.
     pub fn sentence(&self) -> String {
         match self {
             Unusable::Missing => "no recording: run the test first".to_owned(),
@@ -208,8 +208,8 @@ impl Unusable {
 }
 
 impl Recordings {
-    /// Looks at what there is for the suite at this place below this directory. Recordings of more than `limit` bytes,
-    /// their texts included, are neither written nor read.
+    /// Opens the recordings of the suite at a place below a directory. Recordings of more than `limit` bytes,
+    /// including their texts, are neither written nor read.
     pub fn open(directory: &Path, place: &str, limit: u64) -> Recordings {
         let recordings = Recordings {
             store: Store::beside(directory),
@@ -222,13 +222,13 @@ impl Recordings {
         recordings
     }
 
-    /// Returns the same, written on a machine. It is asked for when something is written or read.
+    /// Returns the same, with a function that identifies this machine when a recording is written or read.
     pub fn on(mut self, machine: fn() -> Option<Machine>) -> Recordings {
         self.machine = machine;
         self
     }
 
-    /// Whether a recording was surely written on another machine than this one.
+    /// Whether a recording was certainly written on another machine.
     pub fn is_foreign(&self, machine: Option<&Machine>) -> bool {
         machine.is_some_and(|other| (self.machine)().is_some_and(|own| own != *other))
     }
@@ -237,8 +237,8 @@ impl Recordings {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the directory again if it has changed, and returns whether other recordings are there now, or others say
-    /// more than before.
+    /// Lists the directory again if it has changed. Returns whether the recordings are different, or another process
+    /// has written some again.
     pub fn look_again(&self) -> bool {
         let mut seen = self.seen();
         let changed = (self.store.changed(), self.store.changed_by_others());
@@ -252,7 +252,7 @@ impl Recordings {
         self.list(&mut seen)
     }
 
-    /// Looks at the directory again if another process has changed it. What this process has written is known.
+    /// Lists the directory again if another process has changed it. The changes of this process are known.
     fn look_for_others(&self) {
         let mut seen = self.seen();
         let by_others = self.store.changed_by_others();
@@ -261,9 +261,9 @@ impl Recordings {
         }
     }
 
-    /// Lists the directory, and returns whether other recordings are there now, or another process has written some again.
+    /// Lists the directory. Returns whether the recordings are different, or another process has written some again.
     fn list(&self, seen: &mut Seen) -> bool {
-        // Asked first: what comes meanwhile is reason to look again.
+        // Read first, so a change in the meantime is noticed the next time.
         let by_others = self.store.changed_by_others();
         let are_rewritten = by_others.unwrap_or_default() != seen.by_others.unwrap_or_default();
         (seen.changed, seen.by_others) = (self.store.changed(), by_others);
@@ -280,8 +280,8 @@ impl Recordings {
         self.seen().index.is_empty()
     }
 
-    /// Returns the recording for a key and a label: of this very label; else of the same act under another label, such
-    /// as a test that was renamed; else of this label, but of another act.
+    /// Returns the recording for a key and a label: with this label; else of the same action with another label, such
+    /// as a renamed test; else with this label, but of another action.
     pub fn find(&self, key: &str, label: &Label) -> Found {
         self.find_in(&self.place, key, label)
     }
@@ -303,11 +303,11 @@ impl Recordings {
         FoundFile { path: self.store.path(&name.file_name()), began_us: name.began_us }
     }
 
-    /// Reads a recording, ready to be judged. What has become a secret since it was written is masked, too.
+    /// Reads a recording, ready to be judged. Values that have become secrets since it was written are masked as well.
     ///
     /// # Errors
     ///
-    /// Where there is no such file, or it cannot be used.
+    /// If the file does not exist, or cannot be used.
     pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
         let bytes = self.store.read(path, self.limit).map_err(|error| match error {
             Unreadable::Missing => Unusable::Missing,
@@ -321,7 +321,7 @@ impl Recordings {
         if recording.speclens_recording != VERSION {
             return Err(Unusable::OtherVersion);
         }
-        // A machine that lost power may have kept the new name of a file, and lost what was written into it.
+        // After a power failure, a file may have its new name without its new content.
         let name = path.file_name().and_then(|name| Name::parse(name.to_str()?));
         if name.is_some_and(|name| !name.is_of(&recording.key, recording.repeat, recording.began_us)) {
             return Err(Unusable::Damaged);
@@ -341,7 +341,7 @@ impl Recordings {
         Ok(recording)
     }
 
-    /// Locks the directory. Another process is waited for once: one that is suspended would hold up every attempt.
+    /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
     fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
         self.store.create()?;
         let patience = if self.seen().gave_up { Duration::ZERO } else { lock::PATIENCE };
@@ -353,7 +353,7 @@ impl Recordings {
     /// Reads a text that the recording at a path refers to.
     fn text(&self, text: &TextRef, path: &Path) -> Result<String, Unusable> {
         let bytes = self.store.read(&self.store.text_path(&text.sha256), text.bytes).map_err(|error| match error {
-            // A newer attempt has taken the place of the recording, and its texts are gone with it.
+            // A newer attempt has replaced the recording, and its texts were removed with it.
             Unreadable::Missing if !path.exists() => Unusable::Missing,
             Unreadable::Missing => Unusable::TextMissing,
             Unreadable::TooLarge(_) => Unusable::TextChanged,
@@ -361,12 +361,12 @@ impl Recordings {
         text.check(bytes)
     }
 
-    /// Writes a recording instead of those of the same label. Where one of them is of an attempt that began later, that
-    /// one stays, and `None` is returned.
+    /// Writes a recording and removes others with the same label. If one of them is of an attempt that began later,
+    /// that one stays, and this returns `None`.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written. Nothing is half written then.
+    /// If it cannot be written. It is then not written at all.
     pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_for_others();
@@ -401,8 +401,8 @@ impl Recordings {
         if !std::mem::replace(&mut self.seen().is_swept, true) {
             self.store.sweep();
         }
-        // Nobody removes the texts before the recording refers to them. Who waited in vain continues: a text that was
-        // written after the other process began to look is not removed.
+        // The lock prevents others from removing the texts before the recording refers to them. If it is not available,
+        // writing continues: a text that was written after the other process began is not removed.
         let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
         let mut written = HashSet::new();
         for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
@@ -418,36 +418,36 @@ impl Recordings {
             replaced
         };
         replaced.iter().for_each(|other| self.store.retire(&other.file_name()));
-        // Once for all of it: until then, who looks for the older recording finds that it is gone, and lists the directory.
+        // Once for all changes: until then, a process that misses the older recording lists the directory.
         self.store.count_change();
         Ok(path)
     }
 }
 
-/// What every version of the file begins with.
+/// The members that every version of the file begins with.
 #[derive(Deserialize)]
 struct Version {
     speclens_recording: u32,
 }
 
-/// Returns the time, in microseconds of the Unix epoch.
+/// Returns the current time, in microseconds of the Unix epoch.
 pub fn now_us() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Makes the directory beside a suite that belongs to speclens, and returns it.
+/// Creates the directory of speclens next to a suite, and returns it.
 pub(crate) fn own_directory(directory: &Path) -> io::Result<PathBuf> {
     Store::beside(directory).create_home().map(Path::to_owned)
 }
 
-/// When an attempt begins that begins now, in microseconds of the Unix epoch. Later for each call, so that attempts of one
-/// process have an order.
+/// Returns the start time for an attempt that begins now, in microseconds of the Unix epoch. It increases with each
+/// call, so the attempts of one process have an order.
 pub fn beginning_us() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = now_us();
     let later = |last: u64| now.max(last.saturating_add(1));
     let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(later(last)));
-    // It always succeeds, and returns the value before.
+    // This always succeeds, and returns the previous value.
     last.map_or(now, later)
 }

@@ -29,7 +29,7 @@ use crate::{event::SuiteResult, files::lexical};
 pub struct SourceText {
     /// The file, relative to the working directory.
     pub path: String,
-    /// Its text.
+    /// The text.
     pub document: Document,
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
@@ -57,7 +57,7 @@ impl Root {
 pub struct FileReport {
     /// The file and its text.
     pub source: SourceText,
-    /// Its problems.
+    /// The problems.
     pub problems: Vec<Problem>,
 }
 
@@ -68,15 +68,15 @@ pub struct SuiteReport {
     pub source: SourceText,
     /// The base of its paths.
     pub root: Root,
-    /// Its format.
+    /// The format.
     pub dialect: Dialect,
     /// The settings that apply, if they have problems.
     pub settings: Option<Arc<FileReport>>,
-    /// Its problems.
+    /// The problems.
     pub problems: Vec<Problem>,
     /// The files that are a part of it and have problems; empty if they are reported as separate suites.
     pub parts: Vec<FileReport>,
-    /// Its meaning.
+    /// The meaning.
     pub suite: Arc<Suite>,
     /// The result of its run; `None` if it was only checked, or refused.
     pub result: Option<Arc<SuiteResult>>,

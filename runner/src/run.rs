@@ -180,7 +180,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         version: Version::default(),
         events,
     });
-    run.tell(Event::Started { attempts: units.len() });
+    run.send(Event::Started { attempts: units.len() });
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let concurrency = match suite.gateway() {
         // They share a workspace, so they would wait for each other anyway.
@@ -228,7 +228,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         cancelled: run.cancel.is_cancelled(),
         duration: started.elapsed(),
     });
-    run.tell(Event::Finished(Arc::clone(&result)));
+    run.send(Event::Finished(Arc::clone(&result)));
     result
 }
 
@@ -330,13 +330,13 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
 }
 
 impl Run {
-    fn tell(&self, event: Event) {
+    fn send(&self, event: Event) {
         // Without a listener, the result is still returned.
         let _ = self.events.send(event);
     }
 
     fn tell_result(&self, unit: &Unit, result: &Arc<RunResult>) {
-        self.tell(Event::AttemptFinished { case: unit.case, run: Arc::clone(result) });
+        self.send(Event::AttemptFinished { case: unit.case, run: Arc::clone(result) });
     }
 }
 
@@ -392,7 +392,7 @@ impl Sum {
             .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
         let rescued = gates.rescued && !cut_off;
         let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !rescued;
-        // Gates may excuse failures; unknown results beside them remain unknown.
+        // Gates may excuse failures; other unknown results remain unknown.
         let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
         let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
         let open = open.filter(|_| rescued);

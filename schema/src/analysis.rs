@@ -1,22 +1,22 @@
-//! Document → problems and suite, block by block: what did not change is not looked at again.
+//! Analyses a document block by block, and reuses the findings of unchanged blocks.
 //!
 //! ```text
 //! each item ── look_at ──▶ Findings, kept with its block ─┐
 //! root, faults, relations between items ──▶ others ───────┴─ finish ──▶ Problems
 //! ```
 //!
-//! [`finish`] copies the findings of an item only where something outside of the item decides what is said of them.
+//! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
 mod directives;
 mod errors;
 mod facts;
 mod finish;
+mod item_list;
 mod levels;
 mod problems;
+mod ranges;
 mod remarks;
-mod roster;
-mod stretches;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -46,108 +46,107 @@ use crate::{
 
 use errors::{Errors, doubted};
 use finish::finish;
+use item_list::{ItemLists, Looked};
 pub use problems::{Located, Part, Problems};
-use roster::{Looked, Rosters};
 
-/// What is known about a document.
+/// Result of the analysis of a document.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// Everything that is wrong, in the order of the text, severities as the settings say.
+    /// All problems in document order, with the severities that the settings define.
     pub problems: Vec<Problem>,
-    /// What can be run.
+    /// Suite to run.
     pub suite: Suite,
 }
 
-/// Analyses documents of one kind. What it finds out about a block is kept with the block.
+/// Analyses documents of one kind, and caches the findings of each block.
 #[derive(Clone, Copy, Debug)]
 pub struct Analyzer {
     file: SpecFile,
-    /// Counts the times that files changed: what was found out by looking at them is then void.
+    /// Number of file changes so far. Findings that depend on files are valid for one epoch only.
     epoch: u64,
-    /// Whether it is a guess that documents are of that kind.
+    /// Whether the kind of the documents is a guess.
     is_guess: bool,
-    /// Whether documents are in a directory, so that there are files beside them.
+    /// Whether documents are in a directory, so other files can be next to them.
     is_saved: bool,
 }
 
-/// What one item gave: ranges count from its block's first byte, pointers from the item.
+/// Findings of one item. Ranges are relative to the first byte of its block, pointers to the item.
 struct Findings {
-    /// In the order of the text.
+    /// Problems in document order.
     problems: Vec<Problem>,
-    /// Whether what is said of them depends on other parts of the document.
+    /// Whether what is reported of them depends on other parts of the document.
     is_entangled: bool,
-    /// What an item says about names, for what is between items.
+    /// Facts of the item for the checks between items.
     facts: Option<Facts>,
 }
 
-/// Everything that was found in a document, whatever settings and comments say of it.
+/// All findings of a document, before settings and comments are applied.
 struct Found<'d> {
-    /// What was found in items, each alone in an intact block.
+    /// Findings of items that are alone in an intact block.
     lists: Vec<Looked<'d>>,
-    /// Everything else.
+    /// All other problems.
     others: Vec<Problem>,
 }
 
 impl Found<'_> {
-    /// Returns all of it. What is known of items is kept with the document.
+    /// Returns all problems. Cached results of items are stored with the document.
     fn into_problems(self, document: &Document, file: SpecFile) -> Vec<Problem> {
         let Found { lists, mut others } = self;
-        let rosters = document.notes::<Rosters>();
+        let item_lists = document.notes::<ItemLists>();
         for looked in lists {
             others.extend(looked.wrong.iter().flat_map(|item| looked.problems(item)));
-            let (list, roster) = looked.into_roster();
-            rosters.keep(file, list, roster);
+            let (list, item_list) = looked.into_item_list();
+            item_lists.keep(file, list, item_list);
         }
         others
     }
 }
 
 impl Analyzer {
-    /// Returns an analyzer that has seen nothing.
+    /// Returns an analyzer with empty caches.
     pub fn new(file: SpecFile) -> Analyzer {
         Analyzer { file, epoch: 0, is_guess: false, is_saved: true }
     }
 
-    /// Returns the same analyzer for documents that are of its kind only as far as can be guessed: no fix is safe in
-    /// them, since they may belong to another tool.
+    /// Sets whether the kind of the documents is only a guess. If it is, no fix is safe, since the documents may
+    /// belong to another tool.
     pub fn guessing(self, is_guess: bool) -> Analyzer {
         Analyzer { is_guess, ..self }
     }
 
-    /// Returns the same analyzer for documents of which it is known whether they are saved: where they are not, no file is
-    /// missing.
+    /// Sets whether the documents are saved. No file is reported as missing for an unsaved document.
     pub fn saved(self, is_saved: bool) -> Analyzer {
         Analyzer { is_saved, ..self }
     }
 
-    /// Files changed: what depends on them is to be looked at again.
+    /// Invalidates the findings that depend on files.
     pub fn files_changed(&mut self) {
         self.epoch += 1;
     }
 
-    /// Returns how many times files changed.
+    /// Returns the number of file changes so far.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Analyses the document as written.
+    /// Analyses a document.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
         let suite = self.suite(document, files, settings, &problems);
         Analysis { problems, suite }
     }
 
-    /// Returns what is wrong, in the order of the text, with every fix.
+    /// Returns all problems in document order, with every fix.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
         self.look(document, files, settings).to_vec(document)
     }
 
-    /// Returns what is wrong, by parts that are shared with what was found before an edit.
+    /// Returns the problems as parts, which share the findings that an edit left unchanged.
     pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
         finish(self.found(document, files), document, self, settings)
     }
 
-    /// Returns what is wrong, whatever the author allows.
+    /// Returns all findings, before settings and comments are applied.
     fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
@@ -173,10 +172,10 @@ impl Analyzer {
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
         others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
-        let rosters = document.notes::<Rosters>();
+        let item_lists = document.notes::<ItemLists>();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
-            lists.push(Looked::at(self, document, node, list, files, rosters.take(self.file, list)));
+            lists.push(Looked::at(self, document, node, list, files, item_lists.take(self.file, list)));
         }
         let mut report = Report::default();
         match (self.format(), lists.iter_mut().find(|looked| looked.has_facts())) {
@@ -194,7 +193,7 @@ impl Analyzer {
         lists.iter_mut().for_each(|looked| looked.sort_out(others));
     }
 
-    /// Returns what the schema finds wrong, in the words of the format.
+    /// Returns the violations of the schema, as the format explains them.
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
@@ -215,14 +214,14 @@ impl Analyzer {
         Findings { problems, is_entangled, facts }
     }
 
-    /// Changes whenever anything changes that a block's findings depend on.
+    /// Returns a hash of everything that the findings of a block depend on.
     fn key(&self, document: &Document, block: &Block) -> u64 {
         let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
-    /// Returns what can be run. The problems decide which cases are intact; what is no error because somebody allowed
-    /// it counts anyway, since a claim that is not understood does not become one by that.
+    /// Returns the suite to run. The problems decide which cases are intact. An error that the author allows still
+    /// counts, since allowing it does not make the claim valid.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
@@ -242,7 +241,7 @@ impl Analyzer {
         with_inputs(suite, files)
     }
 
-    /// Returns the suite with no test but the one around an offset: what can be said about it costs no more.
+    /// Returns the suite with only the test at an offset, so the cost does not depend on the size of the file.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
         let context = self.context(document, files, &Settings::default());
         let mut suite = self.lower_root(document, context.as_deref(), files, &Settings::default());
@@ -266,7 +265,7 @@ impl Analyzer {
         Some(self.format()?.lower(self.file, document, files, settings))
     }
 
-    /// Everything of a suite but the cases of its list.
+    /// Returns the suite without the cases of its list.
     fn lower_root(
         &self,
         document: &Document,
@@ -276,7 +275,7 @@ impl Analyzer {
     ) -> Suite {
         match context {
             Some(context) => context.suite(self.file, document, files, settings),
-            // Settings and scripts are of no format, and there is nothing in them to run.
+            // Settings and scripts belong to no format and contain nothing to run.
             None => Suite::empty(self.file.serves().unwrap_or_else(Dialect::first)),
         }
     }
@@ -306,11 +305,11 @@ impl Analyzer {
                     (start..start + block.length(), kept.at(&at))
                 }
             };
-            // What was cut off below an item, because it is not deep enough, belongs to it as well.
+            // Lines that were split off below an item, because they are not indented enough, belong to it too.
             let end = document.end_with_strays(item).max(extent.end);
             lowered_items.push((extent.start..end, lowered));
         }
-        // What is wrong with the whole concerns every case: a command line refuses such a file.
+        // A problem of the whole file affects every case: the command line refuses such a file.
         let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
         let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
             let (is_refused, doubts) = errors.within(&extent);
@@ -321,8 +320,8 @@ impl Analyzer {
     }
 }
 
-/// Returns a suite with the files that settings declare, and those that tasks begin with. Only what is run here has
-/// inputs, so they are looked for nowhere else.
+/// Returns a suite with the files that settings declare and those that tasks start with. Only suites that are run need
+/// inputs, so no other code computes them.
 fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_) | Action::Trigger(_)))
     {
@@ -340,8 +339,8 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
 }
 
 impl Findings {
-    /// Returns the same with ranges counted from the beginning of a block. Places outside of it are omitted: they may
-    /// move on their own.
+    /// Returns the same findings with ranges relative to the start of a block. Locations outside of the block are
+    /// omitted, because they may move independently.
     fn relative_to(mut self, start: usize, block: &Block) -> Findings {
         let inside = |range: &mut Range<usize>| {
             let fits = range.start >= start && range.end <= start + block.length();
@@ -361,7 +360,7 @@ impl Findings {
     }
 }
 
-/// The cases of an item as last seen, and where it stood: they move when items are inserted above it.
+/// Cases of an item from the last analysis, and its location then. They move if items are inserted above it.
 struct Lowered(Mutex<(Pointer, Vec<Arc<Case>>)>);
 
 impl Lowered {
@@ -379,7 +378,7 @@ impl Lowered {
     }
 }
 
-/// Whether a list is without items only because none of them could be read.
+/// Whether a list has no items only because none of them could be parsed.
 fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
     let list = || root.find(&problem.at).filter(|list| list.shape() == Shape::Sequence);
     problem.code == Code::OutOfRange

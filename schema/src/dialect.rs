@@ -1,4 +1,4 @@
-//! The formats that are understood. What differs between them is in the folder of each, behind one trait.
+//! The supported formats. Each has a folder with everything that is specific to it, behind one trait.
 
 pub mod clawspec;
 pub mod cli_bench;
@@ -32,7 +32,7 @@ use crate::{
     verdict::{Status, Verdict},
 };
 
-/// A format of test specs: a handle of its implementation.
+/// A format of test specs: a handle to its implementation.
 #[derive(Clone, Copy)]
 pub struct Dialect(&'static dyn Format);
 
@@ -42,14 +42,14 @@ impl Dialect {
         Dialect(format)
     }
 
-    /// Returns every format, in the order of the reference.
+    /// Returns all formats, in the order of the reference.
     pub fn all() -> impl Iterator<Item = Dialect> {
         let mut last = None;
         let formats = SpecFile::ALL.iter().filter_map(|file| file.dialect());
         formats.filter(move |dialect| last.replace(*dialect) != Some(*dialect))
     }
 
-    /// Returns the format that what has none is said to be of, where one has to be named.
+    /// Returns the fallback format for files that belong to none.
     pub(crate) fn first() -> Dialect {
         Dialect::all().next().expect("there are formats")
     }
@@ -58,54 +58,54 @@ impl Dialect {
         self.0
     }
 
-    /// The format's name as reports write it.
+    /// Returns the name of the format in reports.
     pub fn as_str(self) -> &'static str {
         self.format().name()
     }
 
-    /// Returns the name of the program that the format comes from, as messages write it.
+    /// Returns the name of the original program, as messages write it.
     pub fn program(self) -> &'static str {
         self.format().program()
     }
 
-    /// Returns the key that names a case.
+    /// Returns the key of a case's name.
     pub fn name_key(self) -> &'static str {
         self.format().name_key()
     }
 
-    /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
+    /// Masks secrets with asterisks before evidence is judged, recorded or shown. Masked text stays masked.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         evidence.mask(secrets, |written, masked| self.format().concealed(written, masked));
     }
 
-    /// Reads what a run wrote by the format's protocol.
-    /// Recordings hold only the raw streams, so this is done after a run, and again whenever a recording is read.
+    /// Interprets the output of a run according to the format's protocol.
+    /// Recordings contain only the raw streams, so this runs after each run and whenever a recording is read.
     pub fn interpret(self, evidence: &mut Evidence) {
         self.format().interpret(evidence);
     }
 
-    /// Returns whether what a test leaves running in the background serves the tests that follow: a KindLM test may start the
-    /// server that later tests talk to. Elsewhere each test starts from its own setup.
+    /// Whether background processes of a test keep running for the tests that follow: a KindLM test may start the
+    /// server that later tests talk to. In other formats, each test starts from its own setup.
     pub fn keeps_background(self) -> bool {
         self.format().keeps_background()
     }
 
-    /// How plain scalars are read.
+    /// Returns the rules for reading plain scalars.
     pub fn scalar_rules(self) -> ScalarRules {
         self.format().scalar_rules()
     }
 
-    /// Returns what files must be together for names in them to be the same thing.
+    /// Returns the scope of names: the files in which the same name means the same thing.
     pub fn unit(self) -> Unit {
         self.format().unit()
     }
 
-    /// Returns which of its assertions a trace can decide.
+    /// Returns the assertions that a trace can decide.
     pub fn traced(self) -> Traced {
         self.format().traced()
     }
 
-    /// Returns what a case lacks that does nothing, as part of a sentence.
+    /// Returns the phrase for a case without an action.
     pub fn without_action(self) -> &'static str {
         self.format().without_action()
     }
@@ -115,17 +115,17 @@ impl Dialect {
         self.format().starter()
     }
 
-    /// Whether the models of a suite are asked about each of its cases.
+    /// Whether the models of a suite run each of its cases.
     pub fn chooses_models(self) -> bool {
         self.format().chooses_models()
     }
 
-    /// Returns why a name of a kind cannot be renamed.
+    /// Returns the reason why a name of a kind cannot be renamed.
     pub fn fixed_name(self, kind: &str, name: &str) -> Option<&'static str> {
         self.format().fixed_name(kind, name)
     }
 
-    /// Returns what counts where a key is not set.
+    /// Returns the value that applies if a key is not set.
     pub fn in_force(
         self,
         file: SpecFile,
@@ -187,82 +187,82 @@ impl JsonSchema for Dialect {
     }
 }
 
-/// The conditions that a suite puts on its whole run. A format that has none has no gates to evaluate.
+/// Conditions of a suite on its whole run. Empty for formats without gates.
 #[derive(Clone, Debug, Default)]
 pub struct Gates(Option<Arc<dyn Gate>>);
 
-/// What gates look at: the runs of one case, by subject.
+/// Runs of one case by subject, as input for gates.
 #[derive(Clone, Debug)]
 pub struct CaseOutcome<'a> {
-    /// The result of the case.
+    /// Result of the case.
     pub status: Status,
     /// One entry per attempt.
     pub runs: Vec<RunOutcome<'a>>,
-    /// One entry per attempt that was left out, because it could not have changed the answer of a gate.
+    /// Subject of each attempt that was skipped because it could not have changed the result of a gate.
     pub left_out: Vec<&'a Subject>,
 }
 
-/// One attempt, as gates look at it.
+/// One attempt, as input for gates.
 #[derive(Clone, Debug)]
 pub struct RunOutcome<'a> {
-    /// Who acted.
+    /// Subject of the attempt.
     pub subject: &'a Subject,
-    /// The attempt's status.
+    /// Status of the attempt.
     pub status: Status,
-    /// The verdicts of all claims.
+    /// Verdicts of all claims.
     pub verdicts: Vec<&'a Verdict>,
-    /// From start to end.
+    /// Duration in milliseconds.
     pub duration_ms: Option<f64>,
-    /// Whether it may have taken longer than that.
+    /// Whether the attempt may have taken longer.
     pub duration_is_open: bool,
-    /// US dollars.
+    /// Cost in US dollars.
     pub cost_usd: Option<f64>,
 }
 
-/// The answer of one gate.
+/// Result of one gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateOutcome {
-    /// The gate's name in the format.
+    /// Name of the gate in the format.
     pub name: &'static str,
-    /// Where it is written; nothing when the format's default applies.
+    /// Location in the file; `None` for the default of the format.
     pub at: Option<Pointer>,
     /// Pass or fail.
     pub status: Status,
-    /// The limit.
+    /// Limit of the gate.
     pub expected: f64,
-    /// The measured value.
+    /// Measured value.
     pub actual: f64,
-    /// The whole story in one sentence.
+    /// Result in one sentence.
     pub message: String,
 }
 
-/// What the gates make of a run.
+/// Results of the gates for a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateReport {
-    /// Every gate, in the format's order.
+    /// All gates, in the order of the format.
     pub gates: Vec<GateOutcome>,
-    /// Whether gates written in the file allow the failed cases there are. Never set by a default.
+    /// Whether gates in the file allow the failed cases. Never set by a default.
     pub rescued: bool,
 }
 
 impl Gates {
-    /// The gates of a format.
+    /// Creates the gates of a format.
     pub fn of(gates: impl Gate + 'static) -> Gates {
         Gates(Some(Arc::new(gates)))
     }
 
-    /// Judges a finished run.
+    /// Evaluates a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         self.0.as_ref().map(|gates| gates.evaluate(cases)).unwrap_or_default()
     }
 
-    /// Returns whether the gate over the attempts of a subject's model has an answer that no further attempt can change:
-    /// `made` counts those that were made, of so many that are planned. `false` where no gate is only about them.
+    /// Whether no further attempt can change the result of the gate over the attempts of a subject's model. `made`
+    /// counts the finished attempts, `planned` is the number of all. `false` if there is no such gate.
     pub fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {
         self.0.as_ref().is_some_and(|gates| gates.is_decided(subject, made, planned))
     }
 
-    /// Returns whether such a gate exists.
+    /// Whether there is such a gate.
     pub fn can_be_decided(&self, subject: &Subject) -> bool {
         self.0.as_ref().is_some_and(|gates| gates.can_be_decided(subject))
     }

@@ -1,6 +1,6 @@
 //! Comments for speclens: `# speclens: allow(CODE)` and `# speclens: dialect=KIND`.
 //!
-//! A comment that is meant as one and written differently is recognised, too: it is not obeyed, and the slip says why.
+//! Misspelt directives are recognised too: they have no effect, and the mistake is the reason.
 
 mod allowance;
 
@@ -11,59 +11,61 @@ use crate::{json_schema::SpecFile, problem::Code, words::nearest};
 pub use crate::document::NAME;
 pub use allowance::{Allowance, allowances, directives};
 
-/// What a comment can ask for.
+/// Action of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Not to report problems with these codes.
+    /// Allows problems with these codes.
     Allow,
-    /// To read the file as one of this kind.
+    /// Declares the kind of the file.
     Dialect,
 }
 
-/// One comment that speaks to speclens. Its places count from the beginning of the text that it was read from.
+/// A directive comment. Its ranges are relative to the start of the text that it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive {
-    /// What it asks for. `None` where its verb is unlike any.
+    /// Action of the directive. `None` if its verb is not similar to any.
     pub verb: Option<Verb>,
-    /// From its name to the end of what belongs to it; remarks after it are not part of it.
+    /// Range of the directive; remarks after it are excluded.
     pub range: Range<usize>,
-    /// The codes, or the kind.
+    /// Codes, or the kind.
     pub words: Vec<(String, Range<usize>)>,
-    /// Why it is not obeyed.
-    pub slip: Option<Slip>,
+    /// Reason why the directive has no effect.
+    pub mistake: Option<DirectiveMistake>,
 }
 
-/// Why a comment that is meant for speclens is not obeyed.
+/// Reason why a directive has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slip {
-    /// Its name is misspelt.
+pub enum DirectiveMistake {
+    /// The name `speclens` is misspelt.
     Name(Range<usize>),
-    /// The colon after its name is missing.
+    /// The colon after the name is missing.
     Colon(Range<usize>),
-    /// Its verb does not exist.
+    /// The verb is unknown.
     Verb(Range<usize>),
     /// The codes are not in parentheses, or the kind is not after a `=`.
     Form(Range<usize>),
-    /// It names nothing.
+    /// The code or kind is missing.
     Empty(Range<usize>),
 }
 
-impl Slip {
-    /// Returns the bytes that are wrong.
+impl DirectiveMistake {
+    /// Returns the range of the mistake.
     pub fn range(&self) -> &Range<usize> {
         match self {
-            Slip::Name(range) | Slip::Colon(range) | Slip::Verb(range) | Slip::Form(range) | Slip::Empty(range) => {
-                range
-            }
+            DirectiveMistake::Name(range)
+            | DirectiveMistake::Colon(range)
+            | DirectiveMistake::Verb(range)
+            | DirectiveMistake::Form(range)
+            | DirectiveMistake::Empty(range) => range,
         }
     }
 }
 
 impl Verb {
-    /// Every one.
+    /// All verbs.
     pub const ALL: [Verb; 2] = [Verb::Allow, Verb::Dialect];
 
-    /// Returns its word.
+    /// Returns the word of the verb.
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Allow => "allow",
@@ -71,7 +73,7 @@ impl Verb {
         }
     }
 
-    /// Words of other tools for the same.
+    /// Returns equivalent words of other tools.
     fn synonyms(self) -> &'static [&'static str] {
         match self {
             Verb::Allow => &["ignore", "disable", "suppress", "silence", "skip", "off", "noqa", "nolint"],
@@ -79,7 +81,7 @@ impl Verb {
         }
     }
 
-    /// Returns the verb that a word means.
+    /// Returns the verb that a word refers to.
     fn meant_by(word: &str) -> Option<Verb> {
         let word = word.to_ascii_lowercase();
         // `disable-next-line`, `ignore_file`
@@ -90,7 +92,7 @@ impl Verb {
         Verb::ALL.into_iter().find(is_synonym).or_else(|| is_near(near()?))
     }
 
-    /// Whether a word is one that the verb takes, or nearly so.
+    /// Whether a word is a valid argument of the verb, or similar to one.
     fn takes(self, word: &str) -> bool {
         match self {
             Verb::Allow => nearest(word, Code::ALL.iter().map(|code| code.as_str())).is_some(),
@@ -100,8 +102,8 @@ impl Verb {
 }
 
 impl Directive {
-    /// Finds every `#` of a text after which there is one, with what it says. Whether a comment begins there is for
-    /// those to know who know the tree.
+    /// Finds every `#` in a text that starts a directive. Whether a comment begins there can only be decided with the
+    /// tree.
     pub fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
         let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
         let hashes = text.match_indices('#').map(|(at, _)| at).filter(move |&at| begins(at));
@@ -111,7 +113,7 @@ impl Directive {
         })
     }
 
-    /// Reads a comment: what is after its `#`, which is at a place of the text. `None` where it is meant for people.
+    /// Parses a comment: the text after its `#`, which is at an offset of the text. `None` if it is not a directive.
     fn read(comment: &str, at: usize) -> Option<Directive> {
         let mut reader = Reader { text: comment, at: 0 };
         reader.skip_blanks();
@@ -150,7 +152,7 @@ impl Directive {
             Some(Verb::Dialect) => sign == Some('=') && words.iter().all(|(word, at)| word.len() == at.len()),
             None => true,
         };
-        // Words after a verb that no sign joins to it may be a sentence.
+        // Without a sign after the verb, the following words may be a sentence.
         let words = if sign.is_some() || takes_first() { words } else { Vec::new() };
         let end = match words.last() {
             _ if sign.is_some() => reader.at.max(verb_end),
@@ -158,24 +160,24 @@ impl Directive {
             None => verb_end,
         };
         let end = comment[..end].trim_end().len();
-        let slip = if !is_name {
-            Some(Slip::Name(name.clone()))
+        let mistake = if !is_name {
+            Some(DirectiveMistake::Name(name.clone()))
         } else if !has_colon {
-            Some(Slip::Colon(name.clone()))
+            Some(DirectiveMistake::Colon(name.clone()))
         } else if exact.is_none() {
-            Some(Slip::Verb(verb))
+            Some(DirectiveMistake::Verb(verb))
         } else if words.is_empty() {
-            Some(Slip::Empty(verb.start..end))
+            Some(DirectiveMistake::Empty(verb.start..end))
         } else if !is_formed {
-            Some(Slip::Form(verb.start..end))
+            Some(DirectiveMistake::Form(verb.start..end))
         } else {
             None
         };
-        let directive = Directive { verb: meant, range: name.start..end, words, slip };
+        let directive = Directive { verb: meant, range: name.start..end, words, mistake };
         Some(directive.moved(at))
     }
 
-    /// Returns how it is written as speclens reads it. `None` where nothing says what it asks for.
+    /// Returns the directive in its valid form. `None` if the action is not clear.
     pub fn written(&self) -> Option<String> {
         let words: Vec<&str> = self.words.iter().map(|(word, _)| word.as_str()).collect();
         let first = words.first()?;
@@ -185,14 +187,18 @@ impl Directive {
         })
     }
 
-    /// Returns the same at another place.
+    /// Returns the directive with its ranges moved.
     pub(crate) fn moved(mut self, distance: usize) -> Directive {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
         self.words.iter_mut().for_each(|(_, range)| shift(range));
         if let Some(
-            Slip::Name(range) | Slip::Colon(range) | Slip::Verb(range) | Slip::Form(range) | Slip::Empty(range),
-        ) = &mut self.slip
+            DirectiveMistake::Name(range)
+            | DirectiveMistake::Colon(range)
+            | DirectiveMistake::Verb(range)
+            | DirectiveMistake::Form(range)
+            | DirectiveMistake::Empty(range),
+        ) = &mut self.mistake
         {
             shift(range);
         }
@@ -234,7 +240,7 @@ impl Reader<'_> {
         ['(', '=', ':'].into_iter().find(|sign| self.next_is(*sign))
     }
 
-    /// Returns the words up to the closing parenthesis. Where there is none, those of a list.
+    /// Returns the words up to the closing parenthesis. If it is missing, the words of a list.
     fn until_closed(&mut self) -> Vec<(String, Range<usize>)> {
         let Some(end) = self.rest().find(')') else { return self.listed(false) };
         let (start, end) = (self.at, self.at + end);
@@ -248,7 +254,7 @@ impl Reader<'_> {
         places.filter(|(word, _)| !word.is_empty()).collect()
     }
 
-    /// Returns the words of a list without parentheses: each but the last with a comma after it.
+    /// Returns the words of a list without parentheses: all but the last are followed by a comma.
     fn listed(&mut self, is_one: bool) -> Vec<(String, Range<usize>)> {
         let mut words = Vec::new();
         loop {
@@ -272,12 +278,12 @@ impl Reader<'_> {
 mod tests {
     use super::Directive;
 
-    /// What is made of a comment: what belongs to it, what is wrong in it, how it is written.
+    /// Checks the range, the problem and the valid form of a comment.
     #[track_caller]
     fn check(comment: &str, expected: Option<(&str, &str, Option<&str>)>) {
         let found = Directive::read(comment, 0);
         let found = found.as_ref().map(|found| {
-            let wrong = found.slip.as_ref().map_or("", |slip| &comment[slip.range().clone()]);
+            let wrong = found.mistake.as_ref().map_or("", |mistake| &comment[mistake.range().clone()]);
             (&comment[found.range.clone()], wrong, found.written())
         });
         let expected = expected.map(|(range, wrong, written)| (range, wrong, written.map(str::to_owned)));
@@ -293,7 +299,7 @@ mod tests {
             (" speclens: dialect = clawspec-handoff from here", "speclens: dialect = clawspec-handoff"),
         ] {
             let found = Directive::read(comment, 0).unwrap();
-            assert_eq!((&comment[found.range.clone()], found.slip), (range, None), "{comment}");
+            assert_eq!((&comment[found.range.clone()], found.mistake), (range, None), "{comment}");
         }
     }
 

@@ -1,9 +1,9 @@
-//! Changes of a YAML text: one named operation on a node each. All fixes are made of them.
+//! Edits of YAML text: one operation per function, each on a node. All fixes consist of them.
 //!
-//! The operations alone know how a text is laid out: which bytes are a node's own and which belong to the anchor behind an
-//! alias, brackets and block style, two things on one line, comments, both ways to indent a list, dashes, byte order marks.
-//! Each returns `None` where the layout does not allow the change. New lines end with `\n`; [`crate::cure::adapted`] gives them
-//! the line ends of the document.
+//! Only these operations depend on the layout of the text: which bytes belong to a node itself and which to the anchor
+//! of an alias, flow and block style, several nodes on one line, comments, both styles of list indentation, dashes,
+//! byte order marks. Each returns `None` if the layout does not permit the edit. New lines end with `\n`;
+//! [`crate::fixing::adapted`] converts them to the line endings of the document.
 
 mod insert;
 mod lines;
@@ -33,23 +33,23 @@ pub(crate) use moving::{below, below_as, beside, into_list, joined, to_top};
 pub(crate) use remove::{comment_entry, comment_out, remove_entry, remove_item};
 pub(crate) use reshape::{fill, mapping_of_item, quote_entry, replace_entries, replace_entry, split_key};
 
-/// Gives a key another name.
+/// Renames a key.
 pub(crate) fn rename_key(key: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
     (!key.is_through_alias()).then(|| vec![Edit::new(key.own_range(), scalar(name))])
 }
 
-/// Puts other words instead of a value that is written on one line.
+/// Replaces a value that is on one line.
 pub(crate) fn replace(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(one_line(value)?, words)])
 }
 
-/// Puts a value instead of one that is written on one line, in the quotes that it needs.
+/// Replaces a value that is on one line with a string, quoted if necessary.
 pub(crate) fn replace_text(value: NodeRef<'_>, text: &str) -> Option<Vec<Edit>> {
     replace(value, scalar(text))
 }
 
-/// Puts other words instead of a part of a text. `None` where the bytes of `range` are not the part, because the text
-/// is not written as it reads.
+/// Replaces part of a string. `None` if the bytes of `range` differ from the part, because the string is
+/// written with escapes.
 pub(crate) fn replace_part(
     text: NodeRef<'_>,
     range: Range<usize>,
@@ -60,35 +60,35 @@ pub(crate) fn replace_part(
     is_part.then(|| vec![Edit::new(range, words)])
 }
 
-/// Puts other words instead of a value, however many lines it takes.
+/// Replaces a value that may span several lines.
 pub(crate) fn rewrite(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
     can_change_value(value).then(|| vec![Edit::new(value.own_range(), words)])
 }
 
-/// Puts the text of a scalar in quotes.
+/// Puts a scalar in quotes.
 pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     rewrite(value, Value::from(value.text()?).to_string())
 }
 
-/// Puts a text in quotes, and with it what is beside it on its line and was read as something else: a tag, a comment. Returns
-/// the words, too.
+/// Puts a string in quotes, including text next to it on its line that was read as a tag or a comment. Also returns
+/// the quoted text.
 pub(crate) fn quote_with(text: NodeRef<'_>, whole: &Range<usize>) -> Option<(String, Vec<Edit>)> {
     let words = source(text, whole.clone()).filter(|words| !words.contains('\n') && can_change_value(text))?;
     let quoted = quoted(&words);
     Some((quoted.clone(), vec![Edit::new(whole.clone(), quoted)]))
 }
 
-/// Puts each of two values on one line instead of the other.
+/// Swaps two values that are on one line each.
 pub(crate) fn swap(one: NodeRef<'_>, other: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(sorted([replace(one, words(other)?)?, replace(other, words(one)?)?].concat()))
 }
 
-/// Returns the words of a value on one line, as they are written.
+/// Returns the source text of a value that is on one line.
 pub(crate) fn words(value: NodeRef<'_>) -> Option<String> {
     source(value, one_line(value)?)
 }
 
-/// Returns the words of a value on one line, as they can be written in brackets: there a plain text ends at a comma.
+/// Returns the source text of a value that is on one line, for use in a flow list: there, a comma ends plain text.
 pub(crate) fn words_in_brackets(value: NodeRef<'_>) -> Option<String> {
     let words = words(value)?;
     Some(match value.text() {
@@ -97,23 +97,23 @@ pub(crate) fn words_in_brackets(value: NodeRef<'_>) -> Option<String> {
     })
 }
 
-/// Returns the bytes of a value that is written on one line, where they are its own.
+/// Returns the bytes of a value that is on one line, unless they belong to an anchor.
 pub(crate) fn one_line(value: NodeRef<'_>) -> Option<Range<usize>> {
     let range = value.own_range();
     (!range.is_empty() && is_on_one_line(value, &range) && can_change_value(value)).then_some(range)
 }
 
-/// Whether a change of the bytes of a node changes this node: they are not those of an anchor elsewhere.
+/// Whether the bytes of a node belong to the node itself, not to an anchor elsewhere.
 pub(crate) fn is_own(node: NodeRef<'_>) -> bool {
     !node.resolved().is_through_alias()
 }
 
-/// Whether nothing but blanks is before a node on its line.
+/// Whether only blanks precede a node on its line.
 pub(crate) fn begins_its_line(node: NodeRef<'_>) -> bool {
     margin(node, node.own_range().start).is_some_and(|before| before.trim().is_empty())
 }
 
-/// Whether a collection is written with brackets or braces.
+/// Whether a collection is in flow style.
 pub(crate) fn is_flow(node: NodeRef<'_>) -> bool {
     let own = node.own_range();
     let written = source(node, own.start..own.end.min(own.start + 512)).unwrap_or_default();
@@ -124,7 +124,7 @@ pub(crate) fn is_flow(node: NodeRef<'_>) -> bool {
     rest.starts_with(['[', '{'])
 }
 
-/// Whether a node has an anchor, or something below it has: it may be used elsewhere.
+/// Whether a node or one of its descendants has an anchor, and may be used elsewhere.
 pub(crate) fn has_anchor(node: NodeRef<'_>) -> bool {
     node.alias().is_none()
         && (node.anchor().is_some()
@@ -132,24 +132,24 @@ pub(crate) fn has_anchor(node: NodeRef<'_>) -> bool {
             || node.items().any(has_anchor))
 }
 
-/// Whether something below a node has an anchor or is an alias: neither may change its place.
+/// Whether a descendant of a node has an anchor or is an alias, and so cannot be moved.
 fn has_names(node: NodeRef<'_>) -> bool {
     is_marked(node)
         || node.entries().any(|entry| has_names(entry.key) || has_names(entry.value))
         || node.items().any(has_names)
 }
 
-/// Whether a node has an anchor or is an alias, which an edit of what it is made of would lose.
+/// Whether a node has an anchor or is an alias, which an edit of its content would remove.
 fn is_marked(node: NodeRef<'_>) -> bool {
     node.alias().is_some() || node.anchor().is_some()
 }
 
-/// Whether a change of the bytes of a value changes nothing else, and leaves its anchor.
+/// Whether the value can be changed without changing anything else or removing its anchor.
 fn can_change_value(value: NodeRef<'_>) -> bool {
     is_own(value) && value.alias().is_none()
 }
 
-/// Whether the bytes of a collection are its own, and no one else's.
+/// Whether the bytes of a collection are its own and not shared.
 fn can_change(collection: NodeRef<'_>) -> bool {
     !collection.is_through_alias() && !is_marked(collection)
 }
@@ -163,19 +163,19 @@ fn source(node: NodeRef<'_>, range: Range<usize>) -> Option<String> {
     node.document().text().get_byte_slice(range).map(String::from)
 }
 
-/// Returns where the line of a byte begins.
+/// Returns the start of the line at an offset.
 fn line_start(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte(text.byte_to_line(at))
 }
 
-/// Returns the text between the beginning of a line and a byte of it, without a byte order mark.
+/// Returns the text between the start of a line and an offset in it, without a byte order mark.
 fn margin(node: NodeRef<'_>, at: usize) -> Option<String> {
     let before = source(node, line_start(node, at)..at)?;
     Some(before.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// Returns where the last thing of a node ends. What a reader counts to a block may reach over blank lines and
+/// Returns the end of the last content of a node. The range of a block may include blank lines and
 /// comments.
 fn end_of(node: NodeRef<'_>) -> usize {
     if node.alias().is_some() {
@@ -196,7 +196,7 @@ fn end_of(node: NodeRef<'_>) -> usize {
     own.start + written.trim_end().len()
 }
 
-/// Returns the edits in the order of the text.
+/// Returns the edits in document order.
 fn sorted(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| edit.range.start);
     edits

@@ -1,4 +1,4 @@
-//! Words and fixes for what cannot be read in a text.
+//! Messages and fixes of faults: text that cannot be parsed.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::{
     problem::{Code, Edit, Fix, Problem},
 };
 
-/// Maximum number of duplicate keys that get fixes, which cost more than their message.
+/// Maximum number of duplicate keys with fixes, which cost more than their message.
 const MAX_FIXED_KEYS: usize = 64;
 
-/// Returns a problem for everything that cannot be read, in the order of the text.
+/// Returns a problem for each fault, in document order.
 pub fn problems(document: &Document) -> Vec<Problem> {
     problems_but(document, |_| false)
 }
 
-/// Returns the same without the faults that are reported elsewhere.
+/// Returns the same without the faults that other rules report.
 pub(crate) fn problems_but(document: &Document, is_known: impl Fn(&Fault) -> bool) -> Vec<Problem> {
     let faults = document.faults();
     let mut problems: Vec<Problem> = faults.iter().filter(|fault| !is_known(fault)).map(problem).collect();
@@ -32,7 +32,7 @@ pub(crate) fn problems_but(document: &Document, is_known: impl Fn(&Fault) -> boo
     problems
 }
 
-/// Returns the problem that a fault is.
+/// Returns the problem of a fault.
 pub(crate) fn problem(fault: &Fault) -> Problem {
     let range = fault.range.clone();
     match &fault.kind {
@@ -63,7 +63,7 @@ fn code(class: FaultClass) -> Code {
     }
 }
 
-/// Returns what is wrong.
+/// Returns the message of a fault.
 pub fn message(kind: &FaultKind) -> String {
     let fixed = match kind {
         FaultKind::FileTooLarge => return format!("the file is larger than {} MB and is not read", MAX_BYTES >> 20),
@@ -171,7 +171,7 @@ fn foreign_blank(other: Option<char>, place: BlankPlace) -> String {
     }
 }
 
-/// Returns what to write instead where no rewriting of the line is known. `None` where the message says it.
+/// Returns the help, if there is no fix for the line. `None` if the message is sufficient.
 fn help(kind: &FaultKind) -> Option<String> {
     const QUOTE: &str = "put the string in quotes";
     let fixed = match kind {
@@ -246,7 +246,7 @@ fn help(kind: &FaultKind) -> Option<String> {
 
 fn fix(rewrite: &Rewrite) -> Fix {
     let edits = vec![Edit::new(rewrite.range.clone(), rewrite.text.clone())];
-    // A dash that is not one of YAML's is part of a text, wherever its line is.
+    // A dash that is not a YAML dash is part of a string on any line.
     let is_certain = rewrite.is_certain && !rewrite.text.trim_start().starts_with(['–', '—', '•']);
     if is_certain { Fix::safe(title(rewrite), edits) } else { Fix::guess(title(rewrite), edits) }
 }
@@ -266,7 +266,7 @@ fn title(rewrite: &Rewrite) -> String {
 
 fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
     let message = format!("unknown alias `*{name}`");
-    // Not the name of an anchor, but a text such as `*.txt`.
+    // Not the name of an anchor, but a string such as `*.txt`.
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
         let quoted = quoted(&format!("*{name}"));
         let help = format!("write `{quoted}`");
@@ -290,8 +290,8 @@ mod tests {
 
     use super::problems;
     use crate::{
-        cure::replaced,
         document::{Document, ScalarRules},
+        fixing::replaced,
     };
 
     #[track_caller]

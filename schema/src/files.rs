@@ -1,5 +1,5 @@
-//! The questions about the disk that pure code may ask. The command line and the server answer from
-//! the real disk, tests from a list.
+//! Access to files for pure code. The command line and the server use the
+//! file system, tests use a list.
 
 mod glob;
 
@@ -16,18 +16,18 @@ use sha2::{Digest, Sha256};
 
 use crate::suite::Inputs;
 
-/// A view of the files below a suite's directory, as one document of the suite sees them. Every path is
+/// A view of the files below a suite's directory, for one document of the suite. Every path is
 /// relative to that directory and uses `/`.
 ///
-/// The directory is that of the main file; for ClawSpec the root of the workspace, where its `clawspec.yaml` is.
+/// The directory is that of the main file; for ClawSpec, the root of the workspace (the directory of `clawspec.yaml`).
 pub trait Files: Send + Sync {
     /// Returns the suite's directory, for messages.
     fn root(&self) -> &Path;
-    /// Returns what is at a path, symbolic links followed.
+    /// Returns the kind of a path, following symbolic links.
     fn kind(&self, path: &str) -> Option<FileKind>;
-    /// Returns the content of a file, or why it cannot be read.
+    /// Returns the content of a file, or the reason why it cannot be read.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
-    /// When a file was changed last, in UTC. `None` where that is not known.
+    /// Returns the time of the last change of a file, in UTC. `None` if unknown.
     fn changed(&self, _path: &str) -> Option<String> {
         None
     }
@@ -35,13 +35,13 @@ pub trait Files: Send + Sync {
     fn digest(&self, path: &str) -> Option<String> {
         self.read(path).ok().map(|content| digest(&content))
     }
-    /// Returns the digest of a file outside the directory, at an absolute path or one that begins with `..`. `None`
-    /// where there is none, or where it is outside the workspace: what is there is not ours to read.
+    /// Returns the digest of a file outside of the directory, given an absolute path or one that begins with `..`.
+    /// `None` if there is none, or if it is outside of the workspace, which is not read.
     fn digest_beyond(&self, _path: &str) -> Option<String> {
         None
     }
-    /// Everything in a directory that the suite names, by its path from here, each with a digest of its content. A task that
-    /// begins with a copy of the directory finds it. Empty for one outside of the workspace: what is there is not ours to read.
+    /// Returns everything in a directory that the suite names, by path, each with a digest of its content. A task that
+    /// begins with a copy of the directory finds it. Empty for a directory outside of the workspace, which is not read.
     fn tree(&self, directory: &str) -> Inputs {
         let mut found = Inputs::new();
         let mut open = vec![directory.trim_end_matches('/').to_owned()];
@@ -57,24 +57,24 @@ pub trait Files: Send + Sync {
         }
         found
     }
-    /// Returns the files that settings declare as inputs of every command and task, by their paths from here.
+    /// Returns the files that settings declare as inputs of every command and task, by path from here.
     fn declared(&self) -> Inputs {
         Inputs::new()
     }
-    /// Returns the patterns of ClawSpec's scenario contracts that the environment names instead of those of the
+    /// Returns the patterns of ClawSpec's scenario contracts in the environment, which override those of the
     /// settings.
     fn scenario_patterns(&self) -> Option<Vec<String>> {
         None
     }
     /// Returns the names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
-    /// Returns what is at a path that the suite names outright: it may also lead out of the directory, after `..` or a
-    /// symbolic link, as far as the workspace reaches.
+    /// Resolves a path that the suite names directly: it may be outside of the directory, after `..` or a
+    /// symbolic link, but not outside of the workspace.
     fn named(&self, path: &str) -> Lead {
         let found = |kind| Lead::Found { kind, path: path.to_owned(), is_far: false };
         self.kind(path).map_or(Lead::Nothing, found)
     }
-    /// Returns the content of such a file, or why it cannot be read.
+    /// Returns the content of such a file, or the reason why it cannot be read.
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
         self.read(path)
     }
@@ -82,31 +82,31 @@ pub trait Files: Send + Sync {
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
         self.list(directory)
     }
-    /// Returns the path of the document itself; empty for one that is not saved.
+    /// Returns the path of the document itself; empty for an unsaved one.
     fn place(&self) -> &str;
-    /// Returns the main file that names the document, where the document is only a part of a suite.
+    /// Returns the main file that includes the document, if the document is only part of a suite.
     fn main(&self) -> Option<&str>;
 
-    /// Whether the files that a main file names are checked along with it, so each has its own problems.
+    /// Whether the files that a main file includes are checked too, so each reports its own problems.
     fn parts_are_checked(&self) -> bool {
         false
     }
 
     /// Returns the files that a pattern matches: `*`, `?` and `[...]` within a name, `**` for any number of
-    /// directories. Names that begin with a dot are matched only by patterns that say so.
+    /// directories. Names that begin with a dot match only patterns that begin with a dot.
     ///
-    /// A directory is entered through a symbolic link only when it is below the place where the search began, and never
-    /// within itself.
+    /// A symbolic link to a directory is followed only if its target is below the start of the search and is not a
+    /// parent of the link.
     fn glob(&self, pattern: &str) -> Matches {
         glob::glob(&|directory| self.list(directory), &|path| real(self.named(path)), pattern)
     }
-    /// Returns the same for a pattern that the suite names outright: it may begin with `..`.
+    /// Returns the same for a pattern that the suite names directly: it may begin with `..`.
     fn glob_named(&self, pattern: &str) -> Matches {
         glob::glob(&|directory| self.list_named(directory), &|path| real(self.named(path)), pattern)
     }
 }
 
-/// Whether a pattern, as [`Files::glob`] takes it, matches a path. Nothing is looked up.
+/// Whether a pattern, as in [`Files::glob`], matches a path. Does not access files.
 pub fn matches(pattern: &str, path: &str) -> bool {
     glob::matches(pattern, path)
 }
@@ -125,7 +125,7 @@ pub fn short(digest: &[u8]) -> String {
     })
 }
 
-/// Returns a relative path without `.` and `..`, when it stays inside the directory that it starts from.
+/// Returns a relative path without `.` and `..`. `None` if it leads out of the directory that it starts from.
 pub fn inside(path: &str) -> Option<String> {
     if path.is_empty() || is_absolute(path) || path.starts_with(['~', '-']) || path.contains(['\n', '\0']) {
         return None;
@@ -138,7 +138,7 @@ pub(crate) fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic())
 }
 
-/// Returns a relative path without `.` and `..`. `None` where it leads out of the directory that it starts from, or to
+/// Returns a relative path without `.` and `..`. `None` if it leads out of the directory that it starts from, or to
 /// that directory.
 pub(crate) fn without_dots(path: &str) -> Option<String> {
     steps(path).filter(|steps| !steps.is_empty()).map(|steps| steps.join("/"))
@@ -160,21 +160,21 @@ pub(crate) fn steps(path: &str) -> Option<Vec<&str>> {
     Some(steps)
 }
 
-/// What is at a path that a suite names.
+/// Result of resolving a path that a suite names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lead {
-    /// Nothing.
+    /// The path does not exist.
     Nothing,
-    /// This.
+    /// The path exists.
     Found {
-        /// Its kind.
+        /// Kind of the path.
         kind: FileKind,
-        /// Its path without symbolic links, from the suite's directory; it begins with `..` when it is beyond.
+        /// Path without symbolic links, relative to the suite's directory; it begins with `..` if it is outside.
         path: String,
-        /// Whether it is out of the workspace.
+        /// Whether it is outside of the workspace.
         is_far: bool,
     },
-    /// It leads out of the workspace, where nothing is read.
+    /// The path is outside of the workspace and is not read.
     Unread,
 }
 
@@ -185,16 +185,16 @@ fn real(named: Lead) -> Option<String> {
     }
 }
 
-/// What a pattern matches.
+/// Matches of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
-    /// The paths of files and directories, in byte order.
+    /// Paths of files and directories, in byte order.
     pub paths: Vec<String>,
-    /// Whether there may be more: the search was given up after too many entries.
+    /// Whether there may be more: the search was aborted after too many entries.
     pub cut: bool,
 }
 
-/// What is at a path.
+/// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -205,7 +205,7 @@ pub enum FileKind {
     Other,
 }
 
-/// Files kept in memory: what tests use, and what stands for "no directory" (an unsaved document).
+/// In-memory files, for tests and for unsaved documents, which have no directory.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
     root: PathBuf,
@@ -215,24 +215,24 @@ pub struct MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// Files with these paths and contents.
+    /// Creates files with these paths and contents.
     pub fn new<'a>(root: impl Into<PathBuf>, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> MemoryFiles {
         let files = files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().into())).collect();
         MemoryFiles { root: root.into(), files, ..MemoryFiles::default() }
     }
 
-    /// Another file, instead of one at the same path.
+    /// Adds a file, or replaces one at the same path.
     pub fn add(&mut self, path: &str, text: &str) {
         self.files.insert(path.to_owned(), text.as_bytes().into());
     }
 
-    /// Returns the same, seen by the document at this path.
+    /// Sets the path of the document.
     pub fn at(mut self, place: &str) -> MemoryFiles {
         self.place = place.to_owned();
         self
     }
 
-    /// Returns the same, seen by a document that a main file names.
+    /// Sets the main file that includes the document.
     pub fn named_by(mut self, main: &str) -> MemoryFiles {
         self.main = Some(main.to_owned());
         self
@@ -265,7 +265,7 @@ impl Files for MemoryFiles {
     }
 
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
-        // As on a disk, `./a` is `a`.
+        // As in a file system, `./a` is `a`.
         let directory = directory.strip_prefix("./").unwrap_or(directory);
         let prefix = if directory.is_empty() || directory == "." { String::new() } else { format!("{directory}/") };
         let mut entries = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! A mistake as data: the rule that it breaks, and where. What looks at a spec only adds findings. Which of several findings about one
-//! place is reported is decided once, by [`Report::resolve`]; only then are they put into words, by [`Report::problems`].
+//! Findings: problems as data, that is, the rule and the location. Checks only add findings. [`Report::resolve`]
+//! decides which of several findings at a location is reported; only then does [`Report::problems`] render them.
 
 use std::{cell::OnceCell, fmt::Debug, ops::Range};
 
@@ -8,33 +8,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     document::{NodeRef, Pointer},
     edit,
+    lint_node::LintNode,
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
-    spot::Spot,
 };
 
-/// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
+/// A kind of mistake, with the data for its message: names, numbers, suggestions. The rules are in [`crate::rules`].
 pub trait Rule: Debug {
-    /// The code that it is reported with.
+    /// Code of the problem.
     const CODE: Code;
 
-    /// How bad it is, before settings change it.
+    /// Default severity, before settings change it.
     const SEVERITY: Severity = Self::CODE.severity();
 
-    /// Returns how bad it is, where that is not the same for all of its kind.
+    /// Returns the severity, if it differs between problems of this kind.
     fn severity(&self) -> Severity {
         Self::SEVERITY
     }
 
-    /// Whether it is about something that is absent. In a part that cannot be read completely it may be there anyway.
+    /// Whether it reports something as missing. In a part that is not fully parsed, it may exist anyway.
     fn is_about_absence(&self) -> bool {
         Self::CODE.is_about_absence()
     }
 
-    /// Returns what is said of it, and the fixes.
+    /// Renders the message, note, help and fixes.
     fn words(&self, site: &Site<'_>) -> Words;
 }
 
-/// A rule of any kind, or one that is explained.
+/// A rule of any type, possibly with an explanation.
 trait Mistake: Debug {
     fn code(&self) -> Code;
     fn severity(&self) -> Severity;
@@ -60,25 +60,25 @@ impl<R: Rule> Mistake for R {
     }
 }
 
-/// What is known of a mistake that another rule found.
+/// Additional knowledge about a finding of another rule.
 pub(crate) trait Explanation: Debug {
-    /// Returns the code that it is reported with.
+    /// Returns the code.
     fn code(&self, found: Code) -> Code {
         found
     }
 
-    /// Returns how bad it is, before settings change it.
+    /// Returns the severity, before settings change it.
     fn severity(&self, found: Severity) -> Severity {
         found
     }
 
-    /// Returns what is said of it, and the fixes, where the rule says `said`.
+    /// Returns the message, note, help and fixes, given those of the rule.
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
         said
     }
 }
 
-/// A mistake of which more is known.
+/// A mistake with an explanation.
 #[derive(Debug)]
 struct Explained {
     rule: Box<dyn Mistake>,
@@ -103,11 +103,11 @@ impl Mistake for Explained {
     }
 }
 
-/// Where a mistake is.
+/// Location of a finding.
 pub struct Site<'d> {
-    /// The part of the document that was looked at: the whole, or one item of a top-level list.
+    /// Root of the checked part: the whole document, or one item of a top-level list.
     pub(crate) root: NodeRef<'d>,
-    /// The node that is wrong, from `root`.
+    /// Pointer to the node, relative to `root`.
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
@@ -115,45 +115,45 @@ pub struct Site<'d> {
 }
 
 impl<'d> Site<'d> {
-    /// Returns the value that is wrong, with its place; of several with one key, the one that is underlined. `None` where
-    /// something is missing.
-    pub(crate) fn spot(&self) -> Option<Spot<'d>> {
-        Spot::root(self.root).around(self.at, self.range.start)
+    /// Returns the value with its location; for duplicate keys, the underlined one. `None` if
+    /// a node is missing.
+    pub(crate) fn lint_node(&self) -> Option<LintNode<'d>> {
+        LintNode::root(self.root).around(self.at, self.range.start)
     }
 
-    /// Returns the node that is wrong. `None` where something is missing.
+    /// Returns the node. `None` if it is missing.
     pub fn node(&self) -> Option<NodeRef<'d>> {
-        Some(self.spot()?.node)
+        Some(self.lint_node()?.node)
     }
 
-    /// Returns what holds the place.
+    /// Returns the parent node.
     pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
         Some(self.holder()?.node)
     }
 
-    /// Returns what holds the place, with its own place.
-    pub(crate) fn holder(&self) -> Option<Spot<'d>> {
-        Spot::root(self.root).around(&self.at.parent()?, self.range.start)
+    /// Returns the parent node with its location.
+    pub(crate) fn holder(&self) -> Option<LintNode<'d>> {
+        LintNode::root(self.root).around(&self.at.parent()?, self.range.start)
     }
 
-    /// Returns the edits that put other words instead of the value that is wrong.
+    /// Returns the edits that replace the value.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node()?, words)
     }
 
-    /// Whether a warning or an error was found in the value at a place.
+    /// Whether there is a warning or an error about the value at a location.
     pub(crate) fn is_wrong(&self, at: &Pointer) -> bool {
         self.found.wrong().contains(at)
     }
 
-    /// Whether something else was found at a place or in it.
+    /// Whether there is another finding at or below a location.
     pub(crate) fn has_others_in(&self, at: &Pointer) -> bool {
         let own = usize::from(self.at.below(at).is_some());
         self.found.counts().get(at).copied().unwrap_or_default() > own
     }
 }
 
-/// What was found in one part of a document, by its places.
+/// Findings of one part of a document, by location.
 struct Found<'f> {
     findings: &'f [Finding],
     wrong: OnceCell<FxHashSet<Pointer>>,
@@ -165,12 +165,12 @@ impl<'f> Found<'f> {
         Found { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
     }
 
-    /// Returns the places with a warning or an error.
+    /// Returns the locations with a warning or an error.
     fn wrong(&self) -> &FxHashSet<Pointer> {
         self.wrong.get_or_init(|| self.findings.iter().filter(|it| it.is_wrong()).map(|it| it.at.clone()).collect())
     }
 
-    /// Returns how many findings are at each place or in it.
+    /// Returns the number of findings at or below each location.
     fn counts(&self) -> &FxHashMap<Pointer, usize> {
         self.counts.get_or_init(|| {
             let mut counts = FxHashMap::default();
@@ -184,7 +184,7 @@ impl<'f> Found<'f> {
     }
 }
 
-/// A mistake in words: see [`Problem`] for what each part says.
+/// Text of a problem and its fixes: see [`Problem`] for each part.
 #[derive(Debug)]
 pub struct Words {
     pub(crate) message: String,
@@ -196,18 +196,18 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns what is wrong: one lower-case clause without a final period.
+    /// Creates the text from a message: one lower-case clause without a final period.
     pub fn new(message: impl Into<String>) -> Words {
         Words { message: message.into(), note: None, help: None, listing: None, subject: None, fixes: Vec::new() }
     }
 
-    /// Returns a message that ends with a name, which joins those of other problems with the same beginning.
+    /// Creates a message that ends with a name. Problems that differ only in this name are merged.
     pub(crate) fn naming(before: impl Into<String>, name: impl Into<String>) -> Words {
         let listing = Listing { before: before.into(), names: vec![name.into()] };
         Words { listing: Some(listing.clone()), ..Words::new(listing.message()) }
     }
 
-    /// Adds a note: what happens because of it. A second one follows the first.
+    /// Adds a note with the consequence. A second note is appended to the first.
     pub fn note(mut self, note: impl AsRef<str>) -> Words {
         self.note = Some(match self.note.take() {
             Some(first) => format!("{first}; {}", note.as_ref()),
@@ -216,25 +216,25 @@ impl Words {
         self
     }
 
-    /// Returns the same with a help: what to write instead.
+    /// Adds a help: what to write instead.
     pub fn help(mut self, help: impl Into<String>) -> Words {
         self.help = Some(help.into());
         self
     }
 
-    /// Returns the same with what it is about, for fixes that need the whole file.
+    /// Adds the subject, for fixes that need the whole file.
     pub(crate) fn subject(mut self, subject: Subject) -> Words {
         self.subject = Some(subject);
         self
     }
 
-    /// Returns the same with a fix, if there is one.
+    /// Adds a fix, if there is one.
     pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
         self.fixes.extend(fix);
         self
     }
 
-    /// Returns the same with a help, and where it can be done with the fix of that title, which `fix` makes.
+    /// Adds a help and, if there are edits, the fix with this title, which `fix` creates.
     pub(crate) fn remedy(
         self,
         help: impl Into<String>,
@@ -245,8 +245,8 @@ impl Words {
         self.fix(edits.map(|edits| fix(help.clone(), edits))).help(help)
     }
 
-    /// Returns the same with a fix, if there is one, whose title is the help as well.
-    pub(crate) fn mend(mut self, fix: Option<Fix>) -> Words {
+    /// Adds a fix, if there is one, and its title as the help.
+    pub(crate) fn fix_with_help(mut self, fix: Option<Fix>) -> Words {
         if let Some(fix) = fix {
             self.help = Some(fix.title.clone());
             self.fixes.push(fix);
@@ -255,21 +255,21 @@ impl Words {
     }
 }
 
-/// What is said of a place that uses a wrong value again.
+/// Label of a location that uses an invalid value again.
 pub(crate) const USED_AGAIN: &str = "used again here";
 
-/// What another place has to do with a mistake.
+/// Relation of another location to a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// A key that excludes the one that is reported.
+    /// A key that excludes the reported one.
     KeyHere(String),
-    /// The agent to which a contract hands over.
+    /// The callee of a contract.
     HandsOver(String),
-    /// An alias by which the value that is wrong is used again.
+    /// An alias that uses the invalid value again.
     UsedAgain,
-    /// Another one of which the same is said.
+    /// Another location with the same problem.
     Nor(String),
-    /// Any other, by its label: "first used here".
+    /// Any other relation, with its label: "first used here".
     Labelled(&'static str),
 }
 
@@ -285,7 +285,7 @@ impl Relation {
     }
 }
 
-/// Another place that belongs to a finding.
+/// A related location of a finding.
 #[derive(Debug)]
 struct Relative {
     relation: Relation,
@@ -294,27 +294,27 @@ struct Relative {
     file: Option<OtherFile>,
 }
 
-/// Findings that another one says better.
+/// Findings that another finding supersedes.
 #[derive(Debug)]
 pub(crate) enum Scope {
-    /// Everything the schema says of a place.
+    /// All findings of the schema at a location.
     At(Pointer),
-    /// Everything the schema says of a place, and of what is in it.
+    /// All findings of the schema at or below a location.
     In(Pointer),
-    /// What has one code at a place, from any layer.
+    /// Findings with a code at a location, from any layer.
     CodeAt(Code, Pointer),
 }
 
-/// Who found a mistake.
+/// Origin of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
-    /// Validation against the JSON Schema, which knows no format.
+    /// Validation against the JSON Schema, independent of the format.
     Schema,
-    /// The rules of a format, and those that go beyond types.
+    /// Rules of a format, and rules beyond types.
     Rules,
 }
 
-/// Something wrong, at one place, without words.
+/// A problem at a location, without its text.
 #[derive(Debug)]
 pub struct Finding {
     rule: Box<dyn Mistake>,
@@ -328,7 +328,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns a mistake that a rule found at a node, with the bytes to underline.
+    /// Creates a finding of a rule at a node, with the range to underline.
     pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
             rule: Box::new(rule),
@@ -342,48 +342,48 @@ impl Finding {
         }
     }
 
-    /// Returns the same, as something that validation found.
+    /// Marks the finding as one of the schema.
     pub(crate) fn of_schema(self) -> Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
-    /// Returns the same in other words.
+    /// Adds an explanation.
     pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
         Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
     }
 
-    /// Returns the code that it is reported with.
+    /// Returns the code.
     pub(crate) fn code(&self) -> Code {
         self.rule.code()
     }
 
-    /// Returns how bad it is, before settings change it.
+    /// Returns the severity, before settings change it.
     pub(crate) fn severity(&self) -> Severity {
         self.rule.severity()
     }
 
-    /// Returns the node that is wrong.
+    /// Returns the location.
     pub(crate) fn at(&self) -> &Pointer {
         &self.at
     }
 
-    /// Returns the same with another place that belongs to it.
+    /// Adds a related location.
     pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
         self.add_related(relation, at, range);
         self
     }
 
-    /// Adds another place that belongs to it.
+    /// Adds a related location.
     pub(crate) fn add_related(&mut self, relation: Relation, at: Pointer, range: Range<usize>) {
         self.related.push(Relative { relation, at, range, file: None });
     }
 
-    /// Returns the same with another place that belongs to it: its value, or a list or mapping by its first line.
-    pub(crate) fn with(self, label: &'static str, spot: &Spot<'_>) -> Finding {
-        self.related(Relation::Labelled(label), spot.at.clone(), spot.range())
+    /// Adds a value as a related location, or the first line of a list or mapping.
+    pub(crate) fn with(self, label: &'static str, lint_node: &LintNode<'_>) -> Finding {
+        self.related(Relation::Labelled(label), lint_node.at.clone(), lint_node.range())
     }
 
-    /// Returns the same with a place in another file that belongs to it.
+    /// Adds a related location in another file.
     pub(crate) fn with_other_file(
         self,
         label: &'static str,
@@ -394,7 +394,7 @@ impl Finding {
         self.related_in(file, Relation::Labelled(label), at, range)
     }
 
-    /// Returns the same by what the other place is.
+    /// Adds a related location in another file, with its relation.
     pub(crate) fn related_in(
         mut self,
         file: OtherFile,
@@ -406,20 +406,20 @@ impl Finding {
         self
     }
 
-    /// Returns the same instead of others.
+    /// Supersedes other findings.
     pub(crate) fn instead_of(mut self, scope: Scope) -> Finding {
         self.replaces.push(scope);
         self
     }
 
-    /// Returns the same, kept only where no warning and no error was found in the value at a place. That its key is
-    /// unknown says nothing about the value.
+    /// Drops the finding if there is a warning or an error about the value at a location. An unknown key does not
+    /// count.
     pub(crate) fn unless_wrong(mut self, at: Pointer) -> Finding {
         self.unless_wrong.push(at);
         self
     }
 
-    /// Returns the same, reported only where the settings name the program of the format under `compat`.
+    /// Reports the finding only if the settings list the program of the format under `compat`.
     pub(crate) fn only_with_compat(self) -> Finding {
         Finding { is_for_compat: true, ..self }
     }
@@ -429,7 +429,7 @@ impl Finding {
         self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
     }
 
-    /// Returns the finding in its words.
+    /// Returns the problem with its text.
     fn problem(self, words: Words) -> Problem {
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
@@ -455,7 +455,7 @@ impl Finding {
     }
 }
 
-/// What was found in one part of a document. Nothing that was added is changed or taken away before all of it is there.
+/// Findings of one part of a document. Nothing is changed or removed before all findings are added.
 #[derive(Debug, Default)]
 pub struct Report {
     findings: Vec<Finding>,
@@ -472,7 +472,7 @@ impl Report {
         self.findings.extend(findings);
     }
 
-    /// Drops findings about which another one says more, and in a damaged part those about what is absent.
+    /// Drops superseded findings and, in a damaged part, those about missing nodes.
     pub(crate) fn resolve(mut self, is_damaged: bool) -> Report {
         if is_damaged {
             self.findings.retain(|finding| !finding.rule.is_about_absence());
@@ -498,8 +498,7 @@ impl Report {
         self
     }
 
-    /// Returns the findings in words, in the order in which they were found. `root` is the node from which their places
-    /// count.
+    /// Renders the findings in the order in which they were added. Locations are relative to `root`.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
         let found = Found::new(&self.findings);
         let words = |finding: &Finding| {
@@ -510,13 +509,13 @@ impl Report {
     }
 }
 
-/// Takes out what is gone.
+/// Removes the findings that are gone.
 fn retain(findings: &mut Vec<Finding>, gone: &mut Vec<bool>) {
     let mut gone = gone.drain(..);
     findings.retain(|_| !gone.next().unwrap_or_default());
 }
 
-/// The places at which findings are replaced, with those that replace them.
+/// Locations with superseded findings, and the findings that supersede them.
 struct Replaced<'f> {
     at: FxHashSet<&'f Pointer>,
     within: FxHashSet<&'f Pointer>,

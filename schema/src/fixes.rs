@@ -1,4 +1,4 @@
-//! Fixes that look at more than the node that is wrong: at its twin, or at the whole file.
+//! Fixes that depend on more than the node: on a duplicate, or on the whole file.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
     if value(second.value).is_some() && value(second.value) == value(first.value) {
         let Some(edits) = edit::remove_entry(mapping, second) else { return Vec::new() };
         let source = |range: Range<usize>| mapping.document().text().get_byte_slice(range).map(String::from);
-        // A comment may hold the other value, and one without its quotes reads as no value at all.
+        // A comment may contain the other value, and a value without quotes is read as empty.
         let is_bare = |edit: &Edit| source(edit.range.clone()).is_some_and(|removed| !removed.contains('#'));
         let has_comment = !edits.iter().all(is_bare);
         let written = |entry: EntryRef<'_>| source(entry.value.own_range());
@@ -29,7 +29,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         let fix = if has_comment || !is_same { Fix::guess } else { Fix::safe };
         return vec![fix(title.to_owned(), edits)];
     }
-    // The one that has a value is kept.
+    // The one with a value is kept.
     let is_empty = |node: NodeRef<'_>| node.text() == Some("");
     [(second, "turn this one into a comment", first), (first, "turn the first one into a comment", second)]
         .into_iter()
@@ -38,16 +38,16 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         .collect()
 }
 
-/// Maximum number of problems of a kind that get a fix that reaches beyond their item.
+/// Maximum number of problems of a kind with fixes that change other items.
 const MAX_ACROSS: usize = 64;
 
-/// Whether a problem may have fixes that need the whole file, here or in its format: they are made when somebody asks for them.
+/// Whether a problem may have fixes that need the whole file, here or in its format. They are created on request.
 pub(crate) fn may_gain(problem: &Problem) -> bool {
     let by_code = matches!(problem.code, Code::DuplicateName | Code::MissingField | Code::UnsupportedExpression);
     by_code || matches!(problem.subject, Some(Subject::Home(_) | Subject::OldFile))
 }
 
-/// Gives problems of items the fixes that change something outside of the item.
+/// Adds fixes to problems of items that change text outside of the item.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
     twice.take(MAX_ACROSS).for_each(|problem| fix_repeated_name(root, problem));
@@ -55,7 +55,7 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     unknown.take(MAX_ACROSS).for_each(|problem| fix_misplaced(root, problem));
 }
 
-/// Gives a problem of two items with one name its fix, where one says the same as the other.
+/// Adds a fix to a problem about two items with the same name if both are equal.
 fn fix_repeated_name(root: NodeRef<'_>, problem: &mut Problem) {
     let place = |at: &Pointer| {
         let item = at.parent()?;
@@ -71,11 +71,11 @@ fn fix_repeated_name(root: NodeRef<'_>, problem: &mut Problem) {
     }
 }
 
-/// Returns the fix that gives an item whose name is taken one that no other item of its list has.
+/// Returns the fix that changes a duplicate name to one that no other item of its list has.
 fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     let node = root.find(&problem.at)?;
     let Some(Subject::Name(taken)) = &problem.subject else { return None };
-    // Where the problem is on what leads to the name, the name is in another file; a path is the name of something that
+    // If the problem is at a reference to the name, the name is in another file; a path is the name of something that
     // exists.
     let name = node.text().filter(|name| !name.contains('/') && name == taken)?;
     let key = problem.at.last()?;
@@ -85,7 +85,7 @@ fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     Some(Fix::suggestion(format!("rename it to `{free}`"), edit::replace_text(node, &free)?))
 }
 
-/// Returns the fix of an item that says the same as one before it.
+/// Returns the fix of an item that equals an earlier one.
 fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     let (second, first) = (list.item_at(index)?, list.item_at(first)?);
     let value = |node: NodeRef<'_>| node.to_value().ok();
@@ -95,7 +95,7 @@ fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     Some(Fix::guess("remove the duplicate", edit::remove_item(list, index)?))
 }
 
-/// Gives a key of an item that belongs at the top level its fix: it moves, and counts for every item then.
+/// Adds a fix to a key of an item that belongs at the top level: it moves there and then applies to every item.
 fn fix_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
     let is_top = matches!(&problem.subject, Some(Subject::Home(place)) if place.0.is_empty());
     let edits = || {

@@ -1,5 +1,5 @@
-//! Scripted gateways: files that say what happens in place of an OpenClaw gateway and its agents. A format of our own;
-//! nothing in such a file is a test.
+//! Scripted gateways: files that simulate an OpenClaw gateway and its agents. A format of speclens;
+//! such a file contains no tests.
 
 mod kind;
 mod lint;
@@ -15,7 +15,7 @@ use crate::words::{AgentName, Name, ScriptFile, ScriptText, ToolName};
 pub use read::{Lines, RunLines, read};
 pub use template::{FILLING, expand};
 
-/// How the names of such files end.
+/// Suffix of the names of such files.
 pub const ENDING: &str = ".gateway.yaml";
 
 /// A scripted gateway: `NAME.gateway.yaml`.
@@ -336,13 +336,13 @@ pub enum LogForm {
 }
 
 impl Log {
-    /// `path` when the key is absent, and the log of the settings is not in the workspace.
+    /// Default of `path` if the log of the settings is not in the workspace.
     pub const PATH: &'static str = ".speclens/gateway/openclaw-{{today}}.log";
 }
 
-/// One thing that a run does.
+/// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Deed<'s> {
+pub enum StepAction<'s> {
     /// [`Step::answer`].
     Answer(&'s Reply),
     /// [`Step::write`].
@@ -364,34 +364,34 @@ pub enum Deed<'s> {
 }
 
 impl Step {
-    /// Returns what the step does. `None` for a step without a key.
-    pub fn deed(&self) -> Option<Deed<'_>> {
+    /// Returns the action of the step. `None` for a step without a key.
+    pub fn action(&self) -> Option<StepAction<'_>> {
         let Step { answer, write, append, tool, model, spawn, log, span, wait_ms } = self;
         answer
             .as_ref()
-            .map(Deed::Answer)
-            .or(write.as_ref().map(Deed::Write))
-            .or(append.as_ref().map(Deed::Append))
-            .or(tool.as_ref().map(Deed::Tool))
-            .or(model.as_ref().map(Deed::Model))
-            .or(spawn.as_ref().map(Deed::Spawn))
-            .or(log.as_ref().map(Deed::Log))
-            .or(span.as_ref().map(Deed::Span))
-            .or(wait_ms.map(Deed::Wait))
+            .map(StepAction::Answer)
+            .or(write.as_ref().map(StepAction::Write))
+            .or(append.as_ref().map(StepAction::Append))
+            .or(tool.as_ref().map(StepAction::Tool))
+            .or(model.as_ref().map(StepAction::Model))
+            .or(spawn.as_ref().map(StepAction::Spawn))
+            .or(log.as_ref().map(StepAction::Log))
+            .or(span.as_ref().map(StepAction::Span))
+            .or(wait_ms.map(StepAction::Wait))
     }
 }
 
-/// What starts a run.
+/// Origin of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Started<'a> {
     /// The webhook, with a slash command.
     Skill {
-        /// The command, with what follows it.
+        /// Command, with the text after it.
         command: &'a str,
     },
     /// The program `openclaw`, or another run.
     Agent {
-        /// The agent's id.
+        /// Id of the agent.
         id: &'a str,
     },
 }

@@ -1,5 +1,5 @@
-//! The JSON Schema (2020-12) of each kind of file, generated from the types. It validates here, and in any
-//! other tool: the committed copies stand in `schema/json/`.
+//! The JSON Schema (2020-12) of each kind of file, generated from the types. It is used for validation here and in
+//! other tools: the committed copies are in `schema/json/`.
 
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform, transform::transform_subschemas,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 pub use crate::spec_file::{Cases, Counts, Empty, Family, Kind, Landmark, Landmarks, Names, SpecFile};
 
-/// How the `$id` of every schema begins: a name, not an address.
+/// Prefix of the `$id` of every schema: a name, not an address.
 pub const BASE: &str = "urn:speclens:schema";
 
 /// Generates the schema of a kind of file from its type.
@@ -31,12 +31,12 @@ pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     Value::Object(schema)
 }
 
-/// `uint32` and the like mean something to Rust only.
+/// Drops formats such as `uint32`, which only Rust knows.
 fn drop_number_formats(schema: &mut Schema) {
     schema.remove("format");
 }
 
-/// A key that may be absent must not be null when it is there.
+/// Disallows null for optional keys.
 fn drop_null(schema: &mut Schema) {
     transform_subschemas(&mut drop_null, schema);
     if let Some(Value::Array(types)) = schema.get_mut("type") {
@@ -61,7 +61,7 @@ fn drop_null(schema: &mut Schema) {
     }
 }
 
-/// A key that the format reads as absent when it is null may be null: `x-null` says so at the field, whatever its type.
+/// Allows null for fields with `x-null`, whatever their type, because the format reads null as absent.
 fn admit_null(schema: &mut Schema) {
     if schema.remove("x-null").is_none() {
         return;
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Validation, shapes and the reference know these keywords and no others.
+    /// Only keywords that validation, shapes and the reference support are generated.
     #[test]
     fn no_unknown_keyword_is_generated() {
         const KNOWN: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
+//! Judges the evidence of a case: case × evidence → verdicts. Pure, so an edited claim is judged again without a run.
 
 use crate::{
     evidence::{Evidence, Need, Only, Output, merged},
@@ -7,29 +7,29 @@ use crate::{
     verdict::{Outcome, Status, Verdict},
 };
 
-/// A verdict, and the claim that it is about.
+/// A verdict and its claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The index in [`Case::claims`].
+    /// Index in [`Case::claims`].
     pub claim: usize,
-    /// The verdict; its place is relative to the claim.
+    /// Verdict; its location is relative to the claim.
     pub verdict: Verdict,
 }
 
-/// Judges every claim of a case, in order. Evidence of an attempt that broke gives no verdict: a claim that does not hold
-/// and a run that did not happen are different things. The evidence must have been [masked](crate::dialect::Dialect::mask)
-/// and [interpreted](crate::dialect::Dialect::interpret); a claim that depends on what was masked is unknown.
+/// Judges every claim of a case, in order. Evidence of a broken attempt has no verdicts, because a failed claim
+/// differs from a run that did not happen. The evidence must have been [masked](crate::dialect::Dialect::mask)
+/// and [interpreted](crate::dialect::Dialect::interpret); a claim that depends on masked text is unknown.
 pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     judged(case.claims.iter().enumerate(), evidence, secrets)
 }
 
-/// Returns whether every precondition of a case permits the act, by what was observed before it.
+/// Whether every precondition of a case permits the action, given the evidence from before it.
 pub fn may_begin(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
     let preconditions = case.claims.iter().enumerate().filter(|(_, claim)| claim.is_precondition());
     judged(preconditions, evidence, secrets).iter().all(|judged| !forbids(&judged.verdict.outcome))
 }
 
-/// Whether a precondition with this outcome keeps the act from beginning.
+/// Whether a precondition with this outcome prevents the action.
 fn forbids(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Fail(_) | Outcome::Error(_) => true,
@@ -37,7 +37,7 @@ fn forbids(outcome: &Outcome) -> bool {
     }
 }
 
-/// Returns why a claim is not judged by what was looked at on purpose.
+/// Returns the reason why a claim is not judged if only part of the evidence was collected.
 fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
     match (only, is_precondition) {
         (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
@@ -65,7 +65,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
             continue;
         }
         let texts = found.check.texts();
-        // What stands for a secret in the output must not be in the claim.
+        // The placeholder of masked secrets must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(HIDDEN));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
         let open = telling && !found.check.minds_secrets();
@@ -106,8 +106,8 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
     judged
 }
 
-/// Returns the questions to models that would settle claims which are unknown as it is, equal ones once: those that no
-/// model has answered about this evidence. They can be asked without acting again.
+/// Returns the questions to models that would decide claims that are unknown now, without duplicates: those that no
+/// model has answered about this evidence. They can be asked without running the action again.
 pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
     if evidence.error.is_some() {
         return Vec::new();
@@ -137,14 +137,14 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
     merged(case.claims.iter().flat_map(open_of))
 }
 
-/// Returns the status of an attempt: that of its worst verdict, or what the accident amounts to that broke it. An
-/// attempt whose every claim was skipped shows nothing, so it is unknown; one without claims passes.
+/// Returns the status of an attempt: the worst status of its verdicts, or that of the failure that broke it. An
+/// attempt with only skipped claims is unknown; one without claims passes.
 pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
     if let Some(error) = &evidence.error {
         return error.kind.status();
     }
     match judged.iter().map(|it| it.verdict.outcome.status()).max() {
-        // Nothing keeps a test without preconditions from being started.
+        // A test without preconditions can always start.
         Some(Status::Skip) if evidence.only == Some(Only::Preconditions) => Status::Pass,
         Some(Status::Skip) => Status::Unknown,
         Some(worst) => worst,

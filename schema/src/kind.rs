@@ -1,12 +1,12 @@
-//! Which kind of file is it? Decided by what the author says in a comment, by who names the file, by its name and
-//! place, and by its content.
+//! Detects the kind of a file from a comment in it, from the file that names it, from its name and
+//! location, and from its content.
 //!
-//! Names such as `tests/scenarios.yaml` belong to other tools as well, and so do keys such as `scenarios`. A file is
-//! ours only where two signs agree: a name and a content, a name and a workspace of the format, or a content that
-//! no other tool has. Where one sign is all there is, the kind is a guess, and nothing is changed unseen.
+//! Other tools also use names such as `tests/scenarios.yaml` and keys such as `scenarios`. A file is
+//! recognised only if two signs agree: a name and content, a name and a workspace of the format, or content that
+//! no other tool has. With only one sign, the kind is a guess, and no fix is applied automatically.
 //!
-//! The text is only scanned for its outline, line by line: a file that is none of ours costs next to
-//! nothing, and a damaged one is still recognised.
+//! The text is only scanned line by line for its outline: files of other tools cost almost
+//! nothing, and damaged files are still recognised.
 
 pub(crate) mod outline;
 mod signs;
@@ -22,45 +22,45 @@ use crate::{
 
 use outline::Outline;
 
-pub use signs::{NoSigns, Sight, Signs, Strength};
+pub use signs::{Candidate, NoSigns, Signs, Strength};
 
-/// What a file is.
+/// Result of the detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detected {
     /// The kind of file.
     pub file: SpecFile,
-    /// Whether only its name, or only its content, says so: then nothing is changed in it unseen.
+    /// Whether only the name or only the content indicates the kind: if so, no fix is applied automatically.
     pub is_guess: bool,
 }
 
-/// What is known of a file beside its path and its text.
+/// Information about a file besides its path and text.
 pub struct Around<'a> {
-    /// The kinds of files that there are.
+    /// Known kinds of files.
     pub kinds: &'a [SpecFile],
-    /// Whether a `file://` entry of a cli-bench suite leads to it.
+    /// Whether a `file://` entry of a cli-bench suite includes it.
     pub is_named_by_suite: bool,
-    /// Whether a person names it as a file to be looked at. That makes a content sure that others could have as well; it
-    /// makes no other file one of ours.
+    /// Whether the user named the file explicitly. If so, content that other tools may also have is sufficient, but
+    /// files of other tools are still not recognised.
     pub is_asked_for: bool,
-    /// Whether a pattern of the settings of ClawSpec names it as a scenario contract. Asked only where it matters.
+    /// Whether a pattern in ClawSpec's settings matches it as a scenario contract. Evaluated on request.
     pub is_named_by_pattern: &'a dyn Fn() -> bool,
-    /// How the directories around it look. Asked only where it matters.
+    /// State of the directories around it. Evaluated on request.
     pub workspace: &'a dyn Fn() -> Workspace,
 }
 
-/// What the directories around a file say about ClawSpec.
+/// Relation of a file's directory to a ClawSpec workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Workspace {
-    /// Nothing.
+    /// No relation.
     Unknown,
-    /// The settings of a workspace are above it.
+    /// The settings of a workspace are in a parent directory.
     Settings,
-    /// It is in the tests of a directory that holds `SKILL.md` or `SOUL.md`.
+    /// The file is in the tests of a directory with `SKILL.md` or `SOUL.md`.
     Target,
 }
 
 impl Around<'_> {
-    /// Nothing is known.
+    /// No information.
     pub const NOTHING: Around<'static> = Around {
         kinds: SpecFile::ALL,
         is_named_by_suite: false,
@@ -70,16 +70,16 @@ impl Around<'_> {
     };
 }
 
-/// Returns what a file is, if it is one of ours. `path`: where it is, `/` between names, as far as it is known.
+/// Detects the kind of a file, if it is supported. `path` is its path with `/` separators, as far as it is known.
 pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
     let sure = |file| Some(Detected { file, is_guess: false });
     let outline = Outline::of(text);
-    let sight = |file| Sight { file, outline: &outline };
+    let candidate = |file| Candidate { file, outline: &outline };
     let content = Content::of(&outline, around.kinds);
     let name = named_among(around.kinds, path);
     let said = said_among(around.kinds, text);
     if let Some(said) = said.as_ref().and_then(|said| said.kind) {
-        // The word of a dialect is also that of one of its kinds; the content, and the name, then know better.
+        // The word of a dialect is also the word of one of its kinds; if so, content and name take precedence.
         if !is_dialect_word(said) {
             return sure(said);
         }
@@ -90,8 +90,8 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         return sure(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
     }
     if let Some(Named::Surely(file)) = name {
-        // Keys of which none is one of the format may be those of another tool.
-        let is_near = |key: &str| Shape::of(file).any_field(key).is_some() || sight(file).agrees(key);
+        // If no key belongs to the format, the file may be another tool's.
+        let is_near = |key: &str| Shape::of(file).any_field(key).is_some() || candidate(file).agrees(key);
         let is_guess = !outline.keys.is_empty() && !outline.keys.iter().any(|entry| is_near(entry.key));
         return Some(Detected { file, is_guess });
     }
@@ -101,26 +101,26 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         return sure(*part);
     }
     let by_pattern = around.kinds.iter().find(|file| file.signs().is_named_by_patterns()).copied();
-    if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &sight(*file)))
+    if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &candidate(*file)))
         && (around.is_named_by_pattern)()
     {
         return sure(file);
     }
     let like = || around.kinds.iter().find(|file| file.signs().may_be_named(path)).copied();
     let found = match (content, name) {
-        // What has no name yet may have any.
+        // A file without a name may have any name.
         (Some(content), _) => content.weigh(name.is_some() || path.is_empty() || like().is_some(), around),
-        (None, Some(Named::Perhaps(file))) => by_name(path, &sight(file), around),
+        (None, Some(Named::Perhaps(file))) => by_name(path, &candidate(file), around),
         (None, Some(Named::Surely(_)) | None) => {
             let has_key = |file: &SpecFile| file.case_list().is_some_and(|list| outline.has(list));
-            like().filter(has_key).and_then(|file| by_name(path, &sight(file), around))
+            like().filter(has_key).and_then(|file| by_name(path, &candidate(file), around))
         }
     };
-    // Of a directive with a typo, name and content decide first.
+    // For a misspelt directive, name and content decide first.
     found.or_else(|| sure(said?.meant?))
 }
 
-/// A kind that a content looks like.
+/// A kind that the content indicates.
 #[derive(Clone, Copy, Debug)]
 struct Content {
     file: SpecFile,
@@ -130,12 +130,12 @@ struct Content {
 impl Content {
     fn of(outline: &Outline<'_>, kinds: &[SpecFile]) -> Option<Content> {
         kinds.iter().find_map(|file| {
-            let strength = file.signs().content(&Sight { file: *file, outline })?;
+            let strength = file.signs().content(&Candidate { file: *file, outline })?;
             Some(Content { file: *file, strength })
         })
     }
 
-    /// Returns what is made of a content, in a file that has such a name or another one.
+    /// Returns the result for content in a file with or without a matching name.
     fn weigh(self, is_named: bool, around: &Around<'_>) -> Option<Detected> {
         let Content { file, strength } = self;
         let is_in_workspace = || {
@@ -153,94 +153,100 @@ impl Content {
     }
 }
 
-/// Returns what is made of a name that other tools have as well, where the content says little.
-fn by_name(path: &str, sight: &Sight<'_>, around: &Around<'_>) -> Option<Detected> {
-    let (file, outline, signs) = (sight.file, sight.outline, sight.file.signs());
+/// Returns the result for a name that other tools also use, if the content is not sufficient.
+fn by_name(path: &str, candidate: &Candidate<'_>, around: &Around<'_>) -> Option<Detected> {
+    let (file, outline, signs) = (candidate.file, candidate.outline, candidate.file.signs());
     let found = |is_guess| Some(Detected { file, is_guess });
-    if signs.is_of_another_tool(sight) && (around.workspace)() != Workspace::Target {
+    if signs.is_of_another_tool(candidate) && (around.workspace)() != Workspace::Target {
         return None;
     }
-    let known = sight.known();
+    let known = candidate.known();
     let is_wordless = outline.keys.is_empty() && outline.items.is_empty();
-    // Keys of other tools outweigh those that happen to be called like ours.
+    // Keys of other tools outweigh keys that happen to have the same name.
     let could_be = is_wordless && !outline.other || outline.items.is_empty() && known * 2 > outline.keys.len();
     let is_ours = match (around.workspace)() {
-        // A file without any key may be half typed, or wrong, but whose it is is known.
+        // A file without keys may be incomplete or wrong, but it belongs to the target.
         Workspace::Target => outline.keys.is_empty() || known > 0,
         Workspace::Settings if is_below_targets(path) => outline.keys.is_empty() || could_be,
-        // Settings of ClawSpec say nothing of the files of other tools in the same repository.
-        Workspace::Settings => is_wordless || could_be && has_one_of_its_own(sight),
+        // ClawSpec settings do not apply to files of other tools in the same repository.
+        Workspace::Settings => is_wordless || could_be && has_one_of_its_own(candidate),
         Workspace::Unknown => {
-            // The place that only one tool looks at is the second sign, even where the format itself is missed by far.
-            let is_clear = if is_below_targets(path) { signs.is_clear_in_its_place(sight) } else { None };
-            is_clear.unwrap_or_else(|| could_be && signs.has_two_of_its_own(sight))
+            // A location that only one tool uses is the second sign, even if the content differs a lot from the format.
+            let is_clear = if is_below_targets(path) { signs.is_clear_in_its_place(candidate) } else { None };
+            is_clear.unwrap_or_else(|| could_be && signs.has_two_of_its_own(candidate))
         }
     };
     if is_ours {
         return found(false);
     }
-    // Nothing is in it yet that another tool could have written.
+    // The file has no content of another tool yet.
     if file.dialect().is_none() && outline.keys.is_empty() && outline.items.is_empty() {
         return found(outline.other);
     }
-    // The directories in which ClawSpec looks for contracts.
+    // Directories in which ClawSpec looks for contracts.
     (could_be && is_below_targets(path)).then(|| found(true)).flatten()
 }
 
-/// Whether a key is as only this kind of file has it, or nothing is in it yet.
-fn has_one_of_its_own(sight: &Sight<'_>) -> bool {
-    sight.outline.keys.len() == 1 && sight.near("version").is_some() || sight.file.signs().has_one_of_its_own(sight)
+/// Whether a key is specific to this kind of file, or the file has no content yet.
+fn has_one_of_its_own(candidate: &Candidate<'_>) -> bool {
+    candidate.outline.keys.len() == 1 && candidate.near("version").is_some()
+        || candidate.file.signs().has_one_of_its_own(candidate)
 }
 
-/// Returns the kind that a file looks like which is none of ours: by its name, or by a content that says too little.
+/// Returns the kind that an unrecognised file resembles: by its content, or by its name.
 pub fn resembled(path: &str, text: &str) -> Option<SpecFile> {
     let content = Content::of(&Outline::of(text), SpecFile::ALL).map(|content| content.file);
     content.or_else(|| of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file))
 }
 
-/// Returns the keys that a file of a kind must have at its root, and a text has not.
+/// Returns the required root keys of a kind that are missing in a text.
 pub fn lacking(file: SpecFile, text: &str) -> Vec<&'static str> {
     let outline = Outline::of(text);
     let required = Shape::of(file).all_fields().into_iter().filter(|field| field.need == Need::Required);
     required.map(|field| field.name).filter(|name| !outline.has(name)).collect()
 }
 
-/// Whether a file that a pattern of the settings names is of the kind that they name. A pattern such as `skills/**/*.yaml` names
-/// files of other kinds as well, and those of other tools.
-fn could_be_named_by_pattern(content: Option<Content>, name: Option<Named>, path: &str, sight: &Sight<'_>) -> bool {
-    let outline = sight.outline;
-    if content.is_some_and(|content| content.file != sight.file) || !outline.items.is_empty() {
+/// Whether a file that a pattern of the settings matches can be of the kind of the pattern. A pattern such as
+/// `skills/**/*.yaml` also matches files of other kinds and of other tools.
+fn could_be_named_by_pattern(
+    content: Option<Content>,
+    name: Option<Named>,
+    path: &str,
+    candidate: &Candidate<'_>,
+) -> bool {
+    let outline = candidate.outline;
+    if content.is_some_and(|content| content.file != candidate.file) || !outline.items.is_empty() {
         return false;
     }
-    if sight.file.signs().root_keys().iter().any(|key| outline.has(key)) {
+    if candidate.file.signs().root_keys().iter().any(|key| outline.has(key)) {
         return true;
     }
-    let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(sight.file));
-    // It may be half typed.
-    !is_other_by_name && is_yaml(path) && (outline.keys.is_empty() || sight.known() * 2 > outline.keys.len())
+    let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(candidate.file));
+    // It may be incomplete.
+    !is_other_by_name && is_yaml(path) && (outline.keys.is_empty() || candidate.known() * 2 > outline.keys.len())
 }
 
-/// Whether a path leads through a directory in which ClawSpec looks for contracts.
+/// Whether a path contains a directory in which ClawSpec looks for contracts.
 fn is_below_targets(path: &str) -> bool {
     let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
     directory.split('/').any(|name| ["skills", "agents"].contains(&name))
 }
 
-/// What the name and the place of a file say.
+/// Kind that the name and location of a file indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// No other file has such a name.
+    /// Only this kind has such names.
     Surely(SpecFile),
-    /// Other tools may have files of this name: the content must agree.
+    /// Other tools also use this name: the content must match.
     Perhaps(SpecFile),
 }
 
-/// Returns what the name and the place of a file say.
+/// Returns the kind that the name and location of a file indicate.
 pub fn of_path(path: &str) -> Option<Named> {
     named_among(SpecFile::ALL, path)
 }
 
-/// Returns what the name and the place of a file say. Of two patterns, the one that says more of its last name counts.
+/// Returns the kind that the name and location of a file indicate. Of two patterns, the more specific one counts.
 fn named_among(kinds: &[SpecFile], path: &str) -> Option<Named> {
     let fits = kinds.iter().flat_map(|file| file.file_patterns().iter().map(move |pattern| (*file, *pattern)));
     let fits = fits.filter(|(_, pattern)| is_at(path, pattern));
@@ -252,7 +258,7 @@ fn named_among(kinds: &[SpecFile], path: &str) -> Option<Named> {
     })
 }
 
-/// Whether a path fits a pattern: see [`Names`].
+/// Whether a path matches a pattern: see [`Names`].
 pub(crate) fn is_at(path: &str, pattern: &str) -> bool {
     let fits = |name: &str, pattern: &str| match pattern.strip_prefix('*') {
         Some(ending) => name.len() > ending.len() && name.ends_with(ending),
@@ -263,37 +269,37 @@ pub(crate) fn is_at(path: &str, pattern: &str) -> bool {
     patterns.all(|pattern| names.next().is_some_and(|name| fits(name, pattern)))
 }
 
-/// Returns the directory of the target that a contract belongs to by its place: the one above `tests`.
+/// Returns the directory of the target that the location of a contract implies: the parent of `tests`.
 pub fn target_of(path: &str) -> Option<&str> {
     let directory = path.rsplit_once('/')?.0;
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
-/// Returns the path of the target that a text names, as it is written.
+/// Returns the path of the target in a text, as written.
 pub fn named_target(text: &str) -> Option<String> {
     let outline = Outline::of(text);
     let path = outline.members("target").find(|entry| entry.key == "path")?.text().to_owned();
     (!path.is_empty()).then_some(path)
 }
 
-/// Whether a name is that of a YAML file.
+/// Whether a name has an extension of YAML files.
 pub fn is_yaml(name: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
-/// What a comment before the first entry says the file is.
+/// Kind that a comment before the first entry declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// The word of the kind, as it is written.
+    /// Word of the kind, as written.
     pub word: String,
-    /// The kind, where the comment is written as it is to be.
+    /// Declared kind, if the comment is valid.
     pub kind: Option<SpecFile>,
-    /// The kind that is most likely meant where it is not.
+    /// Most similar kind, if the comment is not valid.
     pub meant: Option<SpecFile>,
 }
 
-/// Returns what a comment before the first entry says the file is. A comment that can be obeyed comes before one with a
-/// slip.
+/// Returns the kind that a comment before the first entry declares. A valid comment takes precedence over one with a
+/// mistake.
 pub fn said(text: &str) -> Option<Said> {
     said_among(SpecFile::ALL, text)
 }
@@ -305,7 +311,7 @@ fn said_among(kinds: &[SpecFile], text: &str) -> Option<Said> {
         .filter(|directive| directive.verb == Some(Verb::Dialect))
         .filter_map(|directive| {
             let (word, _) = directive.words.into_iter().next()?;
-            let kind = parse(&word).filter(|_| directive.slip.is_none());
+            let kind = parse(&word).filter(|_| directive.mistake.is_none());
             let near = || nearest(&word, kinds.iter().map(|file| file.as_str()));
             Some(Said { kind, meant: near().and_then(parse), word })
         })
@@ -313,7 +319,7 @@ fn said_among(kinds: &[SpecFile], text: &str) -> Option<Said> {
     all.iter().find(|said| said.kind.is_some()).or(all.first()).cloned()
 }
 
-/// Returns the lines before the first entry: comments, and what a YAML document begins with.
+/// Returns the lines before the first entry: comments, and the start of a YAML document.
 fn head(text: &str) -> &str {
     let is_of_head = |line: &str| {
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -323,12 +329,12 @@ fn head(text: &str) -> &str {
     &text[..length]
 }
 
-/// Whether the word of a kind is that of its dialect as well.
+/// Whether the word of a kind is also that of its dialect.
 pub(crate) fn is_dialect_word(file: SpecFile) -> bool {
     file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
 }
 
-/// Returns the kind of a dialect of which the root has the first key.
+/// Returns the kind of a dialect whose first key is in the root.
 fn by_key_of(outline: &Outline<'_>, said: Dialect, kinds: &[SpecFile]) -> Option<SpecFile> {
     let mut kinds = kinds.iter().copied().filter(|file| file.dialect() == Some(said));
     if outline.items.is_empty() {

@@ -1,16 +1,15 @@
-//! What an agent test spec may say, and what it means.
+//! Parses test specs of LLM agents, validates them, and judges evidence against their claims.
 //!
 //! ```text
 //! text ── document ──▶ tree + faults   ── dialect ──▶ Suite { cases: Action, Claims } + problems
 //!                                                       Claim × Evidence ── check ──▶ Verdicts
 //! ```
 //!
-//! This crate is pure: it reads no file but through [`files::Files`], starts no process, knows no clock
-//! and no network, and nothing in it can fail on account of its input. What it never does: talk to
-//! editors (the `speclens` crate does), or make things happen (`speclens-runner` does).
+//! This crate is pure: it reads files only through [`files::Files`], starts no process, uses neither the clock nor
+//! the network, and never fails because of its input. It does not talk to editors (the `speclens` crate does) and
+//! has no side effects (`speclens-runner` does).
 
 pub mod analysis;
-pub mod cure;
 pub mod dialect;
 pub mod directive;
 mod edit;
@@ -18,10 +17,12 @@ pub mod faults;
 pub mod files;
 mod finding;
 mod fixes;
+pub mod fixing;
 pub mod gateway_script;
 pub mod json_schema;
 pub mod judge;
 pub mod kind;
+mod lint_node;
 mod new_file;
 pub(crate) mod pattern;
 pub mod problem;
@@ -32,7 +33,6 @@ pub mod script;
 pub mod settings;
 pub mod shape;
 mod spec_file;
-mod spot;
 pub mod suite;
 pub mod template;
 pub mod unparsed;

@@ -1,4 +1,4 @@
-//! What a file that is missing may begin with: one template for each kind of file that specs name.
+//! Templates for new files: one for each kind of missing file that specs name.
 
 use crate::{
     dialect::clawspec::{self, config::Config},
@@ -7,7 +7,7 @@ use crate::{
     shape::scalar,
 };
 
-/// The kind of a file that is missing.
+/// Kind of a missing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Template {
     /// A JSON Schema.
@@ -16,11 +16,11 @@ pub(crate) enum Template {
     Tasks,
     /// A scripted model.
     Script,
-    /// A directory; its file keeps it in version control.
+    /// A directory; an empty file keeps it in version control.
     Directory,
-    /// What defines a skill.
+    /// The definition of a skill.
     Skill,
-    /// What defines an agent.
+    /// The definition of an agent.
     Soul,
     /// A ClawSpec scenario contract.
     Scenarios,
@@ -28,11 +28,11 @@ pub(crate) enum Template {
     Pipeline,
     /// A ClawSpec handoff contract.
     Handoff,
-    /// A text that others are compared with.
+    /// A golden file.
     Golden,
 }
 
-/// Returns the fix that creates what is missing at a path; `None` where no file can be created there. `path` is relative to the
+/// Returns the fix that creates a missing path; `None` if no file can be created there. `path` is relative to the
 /// suite's directory.
 pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Option<Fix> {
     let path = path.trim_end_matches('/');
@@ -67,7 +67,7 @@ pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Opt
     Some(Fix::creation(title, file))
 }
 
-/// Returns a path below the root as a document there would write it.
+/// Returns a path below the root relative to a document.
 fn relative(place: &str, path: &str) -> String {
     let directories: Vec<&str> =
         place.rsplit_once('/').map(|(directory, _)| directory.split('/').collect()).unwrap_or_default();
@@ -78,7 +78,7 @@ fn relative(place: &str, path: &str) -> String {
 }
 
 impl Template {
-    /// Returns the template with the name that `x-exists` gives.
+    /// Returns the template for a value of `x-exists`.
     pub(crate) fn called(name: &str) -> Option<Template> {
         match name {
             "directory" => Some(Template::Directory),
@@ -88,7 +88,7 @@ impl Template {
         }
     }
 
-    /// Returns what a new file at this path holds.
+    /// Returns the content of a new file at this path.
     fn text(self, path: &str) -> String {
         let target = target_of(path);
         let name = target.rsplit('/').next().unwrap_or(target);
@@ -110,12 +110,12 @@ impl Template {
     }
 }
 
-/// Returns a template with its placeholders filled.
+/// Replaces the placeholders of a template.
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, value))
 }
 
-/// Returns the directory that is tested: `skills/demo` of `skills/demo/tests/scenarios.yaml`.
+/// Returns the tested directory: `skills/demo` for `skills/demo/tests/scenarios.yaml`.
 fn target_of(path: &str) -> &str {
     let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
     let target = directory.split_once("/tests").map_or(directory, |(target, _)| target);
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(creation("b/d.md", Template::Golden, &MemoryFiles::default()), None);
     }
 
-    /// A new file is right, or says at once what has to be filled in.
+    /// A new file is valid, or its problems show what to fill in.
     #[test]
     fn templates_are_right() {
         let schema = Template::JsonSchema.text("schemas/a.json");

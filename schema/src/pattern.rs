@@ -1,68 +1,68 @@
-//! Regular expressions where they are written: what a format does with them, and what they are when they are read.
+//! Regular expressions in specs: how a format uses them, and how they are compiled.
 
 use std::ops::Range;
 
 use crate::{
     check::pattern::{EcmaPattern, PatternError, PatternErrorKind, python::PythonPattern},
     dialect::Format,
+    lint_node::LintNode,
     problem::Severity,
-    spot::Spot,
     template::trimmed_placeholders,
     walk::Value,
 };
 
-/// What a format does with the patterns of a field.
+/// Use of the patterns of a field by a format.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternUse {
-    /// How they ignore case.
+    /// Case sensitivity of the patterns.
     pub case: LetterCase,
-    /// What becomes of one that is not valid.
+    /// Effect of an invalid pattern.
     pub invalid: Invalid,
-    /// What happens, as a note, where one is valid that cannot be searched for here. `None` where that is the same as for
-    /// one that is not valid.
+    /// Note about the effect of a valid pattern that speclens cannot search for. `None` if it is the same as for
+    /// an invalid one.
     pub unsupported: Option<&'static str>,
-    /// Whether one that only the newest versions of the language know is valid.
+    /// Whether patterns are valid that only the newest versions of the language support.
     pub knows_new: bool,
-    /// What happens, as a note, where one matches the empty string. `None` where that is not wrong, or the format says more
-    /// about it.
+    /// Note about the effect of a pattern that matches the empty string. `None` if that is allowed, or if the format
+    /// reports it.
     pub empty: Option<&'static str>,
-    /// What else they must be.
+    /// Additional requirement.
     pub limit: Limit,
 }
 
-/// How patterns ignore case.
+/// Case sensitivity of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterCase {
-    /// They always do.
+    /// Always ignored.
     Ignored,
-    /// They do after `(?i)`.
+    /// Ignored after `(?i)`.
     IgnoredByFlag,
-    /// They never do.
+    /// Never ignored.
     Significant,
 }
 
-/// What becomes of a pattern that is not valid.
+/// Effect of an invalid pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
-    /// It cannot be used. The note says what happens.
+    /// The pattern cannot be used. The note describes the effect.
     Unusable(Severity, Option<&'static str>),
-    /// It is searched for as plain text.
+    /// The pattern is searched for as plain text.
     PlainText,
 }
 
-/// What patterns must be, beyond being valid.
+/// Requirement on valid patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// No more than that.
+    /// No requirement.
     None,
-    /// Such that masking takes linear time.
+    /// Masking must take linear time.
     Linear,
-    /// Without quantifiers in quantifiers. The note says what happens otherwise.
+    /// No nested quantifiers. The note describes the effect of a violation.
     NotNested(&'static str),
 }
 
 impl PatternUse {
-    /// Those of which nothing special is known.
+    /// Use without special properties.
     pub const PLAIN: PatternUse = PatternUse {
         case: LetterCase::Significant,
         invalid: Invalid::Unusable(Severity::Error, None),
@@ -72,7 +72,7 @@ impl PatternUse {
         limit: Limit::None,
     };
 
-    /// Whether an error means only that the pattern cannot be searched for here.
+    /// Whether an error means only that speclens cannot search for the pattern.
     fn is_unsupported(&self, kind: PatternErrorKind) -> bool {
         match kind {
             PatternErrorKind::Invalid => false,
@@ -82,21 +82,21 @@ impl PatternUse {
     }
 }
 
-/// A pattern, and where it is written.
+/// A pattern and its location.
 pub struct Pattern<'d> {
-    pub(crate) spot: Spot<'d>,
+    pub(crate) lint_node: LintNode<'d>,
     pub(crate) text: &'d str,
-    /// What is searched with it, as the schema says; empty where it does not.
+    /// Searched text, from the schema; empty if unknown.
     pub(crate) searches: &'static str,
     pub(crate) usage: PatternUse,
     pub(crate) compiled: Compiled,
-    /// Whether the text is searched for as it is written.
+    /// Whether the text is searched for as written.
     is_filled: bool,
 }
 
-/// What reading a pattern gives.
+/// Result of compiling a pattern.
 pub(crate) enum Compiled {
-    /// It finds nothing but its own text.
+    /// Plain text without special characters.
     Literal,
     Ecmascript(EcmaPattern),
     Python(PythonPattern),
@@ -114,13 +114,13 @@ impl Compiled {
 }
 
 impl<'d> Pattern<'d> {
-    /// Returns the pattern of a flavour that a value is. `None` where the value is wrong in itself.
+    /// Returns the pattern in a value, in a flavour. `None` if the value itself is invalid.
     pub(crate) fn of(value: &Value<'_, 'd>, flavour: &str, format: &dyn Format) -> Option<Pattern<'d>> {
         let shape = value.shape()?;
         let text = value.node.as_str().filter(|text| !(text.is_empty() && shape.is_never_empty()))?;
         let searches = shape.searches();
         let usage = format.pattern_use(searches);
-        // What a template stands for is a word.
+        // A template is replaced by a word.
         let is_template = shape.template().is_some();
         let places = if is_template { trimmed_placeholders(text) } else { Vec::new() };
         let filled = places.iter().fold(text.to_owned(), |filled, place| filled.replace(place.text, "x"));
@@ -130,29 +130,29 @@ impl<'d> Pattern<'d> {
             _ => EcmaPattern::compile(&filled, usage.case == LetterCase::Ignored).map(Compiled::Ecmascript),
         };
         let compiled = compiled.unwrap_or_else(Compiled::Broken);
-        Some(Pattern { spot: value.spot(), text, searches, usage, compiled, is_filled: !places.is_empty() })
+        Some(Pattern { lint_node: value.lint_node(), text, searches, usage, compiled, is_filled: !places.is_empty() })
     }
 
-    /// Returns where in the pattern an error is. The place can be underlined where the pattern is written as it reads.
+    /// Returns the range of an error. It is within the pattern if the pattern is written without escapes.
     pub(crate) fn place(&self, error: &PatternError) -> Range<usize> {
         let letter = self.text.get(error.at..).and_then(|rest| rest.chars().next());
-        let whole = self.spot.part(self.text, 0);
+        let whole = self.lint_node.part(self.text, 0);
         match letter {
             Some(letter) if !self.is_filled && whole.len() == self.text.len() => {
                 let start = whole.start + error.at;
                 start..start + letter.len_utf8()
             }
-            Some(_) | None => self.spot.text_range(),
+            Some(_) | None => self.lint_node.text_range(),
         }
     }
 
-    /// Returns what happens, as a note, where an error means only that the pattern cannot be searched for here.
+    /// Returns the note if an error means only that speclens cannot search for the pattern.
     pub(crate) fn unsupported(&self, error: &PatternError) -> Option<&'static str> {
         self.usage.unsupported.filter(|_| self.usage.is_unsupported(error.kind))
     }
 }
 
-/// Whether a pattern finds nothing but its own text: there is nothing to compile.
+/// Whether a pattern matches only its own text and need not be compiled.
 pub(crate) fn is_literal(pattern: &str) -> bool {
     !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
 }

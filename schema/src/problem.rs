@@ -1,4 +1,4 @@
-//! A problem as it is shown: what is wrong, where, and how to mend it.
+//! A problem as it is displayed: what is wrong, where, and how to fix it.
 
 pub mod example;
 
@@ -36,59 +36,59 @@ impl Severity {
     }
 }
 
-/// Something wrong, at one place.
+/// A problem at a location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// The kind of problem.
+    /// Code of the problem.
     pub code: Code,
-    /// How bad it is, before settings change it.
+    /// Severity, before settings change it.
     pub severity: Severity,
-    /// What is wrong: one lower-case clause without a final period.
+    /// Message: one lower-case clause without a final period.
     pub message: String,
-    /// What the message names, for code that adds fixes later: no code reads the message itself.
+    /// Subject of the message, for code that adds fixes later. No code parses the message itself.
     pub subject: Option<Subject>,
-    /// The names that the message lists, where more can join them. `None` where it speaks of one place.
+    /// Names in the message that other problems can extend. `None` if it is about one location.
     pub listing: Option<Listing>,
-    /// What happens because of it, such as what the tool of the format does. `None` where the message says it all.
+    /// Consequence, such as the behaviour of the format's tool. `None` if the message is sufficient.
     pub note: Option<String>,
-    /// What to write instead, as an imperative with its object. `None` where a fix says it, or nothing general can be said.
+    /// What to write instead, as an imperative with its object. `None` if a fix or the message states it.
     pub help: Option<String>,
-    /// The node that is wrong.
+    /// Location in the tree.
     pub at: Pointer,
     /// The bytes to underline.
     pub range: Range<usize>,
-    /// Other places that belong to the problem.
+    /// Related locations.
     pub related: Vec<Related>,
-    /// Fixes that can be applied, the best one first.
+    /// Available fixes, the best one first.
     pub fixes: Vec<Fix>,
-    /// Whether it matters only to those who name the program of the format under `compat` in the settings.
+    /// Whether it is reported only if the settings list the program of the format under `compat`.
     pub is_for_compat: bool,
 }
 
-/// What a problem is about.
+/// Subject of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A name: of a variable without a value, or one that is taken.
+    /// A name: of a variable without a value, or a duplicate name.
     Name(String),
     /// The place where an unknown key belongs.
     Home(Place),
-    /// A key without a space behind its colon: what it should be is known.
+    /// A key without a space after its colon whose intended form is known.
     GluedKey,
-    /// A file that may be there from before: its time can be asked for.
+    /// A file that may be left from an earlier run, unless its time is checked.
     OldFile,
 }
 
-/// Names in a message. Problems of one file that differ in nothing but these are reported as one.
+/// Names in a message. Problems of one file that differ only in these are reported as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// What comes before the names.
+    /// Text before the names.
     pub before: String,
-    /// The names, each once, in the order of the text.
+    /// Distinct names, in document order.
     pub names: Vec<String>,
 }
 
 impl Listing {
-    /// The whole message. No name is left out.
+    /// Returns the whole message, with all names.
     pub fn message(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
         let listed = match names.as_slice() {
@@ -99,51 +99,51 @@ impl Listing {
     }
 }
 
-/// Another place that belongs to a problem.
+/// A related location of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Related {
-    /// What is there, such as "first defined here".
+    /// Label of the location, such as "first defined here".
     pub message: String,
-    /// Whether the same is wrong there.
+    /// Whether the same problem exists there.
     pub repeats: bool,
-    /// The node.
+    /// Location in the tree.
     pub at: Pointer,
-    /// Its bytes.
+    /// Bytes of the node.
     pub range: Range<usize>,
-    /// The file that it is in, when that is another one than the problem's.
+    /// File that contains the location, if it differs from that of the problem.
     pub file: Option<OtherFile>,
 }
 
-/// A file beside the one that a problem is in.
+/// A file other than the one with the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherFile {
-    /// Its path: relative to the directory of the suite, until a report makes it relative to another one.
+    /// Path, relative to the directory of the suite until a report makes it relative to another one.
     pub path: String,
-    /// What it holds, so that places in it can be shown.
+    /// Content, to show locations in it.
     pub bytes: Arc<[u8]>,
 }
 
 impl OtherFile {
-    /// What it holds, as text.
+    /// Returns the content as text.
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }
 }
 
-/// A change that mends a problem.
+/// A change that fixes a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What it does, as an imperative: "rename it to `contains`". The help of its problem says the same.
+    /// Title, as an imperative: "rename it to `contains`". Equal to the help of its problem.
     pub title: String,
-    /// The changes, none overlapping another.
+    /// Edits, which do not overlap.
     pub edits: Vec<Edit>,
-    /// The files that it creates. A person has to choose such a fix.
+    /// Files to create. A fix with new files must be selected by the user.
     pub creates: Vec<NewFile>,
-    /// Whether it may be applied unseen.
+    /// Whether the fix can be applied without review.
     pub applicability: Applicability,
-    /// Whether it is the best fix of its problem.
+    /// Whether the fix is the best one of its problem.
     pub preferred: bool,
-    /// Whether it only turns text into a comment: any other fix of the problem is better.
+    /// Whether the fix only comments out text, so that any other fix of the problem is better.
     pub is_comment: bool,
 }
 
@@ -157,46 +157,46 @@ pub enum Applicability {
     Suggestion,
 }
 
-/// One replacement of text.
+/// A replacement of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The bytes that go.
+    /// Bytes to replace.
     pub range: Range<usize>,
-    /// What comes instead.
+    /// New text.
     pub text: String,
 }
 
 /// A file that a fix creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
-    /// Where, relative to the directory of the document; with `/`, and `..` where it leads upwards.
+    /// Path, relative to the directory of the document, with `/` separators; may begin with `..`.
     pub path: String,
-    /// What it holds at first.
+    /// Initial content.
     pub text: String,
 }
 
 impl Fix {
-    /// What the author meant beyond doubt.
+    /// Creates a fix for an unambiguous problem.
     pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
         Fix::new(title, edits, Applicability::Safe, true)
     }
 
-    /// The best guess: marked in a menu, never applied unseen.
+    /// Creates the fix that is most likely: preferred in a menu, but never applied automatically.
     pub fn guess(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
         Fix::new(title, edits, Applicability::Suggestion, true)
     }
 
-    /// One way out among others, or a beginning that has to be filled in.
+    /// Creates one of several possible fixes, or one that leaves something to fill in.
     pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
         Fix::new(title, edits, Applicability::Suggestion, false)
     }
 
-    /// Keeps a text as a comment, and takes away what it was taken for.
+    /// Creates a fix that comments out text.
     pub fn comment(edits: Vec<Edit>) -> Fix {
         Fix { is_comment: true, ..Fix::suggestion("turn it into a comment", edits) }
     }
 
-    /// A file that is missing, to be filled in.
+    /// Creates a fix that adds a missing file with a template.
     pub(crate) fn creation(title: impl Into<String>, file: NewFile) -> Fix {
         Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
     }
@@ -205,21 +205,21 @@ impl Fix {
         Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred, is_comment: false }
     }
 
-    /// Whether it may be applied unseen.
+    /// Whether the fix can be applied without review.
     pub fn is_safe(&self) -> bool {
         self.applicability == Applicability::Safe
     }
 }
 
 impl Edit {
-    /// A replacement of these bytes.
+    /// Creates a replacement of these bytes.
     pub fn new(range: Range<usize>, text: impl Into<String>) -> Edit {
         Edit { range, text: text.into() }
     }
 }
 
 impl Problem {
-    /// A problem with its code's own severity.
+    /// Creates a problem with the default severity of its code.
     pub fn new(code: Code, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
         Problem {
             code,
@@ -237,7 +237,7 @@ impl Problem {
         }
     }
 
-    /// Returns a problem whose message ends with a name, which joins those of other problems with the same beginning.
+    /// Creates a problem whose message ends with a name. Problems that differ only in this name are merged.
     pub fn naming(
         code: Code,
         at: Pointer,
@@ -249,7 +249,7 @@ impl Problem {
         Problem { listing: Some(listing.clone()), ..Problem::new(code, at, range, listing.message()) }
     }
 
-    /// Returns the message with its note and its help on lines of their own, for readers that show one text.
+    /// Returns the message, the note and the help on separate lines, for clients that show one text.
     pub fn text(&self) -> String {
         let mut text = self.message.clone();
         for (label, part) in [("note", &self.note), ("help", &self.help)] {
@@ -260,42 +260,42 @@ impl Problem {
         text
     }
 
-    /// Returns the same problem with a note: what happens because of it.
+    /// Adds a note: the consequence of the problem.
     pub fn with_note(mut self, note: impl Into<String>) -> Problem {
         self.note = Some(note.into());
         self
     }
 
-    /// Returns the same problem with a help: what to write instead.
+    /// Adds a help: what to write instead.
     pub fn with_help(mut self, help: impl Into<String>) -> Problem {
         self.help = Some(help.into());
         self
     }
 
-    /// The same problem with another severity.
+    /// Sets the severity.
     pub fn with_severity(mut self, severity: Severity) -> Problem {
         self.severity = severity;
         self
     }
 
-    /// The same problem with a fix.
+    /// Adds a fix.
     pub(crate) fn with_fix(mut self, fix: Fix) -> Problem {
         self.fixes.push(fix);
         self
     }
 
-    /// The same problem with another place that belongs to it.
+    /// Adds a related location.
     pub(crate) fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
         self.related.push(Related { message: message.into(), repeats: false, at, range, file: None });
         self
     }
 
-    /// The other files that belong to the problem, to be named as readers know them.
+    /// Returns the other files of the problem, so that their paths can be changed.
     pub fn other_files(&mut self) -> impl Iterator<Item = &mut OtherFile> {
         self.related.iter_mut().filter_map(|related| related.file.as_mut())
     }
 
-    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes, pointers below `base`.
+    /// Moves a problem from a block to the document: ranges by `distance` bytes, pointers below `base`.
     pub fn moved(mut self, base: &Pointer, distance: usize) -> Problem {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);

@@ -1,5 +1,5 @@
-//! The reference as Markdown: every field of every kind of file, every problem. Made from the same docs that
-//! the editor shows, so it says nothing of its own.
+//! Generates the reference in Markdown: every field of every kind of file, and every problem. It uses the documentation
+//! that the editor shows.
 
 use std::{collections::HashSet, fmt::Write};
 
@@ -21,9 +21,9 @@ pub fn reference() -> String {
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
     }
     write(&mut out, format_args!("- [{TEMPLATES}](#{})\n- [Problems](#problems)\n", anchor(TEMPLATES)));
-    let mut told = HashSet::new();
+    let mut written = HashSet::new();
     for file in SpecFile::ALL {
-        file_reference(*file, &mut told, &mut out);
+        file_reference(*file, &mut written, &mut out);
     }
     templates(&mut out);
     out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets its severity:\n\n");
@@ -36,7 +36,7 @@ pub fn reference() -> String {
 
 const TEMPLATES: &str = "Template variables";
 
-/// Every name that can be in `{{name}}`.
+/// Writes the table of template variables.
 fn templates(out: &mut String) {
     write(
         out,
@@ -57,8 +57,8 @@ fn templates(out: &mut String) {
     }
 }
 
-/// Returns the line of the reference, from 0, about a key: `path` names the mapping that it is in, `tag` the form of
-/// that mapping. Without a key, the mapping itself.
+/// Returns the line of the reference, from 0, that describes a key: `path` names its mapping, `tag` the form of
+/// that mapping. Without a key, returns the line of the mapping itself.
 pub fn line_of(
     reference: &str,
     file: SpecFile,
@@ -71,7 +71,7 @@ pub fn line_of(
     let section = find(0, &format!("## {}", file.heading()))?;
     let end =
         lines[section + 1..].iter().position(|line| line.starts_with("## ")).map_or(lines.len(), |at| section + 1 + at);
-    // What several files or places share is written once: under the first of the places that end alike.
+    // Content that several files or places share is written once, under the first of the places with the same end.
     let own = match tag {
         Some((name, value)) => find(0, &format!("#### `{name}: {value}`")),
         None if path.is_empty() => Some(section),
@@ -88,7 +88,7 @@ pub fn line_of(
     own.into_iter().chain(alike).find_map(row_below).or(own).or(Some(section))
 }
 
-/// Returns the page of one problem.
+/// Returns the page of a problem.
 pub(crate) fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
     let unless = if code.is_always_an_error() { "not configurable" } else { "unless configured otherwise" };
@@ -96,24 +96,24 @@ pub(crate) fn problem_page(code: Code) -> String {
     format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
 }
 
-/// `told` are the definitions of each format that are written already, by their names and by their docs.
-fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
+/// `written` contains the definitions of each format that are already written, by name and documentation.
+fn file_reference(file: SpecFile, written: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
     let root = Shape::of(file);
     write(out, format_args!("\n## {}\n\n{}\n", file.heading(), root.docs().unwrap_or_default()));
-    // What an earlier file of the same format has is not written again.
+    // Definitions in an earlier file of the same format are not repeated.
     let mut own: HashSet<&'static str> =
-        told.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
+        written.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
     match root.item() {
-        Some(item) if item.docs().is_some_and(|docs| told.contains(&(file.dialect(), docs))) => {
+        Some(item) if item.docs().is_some_and(|docs| written.contains(&(file.dialect(), docs))) => {
             out.push_str("\nEach item has the same fields as above.\n");
         }
         Some(item) => mapping(&item, "[]", &mut own, out),
         None => mapping(&root, "", &mut own, out),
     }
-    told.extend(own.into_iter().map(|name| (file.dialect(), name)));
+    written.extend(own.into_iter().map(|name| (file.dialect(), name)));
 }
 
-/// Returns the anchor that viewers of Markdown give a heading.
+/// Returns the anchor of a heading in Markdown viewers.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars()
@@ -122,8 +122,8 @@ fn anchor(heading: &str) -> String {
         .collect()
 }
 
-/// A table of a mapping's fields, then what there is to say about each, then the mappings below.
-fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+/// Writes a table of a mapping's fields, the details of each, and then the nested mappings.
+fn mapping(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
     let fields = shape.fields(None);
     if fields.is_empty() || (shape.is_open() && shape.map_value().is_some()) {
         return;
@@ -132,7 +132,7 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
         write(out, format_args!("\n### `{path}`\n"));
         if let Some(docs) = shape.type_docs().or_else(|| shape.docs()) {
             write(out, format_args!("\n{docs}\n"));
-            told.insert(docs);
+            written.insert(docs);
         }
     }
     out.push_str("\n| key | type | default | description |\n|---|---|---|---|\n");
@@ -145,14 +145,14 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
     for field in &fields {
         details(field, out);
     }
-    forms(shape, path, told, out);
+    forms(shape, path, written, out);
     for field in &fields {
-        below(&field.shape, &join(path, field.name), told, out);
+        below(&field.shape, &join(path, field.name), written, out);
     }
 }
 
-/// The forms that a mapping may have, each with the fields that only it has.
-fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+/// Writes the forms of a mapping, each with the fields that only it has.
+fn forms(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
     for variant in shape.variants() {
         let Some((key, value)) = variant.tag else { continue };
         let docs = variant.shape.type_docs().unwrap_or_default();
@@ -183,22 +183,22 @@ fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
             details(field, out);
         }
         for field in &fields {
-            below(&field.shape, &join(path, field.name), told, out);
+            below(&field.shape, &join(path, field.name), written, out);
         }
     }
 }
 
-fn below(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+fn below(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
     if let Some(item) = shape.item() {
-        return below(&item, &format!("{path}[]"), told, out);
+        return below(&item, &format!("{path}[]"), written, out);
     }
     if let Some(value) = shape.map_value() {
-        return below(&value, &format!("{path}.*"), told, out);
+        return below(&value, &format!("{path}.*"), written, out);
     }
     if shape.kind() == Type::Any {
-        // A mapping is one of the forms that the value may have.
+        // A mapping is one of the possible forms of the value.
         for form in shape.variants().into_iter().map(|variant| variant.shape) {
-            mapping(&form, path, told, out);
+            mapping(&form, path, written, out);
         }
         return;
     }
@@ -206,15 +206,15 @@ fn below(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
         return;
     }
     if let Some(name) = shape.definition()
-        && !told.insert(name)
+        && !written.insert(name)
     {
         write(out, format_args!("\n### `{path}`\n\nThe same fields as above.\n"));
         return;
     }
-    mapping(shape, path, told, out);
+    mapping(shape, path, written, out);
 }
 
-/// What the fields are called elsewhere.
+/// Writes other names of the fields.
 fn other_names(fields: &[Field], out: &mut String) {
     let names = fields.iter().filter_map(|field| {
         let others: Vec<String> = field.shape.other_names().iter().map(|other| format!("`{}`", other.name)).collect();
@@ -226,7 +226,7 @@ fn other_names(fields: &[Field], out: &mut String) {
     }
 }
 
-/// What a field's docs say beyond the line in the table.
+/// Writes the part of a field's documentation that is not in the table.
 fn details(field: &Field, out: &mut String) {
     let docs = field.shape.docs().unwrap_or_default();
     let more = docs.split_once("\n\n").map(|(_, more)| more);
@@ -262,7 +262,7 @@ fn need(field: &Field) -> String {
     }
 }
 
-/// Whether a default says no more than that the key may be absent.
+/// Whether a default means only that the key is optional.
 fn is_trivial(value: &serde_json::Value) -> bool {
     value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
@@ -271,7 +271,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Doc text as the compiler hands it over, with the space that follows each `///`.
+/// Removes the space after each `///` from a doc text of the compiler.
 fn docs(text: &str) -> String {
     text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n").trim().to_owned()
 }

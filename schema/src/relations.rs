@@ -28,7 +28,7 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Returns a name of a kind.
+    /// Returns the topic of a name.
     pub fn named(kind: impl Into<u8>, name: &str) -> Topic {
         let mut hasher = FxHasher::default();
         name.hash(&mut hasher);
@@ -100,7 +100,7 @@ impl Tally {
 /// One of the facts of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Said {
-    /// The number of the item.
+    /// Index of the item.
     pub item: usize,
     /// The number of the fact among those of its kind.
     pub part: usize,
@@ -128,7 +128,7 @@ pub trait Between: Sync {
     fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding>;
 }
 
-/// The items of a list, for rules between them.
+/// Items of a list, for rules between them.
 #[derive(Clone, Copy)]
 pub struct Items<'f> {
     facts: &'f [Facts],
@@ -138,8 +138,8 @@ pub struct Items<'f> {
 }
 
 impl<'f> Items<'f> {
-    /// `blocks`: the number of the block that each item is alone in, or 0. `start_of`: the byte where the node of an item
-    /// begins.
+    /// `blocks`: the id of the block that contains only the item, or 0, for each item. `start_of`: the start of an
+    /// item's node.
     pub(crate) fn new(
         facts: &'f [Facts],
         tally: &'f Tally,
@@ -149,17 +149,17 @@ impl<'f> Items<'f> {
         Items { facts, tally, blocks, start_of }
     }
 
-    /// Returns the number of the item that is alone in a block.
+    /// Returns the index of the item that is alone in a block.
     pub(crate) fn in_block(self, number: u64) -> Option<usize> {
         self.blocks.iter().position(|block| *block == number)
     }
 
-    /// Returns how many there are.
+    /// Returns the number of items.
     pub fn len(self) -> usize {
         self.facts.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     pub fn is_empty(self) -> bool {
         self.facts.is_empty()
     }
@@ -169,7 +169,7 @@ impl<'f> Items<'f> {
         self.facts.get(index)?.known.downcast_ref()
     }
 
-    /// Returns the byte where the node of an item begins.
+    /// Returns the start of an item's node.
     pub fn start(self, index: usize) -> usize {
         (self.start_of)(index)
     }

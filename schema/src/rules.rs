@@ -1,21 +1,21 @@
-//! Every kind of problem: one code, and one file of the same name. The file has what `explain` and the reference print, the
-//! severity, and, as data and in words, each mistake that is reported with the code.
+//! Kinds of problems: one code and one file with the same name for each. The file contains the documentation for
+//! `explain` and the reference, the default severity, and each rule that reports the code, with its message.
 //!
 //! To add a rule: add its file, and name it in the list below.
 
 use crate::problem::Severity;
 
-/// What a rule's file says about its code.
+/// Properties of a code from the file of its rule.
 pub(crate) struct Page {
-    /// The stable word, such as `unknown-key`.
+    /// Stable name, such as `unknown-key`.
     word: &'static str,
-    /// How bad it is unless settings say otherwise.
+    /// Default severity.
     severity: Severity,
-    /// What it means and what to do, as Markdown.
+    /// Meaning and remedy, as Markdown.
     docs: &'static str,
 }
 
-/// Declares the page of a rule: its documentation, its word, and the severity that a problem has before settings change it.
+/// Declares the page of a rule: documentation, name, and default severity.
 macro_rules! page {
     ($(#[doc = $doc:literal])+ $word:literal, $severity:ident) => {
         pub(super) const PAGE: $crate::rules::Page = $crate::rules::Page {
@@ -31,8 +31,8 @@ macro_rules! rules {
     ($($variant:ident = $file:ident,)+) => {
         $(pub(crate) mod $file;)+
 
-        /// The kind of a problem. Its word is stable: settings and `allow(...)` comments name it. The documentation of each is
-        /// in the file of its rule.
+        /// Kind of a problem. Its name is stable: settings and `allow(...)` comments use it. The documentation of each
+        /// is in the file of its rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "the file of each rule has its documentation, for `explain` as well")]
         pub enum Code {
@@ -40,7 +40,7 @@ macro_rules! rules {
         }
 
         impl Code {
-            /// Every code, in the order of the reference.
+            /// All codes, in the order of the reference.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
 
             const fn page(self) -> &'static Page {
@@ -102,42 +102,42 @@ rules! {
 }
 
 impl Code {
-    /// Returns the stable word, such as `unknown-key`.
+    /// Returns the stable name, such as `unknown-key`.
     pub fn as_str(self) -> &'static str {
         self.page().word
     }
 
-    /// Returns how bad it is unless settings say otherwise.
+    /// Returns the default severity.
     pub const fn severity(self) -> Severity {
         self.page().severity
     }
 
-    /// Returns what it means and what to do, as Markdown.
+    /// Returns the meaning and remedy, as Markdown.
     pub fn docs(self) -> &'static str {
         self.page().docs
     }
 
-    /// Returns the code with this word.
+    /// Returns the code with this name.
     pub fn parse(word: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == word)
     }
 
-    /// Whether no setting can make less of it: a test that could not be read would otherwise vanish in silence.
+    /// Whether no setting can reduce the severity, because a test that cannot be read would silently disappear.
     pub fn is_always_an_error(self) -> bool {
         matches!(self, Code::Syntax | Code::UnquotedTemplate | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
     }
 
-    /// Whether every problem of its kind is about something that is absent.
+    /// Whether every problem with this code is about something missing.
     pub(crate) const fn is_about_absence(self) -> bool {
         matches!(self, Code::MissingField | Code::NoClaims | Code::NoExitCode)
     }
 
-    /// Whether it is about text that could be omitted as well: editors fade it.
+    /// Whether the text could be removed, so editors fade it.
     pub fn is_about_unnecessary(self) -> bool {
         matches!(self, Code::Unused | Code::NoEffect)
     }
 
-    /// Whether part of the text is not understood: nothing in that text is checked.
+    /// Whether part of the text is not understood and therefore not checked.
     pub fn is_about_reading(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! Scripted models: files that say what is answered in place of a model. A format of our own; nothing in such a file is a
-//! test.
+//! Scripted models: files with the replies of a model. A format of speclens; such a file contains no
+//! tests.
 
 mod kind;
 mod lint;
@@ -18,10 +18,10 @@ use crate::{dialect::cli_bench::config::Shell, files::Files, words::Name};
 pub use read::{Line, Lines, read};
 pub(crate) use read::{Places, read_valid};
 
-/// How the names of such files end.
+/// Suffix of the names of such files.
 pub const ENDING: &str = ".script.yaml";
 
-/// How the ids of models begin that are scripts: `scripted/careful` is `careful.script.yaml`, beside the suite's main file.
+/// Prefix of the ids of scripted models: `scripted/careful` is `careful.script.yaml`, next to the suite's main file.
 pub const PREFIX: &str = "scripted/";
 
 /// A scripted model: `NAME.script.yaml`. It answers in place of a model, without a network or an API key.
@@ -100,13 +100,13 @@ pub struct Turn {
     pub usage: Option<Tokens>,
 }
 
-/// The shell commands of a turn, in order: one as a text, several as a list.
+/// Shell commands of a turn, in order: one as a string, several as a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Commands(pub Vec<Shell>);
 
 impl Commands {
-    /// Whether the turn runs nothing.
+    /// Whether the turn runs no command.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -226,47 +226,47 @@ pub struct Tokens {
 }
 
 impl Turn {
-    /// Whether the model neither says nor does anything in it.
+    /// Whether the turn has neither text nor an action.
     pub fn is_empty(&self) -> bool {
         let Turn { say, run, call, fail, expect: _, usage: _ } = self;
         say.is_none() && run.is_empty() && call.is_none() && fail.is_none()
     }
 }
 
-/// Returns the digest of a script: it decides whether a recording was made with another one.
+/// Returns the digest of a script, which shows whether a recording was made with another version.
 pub fn digest(content: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(content).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
-        // Writing into a text does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// The file of a scripted model, from the directory of the suite's main file; `None` for an id of another provider.
+/// Returns the file of a scripted model, relative to the directory of the suite's main file; `None` for other ids.
 pub fn file_of(id: &str) -> Option<String> {
     id.strip_prefix(PREFIX).map(|name| format!("{name}{ENDING}"))
 }
 
-/// Returns the file that a model plays, as [`file_of`] does.
-/// `None` for a document that was never saved: there are no files beside it.
+/// Returns the file of a scripted model like [`file_of`].
+/// `None` for an unsaved document, which has no directory.
 pub(crate) fn file_beside(id: &str, files: &dyn Files) -> Option<String> {
     file_of(id).filter(|_| is_model(id) && !files.root().as_os_str().is_empty())
 }
 
-/// Whether a model is a script, with a name.
+/// Whether an id is that of a scripted model and has a name.
 pub(crate) fn is_model(id: &str) -> bool {
     id.strip_prefix(PREFIX).is_some_and(|name| !name.is_empty())
 }
 
-/// The ids of the scripted models below the directory of the suite's main file, sorted.
+/// Returns the ids of the scripted models below the directory of the suite's main file, sorted.
 pub fn known(files: &dyn Files) -> Vec<String> {
     let found = files.glob(&format!("**/*{ENDING}")).paths;
     found.iter().filter_map(|path| id_of(path)).collect()
 }
 
-/// The id of the model that a file plays; `None` for a file that is not a script.
-/// `path` is from the directory of the suite's main file.
+/// Returns the id of the model of a script file; `None` for other files.
+/// `path` is relative to the directory of the suite's main file.
 pub fn id_of(path: &str) -> Option<String> {
     let name = path.strip_suffix(ENDING).filter(|name| !name.is_empty() && !name.ends_with('/'))?;
     Some(format!("{PREFIX}{name}"))

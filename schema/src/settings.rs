@@ -1,5 +1,5 @@
-//! `speclens.yaml`, the settings of a workspace: editor and command line read the same file, so both say
-//! the same.
+//! `speclens.yaml`, the settings of a workspace. The editor and the command line read the same file, so their results
+//! agree.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -90,7 +90,7 @@ pub struct Settings {
     pub prices: BTreeMap<String, Price>,
     /// Settings of ClawSpec runs that `clawspec.yaml` does not have.
     pub clawspec: ClawSpecSettings,
-    /// The directory of the file that they come from.
+    /// Directory of the settings file.
     #[serde(skip)]
     pub directory: Option<PathBuf>,
 }
@@ -249,35 +249,35 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// As many bytes of each output stream are kept.
+    /// Returns the maximum number of bytes of each output stream.
     pub fn output_bytes(&self) -> usize {
-        // A limit of nothing would cut every output: the least that the schema allows holds then.
+        // A limit of 0 would truncate every output, so the minimum of the schema applies.
         self.output_mib.max(1) as usize * 1024 * 1024
     }
 
-    /// Returns how long a model may take for one answer.
+    /// Returns the timeout of a model request.
     pub fn request_deadline(&self) -> Duration {
         Duration::from_secs(u64::from(self.request_seconds.max(1)))
     }
 
-    /// Maximum size of a recording in bytes.
+    /// Returns the maximum size of a recording in bytes.
     pub fn recording_bytes(&self) -> u64 {
         u64::from(self.recording_mib.max(1)) * 1024 * 1024
     }
 }
 
 impl Settings {
-    /// Whether the severity of any problem may be another one than its own.
+    /// Whether the settings change the severity of any problem.
     pub(crate) fn adjusts_severity(&self) -> bool {
         !self.severity.is_empty() || !self.compat.is_empty()
     }
 
-    /// Whether the program that a format comes from has to understand the files.
+    /// Whether the original program of a format must be able to read the files.
     pub(crate) fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
         dialect.is_some_and(|dialect| self.compat.contains(&dialect))
     }
 
-    /// Returns the severity of a problem in a file of a format. `None` when it is switched off.
+    /// Returns the severity of a problem in a file of a format. `None` if it is off.
     pub(crate) fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
         match code {
             Code::UpstreamDiffers if self.has_to_be_read(dialect) => Some(Severity::Error),
@@ -285,7 +285,7 @@ impl Settings {
         }
     }
 
-    /// The severity of a problem with this code; nothing when it is switched off.
+    /// Returns the severity of a problem with this code; `None` if it is off.
     pub fn severity_of(&self, code: Code, own: Severity) -> Option<Severity> {
         if code.is_always_an_error() {
             return Some(own);
@@ -316,7 +316,7 @@ impl SpecFile {
     });
 }
 
-/// The schema, in which severities are set by code.
+/// Returns the schema, with severities by code.
 fn schema(file: SpecFile) -> Value {
     let mut schema = generate::<Settings>(file);
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();

@@ -1,9 +1,9 @@
-//! What the schema says at a place: completion, hover and validation read it.
+//! The schema of a node, for completion, hover and validation.
 //!
-//! A [`Shape`] is the schema of one node, references resolved and branches chosen by what the document
-//! holds. Begin with [`Shape::of`] or [`Shape::find`]; [`Shape::fields`] lists the keys that a mapping may
-//! have, [`Shape::values`] the values that a scalar may have, [`Shape::word`] what a text means. Nothing
-//! here names a field of a format: a new field is known as soon as its type is.
+//! A [`Shape`] is the schema of one node, with references resolved and branches chosen by the content of the
+//! document. Start with [`Shape::of`] or [`Shape::find`]; [`Shape::fields`] lists the allowed keys of a mapping,
+//! [`Shape::values`] the allowed values of a scalar, [`Shape::word`] the meaning of a string. No field of a
+//! format is named here: a new field only needs its type.
 
 mod branches;
 mod names;
@@ -31,61 +31,61 @@ pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;
 
-/// What the schema says at a place.
+/// Schema of a node.
 #[derive(Clone, Debug)]
 pub struct Shape {
     root: &'static Value,
-    /// What applies to every node that is here.
+    /// Schemas that apply to every node here.
     own: Vec<&'static Keywords>,
-    /// Schemas that all apply, the one nearest to the use first: what it says is before what others say. Begins with
-    /// `own`; the branches that were chosen follow.
+    /// All applicable schemas, the most specific one first, which takes precedence. Starts with
+    /// `own`, followed by the chosen branches.
     parts: Vec<&'static Keywords>,
 }
 
-/// One of the forms that a node may have; its tag, or its type, decides which.
+/// One of several forms of a node, chosen by its tag or type.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The key that decides, and its value; nothing where the type decides.
+    /// Key and value that choose the form; `None` if the type does.
     pub tag: Option<(&'static str, &'static str)>,
-    /// What the schema says of this form.
+    /// Schema of this form.
     pub shape: Shape,
 }
 
-/// A key that a mapping may have.
+/// An allowed key of a mapping.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The key.
+    /// Name of the key.
     pub name: &'static str,
-    /// Whether it must be there.
+    /// Whether the key is required.
     pub need: Need,
-    /// What its value may be.
+    /// Schema of its value.
     pub shape: Shape,
 }
 
-/// Whether a key must be there.
+/// Whether a key is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It must.
+    /// Required.
     Required,
-    /// Exactly one of these must, and it is one of them.
+    /// Exactly one of these keys is required, including this one.
     OneOf(Vec<&'static str>),
-    /// It may.
+    /// Optional.
     Optional,
 }
 
-/// A value out of a closed set.
+/// A value of a closed set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The value.
     pub value: &'static Value,
-    /// What it means, as Markdown.
+    /// Meaning of the value, as Markdown.
     pub docs: Option<&'static str>,
 }
 
-/// The type of a node.
+/// Type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Text.
+    /// String.
     Text,
     /// An integer.
     Integer,
@@ -97,23 +97,23 @@ pub enum Type {
     List,
     /// A mapping.
     Mapping,
-    /// Anything.
+    /// Any type.
     Any,
 }
 
 impl Shape {
-    /// Returns the whole file.
+    /// Returns the schema of the whole file.
     pub fn of(file: SpecFile) -> Shape {
         Shape::new(file.schema(), file.schema())
     }
 
-    /// Returns the node that a pointer names, whether it exists or not. The document's root chooses branches where the
-    /// schema has some.
+    /// Returns the schema of the node at a pointer, whether or not it exists. The document's root chooses branches if
+    /// the schema has any.
     pub fn find(file: SpecFile, pointer: &Pointer, root: Option<NodeRef<'_>>) -> Option<Shape> {
         Shape::of(file).below(pointer, root)
     }
 
-    /// Returns the node that a relative pointer names. `node` is where this shape is.
+    /// Returns the schema of the node at a relative pointer. `node` is the node of this shape.
     pub fn below(&self, pointer: &Pointer, node: Option<NodeRef<'_>>) -> Option<Shape> {
         let mut shape = self.at(node);
         let mut node = node;
@@ -125,29 +125,29 @@ impl Shape {
         Some(shape)
     }
 
-    /// Returns the member of a mapping. `node` is where this shape is.
+    /// Returns the schema of a member of a mapping. `node` is the node of this shape.
     pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
         self.step_to(&Step::Key(key.into()), node)
     }
 
-    /// Returns the member of a mapping, or the item of a list. `node` is where this shape is.
+    /// Returns the schema of a member of a mapping, or of an item of a list. `node` is the node of this shape.
     pub fn step_to(&self, step: &Step<'_>, node: Option<NodeRef<'_>>) -> Option<Shape> {
         let below = node.and_then(|node| node.find(&Pointer::root().step(step)));
         Some(self.at(node).member(step)?.at(below))
     }
 
-    /// Returns the member of a mapping, by the branches that are chosen already; `below` is its node.
+    /// Returns the schema of a member of a mapping for the branches already chosen; `below` is the member's node.
     pub fn child(&self, key: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
         self.member_at(&Step::Key(key.into()), below)
     }
 
-    /// Returns the member of a mapping or the item of a list, by the branches that are chosen already; `below` is its
-    /// node.
+    /// Returns the schema of a member of a mapping or of an item of a list for the branches already chosen; `below` is
+    /// its node.
     pub(crate) fn member_at(&self, step: &Step<'_>, below: Option<NodeRef<'_>>) -> Option<Shape> {
         Some(self.member(step)?.at(below))
     }
 
-    /// Returns the member of a mapping, or the item of a list, by the branches that are chosen.
+    /// Returns the schema of a member of a mapping, or of an item of a list, for the chosen branches.
     fn member(&self, step: &Step<'_>) -> Option<Shape> {
         let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
         let key = step.text();
@@ -170,16 +170,16 @@ impl Shape {
         Shape::of_parts(root, resolved(root, schema), None)
     }
 
-    /// Returns a number that is the same for shapes of which the schema says the same.
+    /// Returns an id that is equal for equal schemas.
     pub fn id(&self) -> u64 {
         let mut hasher = FxHasher::default();
         self.parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
         hasher.finish()
     }
 
-    /// Returns what the schema says here, its branches chosen by a node; without one, no condition is fulfilled.
+    /// Returns a schema, with branches chosen by a node; without a node, no condition holds.
     fn of_parts(root: &'static Value, own: Vec<&'static Keywords>, node: Option<NodeRef<'_>>) -> Shape {
-        /// Branches that lead to themselves are no schema of ours; the bound is for safety only.
+        /// Maximum number of branches, for safety: our schemas have no circular ones.
         const LIMIT: usize = 256;
         let mut parts = own.clone();
         let (mut next, mut tag) = (0, None);
@@ -195,7 +195,7 @@ impl Shape {
         Shape { root, own, parts }
     }
 
-    /// Returns the same, its branches chosen by the node that is here.
+    /// Returns the same schema, with branches chosen by a node.
     pub fn at(&self, node: Option<NodeRef<'_>>) -> Shape {
         if !self.own.iter().any(|part| part.contains_key("if") || part.contains_key("allOf")) {
             return self.clone();
@@ -203,7 +203,7 @@ impl Shape {
         Shape::of_parts(self.root, self.own.clone(), node)
     }
 
-    /// Returns the forms that a node may have here; empty if there is only one.
+    /// Returns the forms of the node; empty if there is only one.
     pub fn variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
         let branches = self.own.iter().copied().flat_map(|part| branches::of(part).to_vec());
@@ -219,7 +219,7 @@ impl Shape {
         variants
     }
 
-    /// Returns the form of a node that is a text where a mapping could be as well.
+    /// Returns the string form of a node that can also be a mapping.
     pub fn text_form(&self) -> Option<Shape> {
         let is_text = |shape: &Shape| shape.kind() == Type::Text;
         self.variants().into_iter().map(|variant| variant.shape).find(is_text).filter(|_| !is_text(self))
@@ -229,45 +229,45 @@ impl Shape {
         self.parts.iter().find_map(|part| part.get(name))
     }
 
-    /// Returns what the node is for, as Markdown: one short line, then perhaps more.
+    /// Returns the documentation of the node, as Markdown: one short line, possibly followed by more.
     pub fn docs(&self) -> Option<&'static str> {
         self.keyword("description")?.as_str()
     }
 
-    /// Returns the first line of the docs: it is in a list.
+    /// Returns the first line of the documentation, for lists.
     pub fn summary(&self) -> Option<&'static str> {
         self.docs()?.lines().next()
     }
 
-    /// Returns what the type of the node is about: the docs of the mapping itself, where the field has its own.
+    /// Returns the documentation of the type of the node, which may differ from that of the field.
     pub fn type_docs(&self) -> Option<&'static str> {
         let docs = self.parts.iter().filter_map(|part| part.get("description")).filter_map(Value::as_str).nth(1);
         docs.filter(|docs| Some(*docs) != self.docs())
     }
 
-    /// Returns the docs of everything that applies here, the nearest to the use first.
+    /// Returns the documentation of all applicable schemas, the most specific one first.
     pub fn all_docs(&self) -> impl Iterator<Item = &'static str> {
         self.parts.iter().filter_map(|part| part.get("description")?.as_str())
     }
 
-    /// Returns the name of the type, where it has one: two nodes with the same name have the same fields.
+    /// Returns the name of the type, if it has one: two nodes with the same name have the same fields.
     pub fn definition(&self) -> Option<&'static str> {
         self.keyword("$ref")?.as_str()?.rsplit('/').next()
     }
 
-    /// Returns the value that counts when the key is absent.
+    /// Returns the default value.
     pub fn default(&self) -> Option<&'static Value> {
         self.keyword("default")
     }
 
-    /// Values that could be here.
+    /// Returns example values.
     pub fn examples(&self) -> Vec<&'static Value> {
         self.keyword("examples").and_then(Value::as_array).into_iter().flatten().collect()
     }
 
-    /// Returns the only values that may be here; empty if there are more than can be listed.
+    /// Returns the allowed values; empty if they cannot be listed.
     pub fn values(&self) -> Vec<Choice> {
-        // The part nearest to the use knows all of them; the branch that was chosen knows its own only.
+        // The most specific part contains all of them; a chosen branch contains only its own.
         let mut values = self.parts.iter().map(|part| choices_of(part)).find(|found| !found.is_empty());
         let values = values.get_or_insert_default();
         if values.is_empty() && self.kind() == Type::Boolean {
@@ -294,12 +294,12 @@ impl Shape {
         }
     }
 
-    /// Whether an empty text, list or mapping is a mistake here.
+    /// Whether an empty string, list or mapping is invalid here.
     pub(crate) fn is_never_empty(&self) -> bool {
         ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
     }
 
-    /// Whether a text can be here, as far as the closed set of values and the form of texts go.
+    /// Whether a string is allowed, according to the closed set of values and the pattern.
     pub fn admits_text(&self, text: &str) -> bool {
         let values = self.values();
         let has_form =
@@ -309,30 +309,30 @@ impl Shape {
             && pattern.is_none_or(has_form)
     }
 
-    /// Returns what the items of a list may be.
+    /// Returns the schema of the items of a list.
     pub fn item(&self) -> Option<Shape> {
         self.keyword("items").filter(|_| self.kind() == Type::List).map(|schema| Shape::new(self.root, schema))
     }
 
-    /// Returns what the values of a mapping with free keys may be.
+    /// Returns the schema of the values of a mapping with free keys.
     pub fn map_value(&self) -> Option<Shape> {
         self.keyword("additionalProperties")
             .filter(|schema| schema.is_object())
             .map(|schema| Shape::new(self.root, schema))
     }
 
-    /// Whether any key may be in the mapping.
+    /// Whether the mapping accepts any key.
     pub fn is_open(&self) -> bool {
         self.keyword("additionalProperties") != Some(&Value::Bool(false)) && self.keyword("propertyNames").is_none()
     }
 
-    /// Returns the keys that the mapping may have, in the order of the format. `node` is where this shape is; it
-    /// decides what is required.
+    /// Returns the allowed keys of the mapping, in the order of the format. `node` is the node of this shape; it
+    /// decides which keys are required.
     pub fn fields(&self, node: Option<NodeRef<'_>>) -> Vec<Field> {
         self.at(node).chosen_fields()
     }
 
-    /// Returns the keys that the mapping may have in any of its forms.
+    /// Returns the allowed keys of the mapping in any of its forms.
     pub fn all_fields(&self) -> Vec<Field> {
         let mut fields = self.chosen_fields();
         for field in self.variants().into_iter().flat_map(|variant| variant.shape.chosen_fields()) {
@@ -343,7 +343,7 @@ impl Shape {
         fields
     }
 
-    /// Returns one of [`Shape::all_fields`]: the key, and what its value may be.
+    /// Returns one of [`Shape::all_fields`]: the key, and the schema of its value.
     pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
         let chosen = |shape: &Shape| {
             let properties = shape.parts.iter().filter_map(|part| part.get("properties")?.as_object());
@@ -357,7 +357,7 @@ impl Shape {
         chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
     }
 
-    /// Returns the keys by the branches that are chosen.
+    /// Returns the allowed keys for the chosen branches.
     fn chosen_fields(&self) -> Vec<Field> {
         let required: Vec<&str> = self
             .parts
@@ -386,11 +386,11 @@ impl Shape {
         names.extend(closed.into_iter().flatten().filter_map(Value::as_str));
         let fields =
             names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.child(name, None)? }));
-        // What is only there so that it does not count as a mistake is not offered.
+        // Deprecated keys are accepted but not suggested.
         fields.filter(|field| field.shape.keyword("deprecated").is_none()).collect()
     }
 
-    /// Keys of which exactly one must be there.
+    /// Returns the keys of which exactly one is required.
     pub fn alternatives(&self) -> Vec<&'static str> {
         if self.keyword("minProperties") == Some(&Value::from(1))
             && self.keyword("maxProperties") == Some(&Value::from(1))
@@ -402,9 +402,9 @@ impl Shape {
         branches.filter_map(|branch| branch.get("required")?.get(0)?.as_str()).collect()
     }
 
-    /// Returns the least and the greatest number, or the least length, as words; `None` if there is no bound.
+    /// Returns the bounds of a number or length in words; `None` if there are none.
     pub fn bounds(&self) -> Option<String> {
-        /// Bounds beyond which numbers lose their last digits say nothing to a person.
+        /// Bounds beyond the exact range of a double are omitted, because they mean nothing to a reader.
         const EXACT: f64 = 9_007_199_254_740_991.0;
         let number = |name: &str| self.keyword(name).filter(|value| value.as_f64().is_some_and(|at| at.abs() < EXACT));
         match (number("minimum"), number("maximum"), number("exclusiveMinimum")) {
@@ -417,7 +417,7 @@ impl Shape {
         }
     }
 
-    /// Returns the greatest number that may be here.
+    /// Returns the maximum of a number.
     pub fn maximum(&self) -> Option<f64> {
         self.keyword("maximum")?.as_f64()
     }
@@ -457,7 +457,7 @@ impl Shape {
                 Some(Word::Pattern(_)) => "regular expression".to_owned(),
                 Some(Word::Refers(kind)) => format!("name from `{kind}`"),
                 Some(Word::Defines(_)) => "name".to_owned(),
-                // That it may hold `{{name}}` is no condition.
+                // Template support is not a condition.
                 Some(Word::Template(_)) | None => "string".to_owned(),
             },
             Type::Integer => "integer".to_owned(),
@@ -478,7 +478,7 @@ impl Shape {
         }
     }
 
-    /// Returns the types that may be here, where there are several.
+    /// Returns the allowed types, if there are several.
     fn type_names(&self) -> Vec<&'static str> {
         let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let words = names.map(|name| match name {
@@ -490,9 +490,9 @@ impl Shape {
     }
 }
 
-/// Returns a schema and those that it refers to.
+/// Returns a schema and the schemas that it refers to.
 fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywords> {
-    /// References that run in circles are no schema of ours; the bound is for safety only.
+    /// Maximum number of references, for safety: our schemas have no circular ones.
     const LIMIT: usize = 16;
     let mut parts = Vec::new();
     let mut next = Some(schema);
@@ -505,7 +505,7 @@ fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywor
     parts
 }
 
-/// Returns the closed set of values that one schema lists.
+/// Returns the closed set of values in one schema.
 fn choices_of(part: &'static Keywords) -> Vec<Choice> {
     if let Some(value) = part.get("const") {
         return vec![Choice { value, docs: None }];
@@ -519,7 +519,7 @@ fn choices_of(part: &'static Keywords) -> Vec<Choice> {
     listed.chain(documented).collect()
 }
 
-/// `a`, `b` or `c`, of words that may hold an "or" themselves.
+/// Returns names such as `a`, `b` or `c`, which may contain "or" themselves.
 fn one_of(names: &[&str]) -> String {
     match names {
         [first @ .., last] if first.len() > 1 => format!("{} or {last}", first.join(", ")),

@@ -1,5 +1,5 @@
-//! The kinds of files: one row each, with everything that is known of a kind without looking into a file. The rows of a format are in
-//! its folder.
+//! Kinds of files: one row each, with everything that does not depend on the content of a file. The rows of a format
+//! are in its folder.
 
 use std::{
     fmt,
@@ -18,136 +18,136 @@ use crate::{
     problem::Code,
 };
 
-/// A kind of file that has a schema: a handle of its row.
+/// A kind of file with a schema: a handle to its row.
 #[derive(Clone, Copy)]
 pub struct SpecFile(&'static Kind);
 
-/// Everything that is known of a kind of file. Those that differ from [`Kind::PLAIN`] in little are written as
+/// Properties of a kind of file. Kinds that differ little from [`Kind::PLAIN`] are written as
 /// `Kind { name: "notes", ..Kind::PLAIN }`.
 pub struct Kind {
-    /// The word on the command line, and in the name of the schema.
+    /// Name on the command line, and in the name of the schema.
     pub name: &'static str,
-    /// The name of the kind in prose.
+    /// Name of the kind in prose.
     pub title: &'static str,
-    /// The heading in the reference, where that is the name of a file.
+    /// Heading in the reference, if it is the name of a file.
     pub heading: Option<&'static str>,
-    /// The names and places by which files are of this kind.
+    /// File names and locations of this kind.
     pub names: Names,
-    /// How a file of another name, or one whose name other tools use as well, is recognised.
+    /// Signs of a file with another name, or with a name that other tools also use.
     pub signs: &'static dyn Signs,
-    /// Whose file it is.
+    /// Owner of the file.
     pub family: Family,
-    /// Where the cases are.
+    /// Location of the cases.
     pub cases: Cases,
-    /// Which files count that the command line does not name.
+    /// Files to include if the command line does not name them.
     pub counts: Counts,
-    /// What a file without content means.
+    /// Meaning of an empty file.
     pub empty: Empty,
     /// Whether keys of mappings are names that refer to other files.
     pub keys_are_names: bool,
-    /// The names in it that a search through a workspace finds.
+    /// Names in the file that a workspace symbol search finds.
     pub landmarks: Landmarks,
-    /// Returns the contract whose scenarios a file at this path names, by the nodes around a name, the nearest first.
+    /// Returns the contract whose scenarios a file at this path names, given the nodes around a name, innermost first.
     pub contract: fn(&str, &mut dyn Iterator<Item = NodeRef<'_>>) -> Option<String>,
-    /// Reports what is wrong in the whole of a file that is of no format.
+    /// Reports problems in a whole file that belongs to no format.
     pub report: fn(NodeRef<'_>, &dyn Files, &mut Report),
-    /// Makes the schema.
+    /// Generates the schema.
     pub schema: fn(SpecFile) -> Value,
 }
 
-/// The names and places of a kind of file, as globs. A glob is `**/` before names of folders and files, each with at most one `*`
-/// at its beginning.
+/// File names and locations of a kind, as globs. A glob is `**/` followed by names of directories and files, each with
+/// at most one `*` at its start.
 #[derive(Clone, Copy, Debug)]
 pub enum Names {
     /// No other tool has such files.
     Surely(&'static [&'static str]),
-    /// Other tools may have such files: the content must agree.
+    /// Other tools may have such files: the content must match.
     Perhaps(&'static [&'static str]),
 }
 
-/// Whose file it is.
+/// Owner of the file.
 #[derive(Clone, Copy)]
 pub enum Family {
     /// A file of this format.
     Of(Dialect),
     /// The settings of this format for a workspace.
     SettingsOf(Dialect),
-    /// A file of ours that plays a part for suites of this format.
+    /// A file of speclens with a role in suites of this format.
     Serves(Dialect),
     /// The settings of a workspace, for all formats.
     Settings,
 }
 
-/// Where the cases are.
+/// Location of the cases.
 #[derive(Clone, Copy)]
 pub enum Cases {
-    /// In the list at this key of the root; with the empty key, the root is that list.
+    /// In the list at this root key; an empty key means that the root is the list.
     List(&'static str),
-    /// In a list that belongs to the suite of another file.
+    /// In a list that is part of another file's suite.
     PartOfSuite(&'static str),
-    /// The whole file is one case, whose name is read from the root.
+    /// The whole file is one case; the function reads its name from the root.
     Whole(fn(NodeRef<'_>) -> Option<String>),
-    /// It has none.
+    /// No cases.
     None,
 }
 
-/// Which files of a kind count that the command line does not name.
+/// Files of a kind to include if the command line does not name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Every one.
+    /// All files.
     Always,
-    /// To be run, those with a usual name, and those that say what they are.
+    /// For a run, files with a usual name, and files that declare their kind.
     Named,
-    /// To be run, those that the patterns of their workspace do not omit, and those that say what they are.
+    /// For a run, files that the patterns of their workspace do not exclude, and files that declare their kind.
     Matched,
-    /// To be run, those that say what they are.
+    /// For a run, files that declare their kind.
     Said,
-    /// Those that belong to a suite, and those that say what they are.
+    /// Files of a suite, and files that declare their kind.
     InSuite,
-    /// None.
+    /// No files.
     Never,
 }
 
-/// What a file without content means.
+/// Meaning of an empty file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
-    /// It lacks its beginning: this help says which.
+    /// The beginning is missing: this help states it.
     Incomplete(&'static str),
     /// The defaults apply, which is reported with this code.
     Defaults(Code),
 }
 
-/// The names in a file that a search through a workspace finds.
+/// Names in a file that a workspace symbol search finds.
 #[derive(Clone, Copy)]
 pub enum Landmarks {
-    /// Its cases, and whatever else has a name in its outline.
+    /// The cases, and other names in the outline.
     Outline,
-    /// Its cases.
+    /// The cases.
     Cases,
-    /// Those that this function finds at its root.
+    /// The names that this function finds at the root.
     At(fn(NodeRef<'_>) -> Vec<Landmark<'_>>),
 }
 
 /// A name in a file.
 #[derive(Clone, Debug)]
 pub struct Landmark<'d> {
-    /// The name.
+    /// Text of the name.
     pub name: String,
-    /// The key of the root below which it is.
+    /// Root key above the name.
     pub below: String,
-    /// The node that holds it.
+    /// Node with the name.
     pub node: NodeRef<'d>,
 }
 
 impl<'d> Landmark<'d> {
-    /// Returns the landmark whose name is the text of a node.
+    /// Returns a landmark with the text of a node as its name.
     pub(crate) fn of(node: NodeRef<'d>, below: &str) -> Option<Landmark<'d>> {
         Some(Landmark { name: node.text()?.to_owned(), below: below.to_owned(), node })
     }
 }
 
 impl Kind {
-    /// Settings without a name, recognised by nothing, with cases nowhere: what a row changes is what matters about it.
+    /// Defaults of a row: settings without a name, signs or cases. Each row sets only what differs.
     pub const PLAIN: Kind = Kind {
         name: "",
         title: "",
@@ -167,7 +167,7 @@ impl Kind {
 }
 
 impl SpecFile {
-    /// Every kind, in the order in which the reference has them. A new format adds its own here.
+    /// All kinds, in the order of the reference. New formats add their kinds here.
     pub const ALL: &'static [SpecFile] = &[
         SpecFile::KINDLM,
         SpecFile::CLI_BENCH,
@@ -188,7 +188,7 @@ impl SpecFile {
         SpecFile(kind)
     }
 
-    /// Returns the format that the file belongs to; `None` for what is our own.
+    /// Returns the format of the file; `None` for files of speclens.
     pub fn dialect(self) -> Option<Dialect> {
         match self.0.family {
             Family::Of(dialect) | Family::SettingsOf(dialect) => Some(dialect),
@@ -196,7 +196,7 @@ impl SpecFile {
         }
     }
 
-    /// Returns the format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
+    /// Returns the format of the suites that it belongs to or has a role in.
     pub fn serves(self) -> Option<Dialect> {
         match self.0.family {
             Family::Of(dialect) | Family::SettingsOf(dialect) | Family::Serves(dialect) => Some(dialect),
@@ -204,22 +204,22 @@ impl SpecFile {
         }
     }
 
-    /// Whether it holds the settings of a workspace.
+    /// Whether it contains the settings of a workspace.
     pub fn is_settings(self) -> bool {
         self.serves().is_none()
     }
 
-    /// Returns how plain scalars are read.
+    /// Returns the rules for reading plain scalars.
     pub fn scalar_rules(self) -> ScalarRules {
         self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
     }
 
-    /// Returns where the cases are.
+    /// Returns the location of the cases.
     pub(crate) fn cases(self) -> Cases {
         self.0.cases
     }
 
-    /// Returns the key of the top-level list whose items are the cases; the empty key where the root is that list.
+    /// Returns the key of the top-level list of cases; the empty key if the root is that list.
     pub fn case_list(self) -> Option<&'static str> {
         match self.0.cases {
             Cases::List(key) | Cases::PartOfSuite(key) => Some(key),
@@ -227,12 +227,12 @@ impl SpecFile {
         }
     }
 
-    /// Returns the key that names a case.
+    /// Returns the key of a case's name.
     pub fn name_key(self) -> &'static str {
         self.dialect().map_or("name", Dialect::name_key)
     }
 
-    /// Whether it holds cases of a suite that another file makes.
+    /// Whether it contains cases of another file's suite.
     pub fn is_part(self) -> bool {
         match self.0.cases {
             Cases::PartOfSuite(_) => true,
@@ -240,14 +240,14 @@ impl SpecFile {
         }
     }
 
-    /// Returns the kind of the files that hold cases of a suite that such a file makes.
+    /// Returns the kind of files that contain more cases of such a suite.
     pub fn part(self) -> Option<SpecFile> {
         let is_part = |file: &SpecFile| file.is_part() && file.dialect() == self.dialect();
         SpecFile::ALL.iter().copied().find(is_part).filter(|_| self.is_suite())
     }
 
-    /// Whether other files are of a kind, or belong to something, because of what is in it: it makes a suite of several files, or
-    /// holds the settings of a workspace of the format.
+    /// Whether its content affects the kind or the owner of other files: it defines a suite of several files, or
+    /// contains the settings of a workspace of the format.
     pub fn decides_about_others(self) -> bool {
         match self.0.family {
             Family::SettingsOf(_) => true,
@@ -255,7 +255,7 @@ impl SpecFile {
         }
     }
 
-    /// Whether it holds cases.
+    /// Whether it contains cases.
     pub fn has_cases(self) -> bool {
         match self.0.cases {
             Cases::List(_) | Cases::PartOfSuite(_) | Cases::Whole(_) => true,
@@ -268,70 +268,70 @@ impl SpecFile {
         self.has_cases() && !self.is_part()
     }
 
-    /// Returns which files count that the command line does not name.
+    /// Returns the files to include if the command line does not name them.
     pub fn counts(self) -> Counts {
         self.0.counts
     }
 
-    /// Whether keys of its mappings are names that refer to something elsewhere.
+    /// Whether keys of its mappings are names that refer to something else.
     pub fn keys_are_names(self) -> bool {
         self.0.keys_are_names
     }
 
-    /// Returns the names in it that a search through a workspace finds.
+    /// Returns the names in it that a workspace symbol search finds.
     pub fn landmarks(self) -> Landmarks {
         self.0.landmarks
     }
 
-    /// Returns the contract whose scenarios a file at this path names, by the nodes around a name, the nearest first.
+    /// Returns the contract whose scenarios a file at this path names, given the nodes around a name, innermost first.
     pub fn contract<'d>(self, place: &str, around: &mut dyn Iterator<Item = NodeRef<'d>>) -> Option<String> {
         (self.0.contract)(place, around)
     }
 
-    /// Returns the names and places of such files.
+    /// Returns the file names and locations.
     pub(crate) fn names(self) -> Names {
         self.0.names
     }
 
-    /// Returns how a file is recognised.
+    /// Returns the signs of the kind.
     pub(crate) fn signs(self) -> &'static dyn Signs {
         self.0.signs
     }
 
-    /// Returns the files that are of this kind by name and place, as globs. A list of tasks is one because a suite
-    /// names it. The server decides by [`crate::kind::detect`], which looks at the content as well.
+    /// Returns the names and locations of this kind, as globs. A task file belongs to it only because a suite
+    /// includes it. The server decides with [`crate::kind::detect`], which also reads the content.
     pub fn file_patterns(self) -> &'static [&'static str] {
         match self.0.names {
             Names::Surely(patterns) | Names::Perhaps(patterns) => patterns,
         }
     }
 
-    /// Returns the word that stands for the kind on the command line, and in the name of its schema.
+    /// Returns the name on the command line, and in the name of the schema.
     pub fn as_str(self) -> &'static str {
         self.0.name
     }
 
-    /// Returns the kind with this word.
+    /// Returns the kind with this name.
     pub fn parse(word: &str) -> Option<SpecFile> {
         SpecFile::ALL.iter().copied().find(|file| file.as_str() == word)
     }
 
-    /// Returns what the schema is called.
+    /// Returns the title of the schema.
     pub fn title(self) -> &'static str {
         self.0.title
     }
 
-    /// Returns what the kind is called as a heading: the name of its files, or what they are.
+    /// Returns the heading of the kind: the name of its files, or its title.
     pub(crate) fn heading(self) -> String {
         self.0.heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
     }
 
-    /// Returns what such a file means when it is empty.
+    /// Returns the meaning of an empty file.
     pub(crate) fn empty(self) -> Empty {
         self.0.empty
     }
 
-    /// Reports what is wrong in the whole of a file that is of no format.
+    /// Reports problems in a whole file that belongs to no format.
     pub(crate) fn report(self, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
         (self.0.report)(root, files, report);
     }
@@ -370,10 +370,10 @@ impl fmt::Debug for SpecFile {
     }
 }
 
-/// Something that is made once for each kind of file, and only for those that are met.
+/// A value that is computed once for each kind of file, on first use.
 pub(crate) struct PerFile<T>(OnceLock<Box<Made<T>>>);
 
-/// The thing of one kind, and those of the kinds that were met after it.
+/// The value of one kind, and those of the kinds that follow.
 struct Made<T> {
     file: SpecFile,
     thing: OnceLock<T>,
@@ -381,12 +381,12 @@ struct Made<T> {
 }
 
 impl<T> PerFile<T> {
-    /// Nothing made yet.
+    /// Creates an empty cache.
     pub(crate) const fn new() -> PerFile<T> {
         PerFile(OnceLock::new())
     }
 
-    /// Returns what belongs to a kind of file.
+    /// Returns the value of a kind of file.
     pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
         let mut list = self;
         loop {

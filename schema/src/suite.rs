@@ -1,5 +1,5 @@
-//! What every dialect lowers to: cases that act, and claims about what the act left behind. The runner
-//! and the editor see only this.
+//! Suites, to which every dialect lowers: cases with an action, and claims about its evidence. The runner
+//! and the editor use only these.
 
 mod action;
 mod named;
@@ -30,27 +30,27 @@ use crate::{
     verdict::Check,
 };
 
-/// A suite, lowered. Lowering is total: a suite with mistakes still has every case that can be made out.
+/// A lowered suite. Lowering is total: a suite with errors still has every valid case.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// The format it is written in.
+    /// Format of the suite.
     pub dialect: Dialect,
-    /// The name that the author gave it.
+    /// Name from the author.
     pub name: Option<String>,
-    /// The tests, in the order of the file.
+    /// Tests, in the order of the file.
     pub cases: Vec<Arc<Case>>,
-    /// The conditions on the whole run.
+    /// Conditions on the whole run.
     pub gates: Gates,
-    /// Maximum number of attempts at the same time; where models act, how many requests to them.
+    /// Maximum number of simultaneous attempts; if models act, of simultaneous requests to them.
     pub concurrency: usize,
-    /// The files that settings declare as inputs of every command and task, as they were when the suite was read.
+    /// Files that settings declare as inputs of every command and task, as of when the suite was read.
     pub inputs: Inputs,
-    /// What is in the directories that tasks begin with, by their names, as it was when the suite was read.
+    /// Content of the directories that tasks start with, by name, as of when the suite was read.
     pub scaffolds: BTreeMap<String, Inputs>,
 }
 
 impl Suite {
-    /// Returns a suite of a format in which nothing is.
+    /// Returns an empty suite of a format.
     pub fn empty(dialect: Dialect) -> Suite {
         Suite {
             dialect,
@@ -63,8 +63,8 @@ impl Suite {
         }
     }
 
-    /// Returns the files that decide what an action does, as they were when the suite was read: those that it names,
-    /// and those that are declared.
+    /// Returns the input files of an action, as of when the suite was read: those that it names
+    /// and the declared ones.
     pub fn inputs(&self, action: &Action) -> Inputs {
         match action {
             Action::Command(command) => declared_and_named(&self.inputs, &command.inputs),
@@ -80,26 +80,26 @@ impl Suite {
     }
 }
 
-/// Returns the files that are declared, and those that a command names.
+/// Returns the declared files, and those that a command names.
 pub fn declared_and_named(declared: &Inputs, named: &Inputs) -> Inputs {
     let mut all = declared.clone();
     all.extend(named.iter().map(|(path, digest)| (path.clone(), digest.clone())));
     all
 }
 
-/// What a suite itself wants masked.
+/// Text that the suite itself masks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redactions {
     /// Names of environment variables.
     pub env: Vec<String>,
     /// Regular expressions.
     pub patterns: Vec<String>,
-    /// The variables that the suite itself sets, by name, with their values.
+    /// Variables that the suite itself sets: names and values.
     pub variables: Vec<(String, String)>,
 }
 
 impl Suite {
-    /// Returns what the suite wants masked, beside what is masked everywhere.
+    /// Returns what the suite masks in addition to the defaults.
     pub fn redactions(&self) -> Redactions {
         if let Some(token) = self.gateway().and_then(|settings| settings.gateway_auth_token.clone()) {
             let name = "gateway_auth_token".to_owned();
@@ -121,7 +121,7 @@ impl Suite {
         Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), variables }
     }
 
-    /// Returns the settings of the gateway at which targets are started; `None` where none is.
+    /// Returns the settings of the gateway that starts targets; `None` if there is no gateway.
     pub fn gateway(&self) -> Option<&Config> {
         self.cases.iter().find_map(|case| match &case.action {
             Action::Trigger(trigger) => Some(&*trigger.settings),
@@ -129,8 +129,8 @@ impl Suite {
         })
     }
 
-    /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their
-    /// commands use the cores meanwhile; those that share a directory wait for each other anyway.
+    /// Returns the maximum number of simultaneous attempts for a number of cores. Agents mostly wait for their models,
+    /// and their commands use the cores meanwhile; those that share a directory run one at a time.
     pub fn attempts_at_once(&self, cores: usize) -> usize {
         let agent = self.cases.iter().find_map(|case| match &case.action {
             Action::Agent(agent) => Some(agent),
@@ -147,56 +147,56 @@ impl Suite {
 /// One test.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name, unique in the suite when the suite has no mistakes.
+    /// Name, unique in a suite without errors.
     pub name: String,
-    /// The node of the test.
+    /// Location of the test.
     pub at: Pointer,
-    /// The file that it is in, where that is not the suite's own: pointers and ranges are those of that file then.
+    /// File of the case, if it is not the suite's own: pointers and ranges refer to that file.
     pub file: Option<Arc<CaseFile>>,
-    /// Labels to select it by.
+    /// Labels to select the case by.
     pub tags: Vec<String>,
-    /// Whether the author switched it off.
+    /// Whether the author disabled the case.
     pub skip: bool,
-    /// How often it is attempted.
+    /// Number of attempts.
     pub repeat: u32,
-    /// Its effect.
+    /// Action of the case.
     pub action: Action,
-    /// What is claimed about each attempt.
+    /// Claims about each attempt.
     pub claims: Vec<Claim>,
-    /// Whether the case, and all that it refers to, could be read without an error. The editor runs
+    /// Whether the case and everything that it refers to are free of errors. The editor runs
     /// only such cases.
     pub intact: bool,
 }
 
-/// Another file that holds cases of a suite.
+/// Another file with cases of a suite.
 #[derive(Clone, Debug)]
 pub struct CaseFile {
-    /// Its path, relative to the suite's directory.
+    /// Path, relative to the suite's directory.
     pub path: String,
-    /// Its text and tree.
+    /// Text and tree.
     pub document: Document,
 }
 
-/// Something that the author claims.
+/// An assertion of the author.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The node of the claim.
+    /// Location of the claim.
     pub at: Pointer,
-    /// The part of the case that it belongs to, in formats that have such parts.
+    /// Phase of the case, in formats with phases.
     pub phase: Option<Phase>,
-    /// The claim itself.
+    /// Check of the claim.
     pub check: Arc<dyn Check>,
 }
 
 impl Claim {
-    /// Returns whether the act does not begin where it does not hold.
+    /// Whether the action does not start if the claim does not hold.
     pub fn is_precondition(&self) -> bool {
         self.phase.is_some_and(Phase::is_precondition)
     }
 }
 
 impl Suite {
-    /// Returns the environment variables that hold keys of models which claims ask.
+    /// Returns the environment variables with the keys of models that claims ask.
     pub fn key_variables(&self) -> BTreeSet<String> {
         let claims = self.cases.iter().flat_map(|case| &case.claims);
         let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
@@ -205,18 +205,18 @@ impl Suite {
 }
 
 impl Case {
-    /// Returns what must be observed at this moment so that every claim can be judged, in the order of the claims.
+    /// Returns the evidence needed at this time to judge every claim, in the order of the claims.
     pub fn needs(&self, moment: Moment, context: &Context) -> Vec<Need> {
         let needs = self.claims.iter().flat_map(|claim| claim.check.needs(context));
         merged(needs.filter(|need| need.moment() == moment))
     }
 
-    /// Returns whether a claim decides that the act begins.
+    /// Whether a claim can prevent the action.
     pub fn has_preconditions(&self) -> bool {
         self.claims.iter().any(Claim::is_precondition)
     }
 
-    /// Returns the same case at another place, as when a test is inserted above it.
+    /// Returns the case at another location, for example after a test was inserted above it.
     pub fn moved(&self, to: Pointer) -> Case {
         if self.file.is_some() {
             return self.clone();

@@ -1,6 +1,6 @@
-//! `{{name}}` in texts: how placeholders are written, and which names have a value where.
+//! Templates (`{{name}}`): syntax of placeholders, and names with a value.
 //!
-//! Which of these fillings a text has is said by the keyword `x-template` of its schema.
+//! The schema keyword `x-template` selects the syntax for a string.
 
 use std::ops::Range;
 
@@ -10,44 +10,44 @@ use crate::{
     json_schema::SpecFile,
 };
 
-/// A name that has a value.
+/// A name with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// The name.
     pub name: &'static str,
-    /// What it stands for, as a sentence.
+    /// Meaning of the name, as a sentence.
     pub docs: &'static str,
-    /// In which kinds of file it has a value.
+    /// Kinds of files in which it has a value.
     pub files: &'static [SpecFile],
 }
 
-/// A way to fill texts: who gives values to the placeholders.
+/// A template syntax, and the source of values for its placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Filling {
-    /// What the schema calls it. Where the author chooses the names this is the key beside the text that gives them.
+    /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
     pub word: &'static str,
-    /// Which texts are filled so.
+    /// Strings to which it applies.
     pub texts: &'static str,
-    /// How placeholders are written, and what becomes of unknown ones.
+    /// Syntax of placeholders, and treatment of unknown ones.
     pub docs: &'static str,
-    /// Whether blanks may be around a name.
+    /// Whether blanks are allowed around a name.
     pub allows_blanks: bool,
-    /// The names with a value; none where the author chooses them.
+    /// Names with a value; empty if the author defines them.
     pub variables: &'static [Variable],
-    /// What happens where a name has no value. `None` where its format says more about it.
+    /// Consequence of a name without a value. `None` if the format itself reports it.
     pub unfilled: Option<Unfilled>,
 }
 
-/// What happens where a placeholder has a name without a value.
+/// Consequence of a placeholder without a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Unfilled {
-    /// The consequence, where the name is unknown.
+    /// Consequence of an unknown name.
     pub note: &'static str,
-    /// In which other files some of the variables have a value, and the consequence here.
+    /// Other files in which some variables have a value, and the consequence here.
     pub elsewhere: Option<(&'static str, &'static str)>,
 }
 
-/// Every filling.
+/// All template syntaxes.
 pub static FILLINGS: [Filling; 5] = [
     kindlm::template::VARS,
     kindlm::template::BODY,
@@ -56,13 +56,13 @@ pub static FILLINGS: [Filling; 5] = [
     gateway_script::FILLING,
 ];
 
-/// Returns the names that have values in a kind of file, in texts filled by `word`; empty if the author chooses them.
+/// Returns the names with a value in a kind of file, for the syntax `word`; empty if the author defines them.
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
     let known = filling(word).into_iter().flat_map(|filling| filling.variables);
     known.filter(|variable| variable.files.contains(&file)).collect()
 }
 
-/// Whether blanks may be around a name in texts filled by `word`.
+/// Whether blanks are allowed around a name in the syntax `word`.
 pub fn allows_blanks(word: &str) -> bool {
     filling(word).is_some_and(|filling| filling.allows_blanks)
 }
@@ -71,43 +71,43 @@ pub(crate) fn filling(word: &str) -> Option<&'static Filling> {
     FILLINGS.iter().find(|filling| filling.word == word)
 }
 
-/// A `{{name}}` in a text.
+/// A `{{name}}` in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
-    /// The whole, braces included.
+    /// Text, including the braces.
     pub text: &'t str,
-    /// The name, without blanks around it.
+    /// Name, without blanks around it.
     pub name: &'t str,
-    /// The byte at which it begins.
+    /// Offset of its start.
     pub at: usize,
 }
 
 impl Placeholder<'_> {
-    /// Returns the bytes of the whole, braces included.
+    /// Returns its range, including the braces.
     pub fn range(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
 
-    /// Returns the bytes of the name.
+    /// Returns the range of the name.
     pub fn token(&self) -> Range<usize> {
         let inner = &self.text[2..self.text.len() - 2];
         let start = self.at + 2 + inner.len() - inner.trim_start().len();
         start..start + self.name.len()
     }
 
-    /// Whether the name belongs to a space that nothing fills: the text stays as it is.
+    /// Whether the name is reserved, so that the text is kept.
     pub fn is_reserved(&self) -> bool {
         is_reserved(self.name)
     }
 }
 
-/// Returns the placeholders of a text that is filled by `word`.
+/// Returns the placeholders of a text in the syntax `word`.
 pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
     if allows_blanks(word) { trimmed_placeholders(text) } else { placeholders(text) }
 }
 
-/// Returns the placeholders of a text from left to right: two braces, a name without spaces, two braces. Anything else
-/// in braces is text.
+/// Returns the placeholders of a text in order: two braces, a name without spaces, two braces. Any other text
+/// in braces is literal.
 pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -124,7 +124,7 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     found
 }
 
-/// Returns the placeholders of a text in which blanks around a name do not count: two braces, anything without braces,
+/// Returns the placeholders of a text if blanks around a name are ignored: two braces, any text without braces,
 /// two braces. A name may be empty.
 pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
@@ -143,17 +143,17 @@ pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     found
 }
 
-/// Whether a placeholder whose name the author chooses can have this name.
+/// Whether a name is valid for a variable that the author defines.
 pub fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name_letter)
 }
 
-/// Whether a letter may be in such a name.
+/// Whether a character is valid in such a name.
 pub fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.')
 }
 
-/// Whether a name is one that nothing fills: `{{env.HOME}}` stays as it is.
+/// Whether a name is reserved: `{{env.HOME}}` is never replaced.
 pub fn is_reserved(name: &str) -> bool {
     name.starts_with("env.")
 }

@@ -1,4 +1,4 @@
-//! Parts of a test that could not be parsed. Each may have been a claim, so the test cannot pass.
+//! Parts of a test that cannot be parsed. Each may have been a claim, so the test cannot pass.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     verdict::{Check, Outcome, Verdict},
 };
 
-/// The kind of the verdict that such a part gets.
+/// Kind of the verdict for such a part.
 pub const KIND: &str = "not-understood";
 
 /// A part of a test with an error: always unknown.
@@ -30,8 +30,8 @@ impl Check for NotUnderstood {
 }
 
 impl Case {
-    /// Returns the same case, which cannot pass because of these errors; without any, because it could not be read as a
-    /// whole.
+    /// Returns the case with these errors, because of which it cannot pass; without errors, because it could not be
+    /// read as a whole.
     pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
         let mut case = Case { intact: false, ..self.clone() };
         let mut add = |at: Pointer, message: &str| {
@@ -39,7 +39,7 @@ impl Case {
             case.claims.push(Claim { at, phase: None, check: Arc::new(NotUnderstood { reason }) });
         };
         for error in errors {
-            // A line that belongs to nothing has no place in the test.
+            // A line that belongs to no key is not part of the test.
             let is_inside = self.file.is_none() && error.at.below(&self.at).is_some();
             add(if is_inside { error.at.clone() } else { self.at.clone() }, &error.message);
         }

@@ -1,10 +1,10 @@
-//! Does the document say what its format allows? The JSON Schema decides; every error becomes one
-//! [`Problem`] on the node that is wrong, with what to do about it.
+//! Validates documents against the JSON Schema of their kind. Every error becomes one
+//! [`Problem`] at its node, with a help.
 //!
-//! Validation follows the blocks of a document: [`validate_node`] checks one [`Definition`], so that a
-//! keystroke costs one test. The root is checked by a schema whose list items may be anything, each item
-//! by its own; what the whole schema says beyond that (`if` there are prompt tests, then models are
-//! needed) is a lint of the dialect. [`validate`] puts the parts together.
+//! Validation is divided by blocks: [`validate_node`] checks one [`Definition`], so that a
+//! keystroke costs one test. The schema of the root accepts any list items, and each item has
+//! its own schema; conditions between blocks (models are required `if` there are prompt tests)
+//! are a rule of the dialect. [`validate`] combines the parts.
 
 mod context;
 mod describe;
@@ -39,17 +39,17 @@ pub(crate) use describe::{as_fragment, describe, with_article};
 pub(crate) use fix::{could_hold, rename_title};
 pub(crate) use unit::in_seconds;
 
-/// A part of a document that is checked on its own.
+/// A part of a document that is validated separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
-    /// The whole, except for the items of the lists in [`Definition::lists`].
+    /// The whole, except for items of the lists in [`Definition::lists`].
     Root(SpecFile),
-    /// One item of the top-level list with this key; of the root, where the key is empty and the root a list.
+    /// One item of the top-level list with this key; an empty key means that the root is the list.
     Item(SpecFile, &'static str),
 }
 
 impl Definition {
-    /// Returns the keys of the top-level lists whose items are checked on their own; one empty key where the root is a
+    /// Returns the keys of the top-level lists whose items are validated separately; one empty key if the root is a
     /// list.
     pub fn lists(file: SpecFile) -> &'static [&'static str] {
         static LISTS: PerFile<Vec<&'static str>> = PerFile::new();
@@ -63,7 +63,7 @@ impl Definition {
         })
     }
 
-    /// Returns where a list of [`Definition::lists`] is.
+    /// Returns the location of a list of [`Definition::lists`].
     pub(crate) fn list_at(list: &str) -> Pointer {
         if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
     }
@@ -73,7 +73,7 @@ impl Definition {
         if list.is_empty() { Some(root) } else { root.get(list) }
     }
 
-    /// Returns an item of a top-level list, when the list is one whose items are checked on their own.
+    /// Returns an item of a top-level list if its items are validated separately.
     pub fn item(file: SpecFile, key: &str) -> Option<Definition> {
         Definition::lists(file).iter().find(|list| **list == key).map(|list| Definition::Item(file, list))
     }
@@ -85,7 +85,7 @@ impl Definition {
         }
     }
 
-    /// Returns what the schema says here.
+    /// Returns the schema.
     pub fn shape(self) -> Shape {
         match self {
             Definition::Root(file) => Shape::of(file),
@@ -107,10 +107,10 @@ impl Definition {
         }
     }
 
-    /// Maximum number of nodes that may be behind the aliases of one part, beside those that are written out.
+    /// Maximum number of nodes behind the aliases of one part, in addition to its own nodes.
     const EXPANSION: usize = 20_000;
 
-    /// Returns the value that is checked: lists whose items are checked on their own keep their length only.
+    /// Returns the value to validate. Lists with separately validated items keep only their length.
     fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
         let limit = Definition::EXPANSION + node.own_range().len();
         match self {
@@ -154,10 +154,10 @@ impl Definition {
     }
 }
 
-/// Maximum number of items that are counted of a list whose items are checked on their own. No schema has a higher limit.
+/// Maximum number of items to count in a list with separately validated items. No schema has a higher limit.
 const MAX_COUNTED: usize = 1_000;
 
-/// Returns a list that holds nothing, as far as a schema can tell of the same length.
+/// Returns a list of empty items that a schema cannot distinguish from the original by its length.
 fn without_items(list: NodeRef<'_>) -> Value {
     Value::Array(vec![Value::Null; list.item_count().min(MAX_COUNTED)])
 }
@@ -166,7 +166,7 @@ fn compile(schema: &Value) -> Validator {
     jsonschema::options().should_validate_formats(false).build(schema).expect("a generated schema compiles")
 }
 
-/// Returns the schema of the whole, without what it says across blocks.
+/// Returns the schema of the whole, without conditions between blocks.
 fn skeleton(file: SpecFile) -> Value {
     let mut schema = file.schema().clone();
     let keywords = schema.as_object_mut().expect("a schema has keywords");
@@ -175,7 +175,7 @@ fn skeleton(file: SpecFile) -> Value {
     }
     for list in Definition::lists(file) {
         let list = if list.is_empty() { &mut schema } else { &mut schema["properties"][list] };
-        // Of a list that may be null, the rest says what its items are.
+        // For a list that may be null, `else` defines the items.
         let list = if list.get("else").is_some() { &mut list["else"] } else { list };
         list["items"] = Value::Bool(true);
     }
@@ -195,7 +195,7 @@ fn item_schema(file: SpecFile, list: &str) -> Value {
     Value::Object(schema)
 }
 
-/// Returns what is wrong in the whole document, in the order of the text. An empty document lacks its first key.
+/// Returns the problems of the whole document, in document order. An empty document lacks its first key.
 pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
     let Some(root) = document.root() else {
         return if document.is_intact() { vec![empty(file)] } else { Vec::new() };
@@ -213,7 +213,7 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
     problems
 }
 
-/// Returns what is wrong with a document that has no content.
+/// Returns the problem of an empty document.
 pub fn empty(file: SpecFile) -> Problem {
     let empty = |code| Problem::new(code, Pointer::root(), 0..0, "the file is empty");
     match file.empty() {
@@ -222,8 +222,8 @@ pub fn empty(file: SpecFile) -> Problem {
     }
 }
 
-/// Returns what the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`]
-/// gives them.
+/// Returns the violations of the schema in one part. Pointers are relative to the node, ranges as [`NodeRef::range`]
+/// returns them.
 pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
     check(node, definition, &MemoryFiles::default(), &mut report);
@@ -232,12 +232,12 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
     problems
 }
 
-/// Reports what the schema finds wrong in one part.
+/// Reports violations of the schema in one part.
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
     let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
     let validator = definition.validator();
     glued::find(node, definition).into_iter().for_each(|finding| report.push(finding));
-    // Nearly always there is nothing to say.
+    // Usually there are no violations.
     if validator.is_valid(&value) {
         return;
     }
@@ -249,13 +249,13 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files
     report_violations(validator, &value, &Context::new(node, file, base, shape, files), report);
 }
 
-/// Reports what a validator finds in a value.
+/// Reports the violations that a validator finds in a value.
 fn report_violations(validator: &Validator, value: &Value, context: &Context<'_>, report: &mut Report) {
     let mut violations: Vec<Violation> = Vec::new();
     for error in validator.iter_errors(value) {
         collect(context.node, &error, &mut violations);
     }
-    // Of several errors at one node, the first kind in the enum says most.
+    // Of several errors at one node, the first kind in the enum is the most informative.
     violations.sort_by_cached_key(Violation::rank);
     let mut seen = HashSet::new();
     violations.retain(|violation| seen.insert(violation.at.clone()));
@@ -266,7 +266,7 @@ fn report_violations(validator: &Validator, value: &Value, context: &Context<'_>
     }
 }
 
-/// Turns an error of the validator into facts about nodes.
+/// Converts an error of the validator to violations at nodes.
 fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<Violation>) {
     let at = root.place_of(&Pointer::parse(error.instance_path().as_str()));
     let Some(node) = root.find(&at) else { return };
@@ -301,7 +301,7 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<
                     push(at, Wrong::NoneOf);
                 }
                 (true, NodeShape::Mapping) => push(at, Wrong::SeveralOf),
-                // That it should be a mapping is said by another error.
+                // Another error reports that it should be a mapping.
                 (true, _) => {}
                 (false, _) => push(at, Wrong::Value),
             }
@@ -316,12 +316,12 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<
         ValidationErrorKind::MinProperties { .. } => push(at, Wrong::Empty),
         ValidationErrorKind::MaxProperties { .. } => push(at, Wrong::TooMany),
         ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
-        // No schema of ours has a keyword that leads here; it is still reported rather than lost.
+        // No schema has a keyword that needs this, but it is reported instead of lost.
         other => push(at, Wrong::Other(other.keyword().to_owned())),
     }
 }
 
-/// Whether a part around the node cannot be read: what seems to be absent may be there.
+/// Whether a part around the node cannot be parsed, so missing nodes may be in it.
 pub(crate) fn is_damaged(node: NodeRef<'_>) -> bool {
     let document = node.document();
     match document.block_of(node) {
@@ -330,12 +330,12 @@ pub(crate) fn is_damaged(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Whether an alias without an anchor leads to the node: that is the mistake then.
+/// Whether the node is behind an alias without an anchor, which is then the problem.
 fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
     root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
 }
 
-/// Returns the edits that put a line with a new key into a mapping, after the keys that come first in its type.
+/// Returns the edits that add a line with a new key to a mapping, after the keys that precede it in its type.
 pub(crate) fn line_in_order(
     mapping: NodeRef<'_>,
     shape: &Shape,
@@ -346,7 +346,7 @@ pub(crate) fn line_in_order(
     edit::entry_in_order(mapping, key, line, &order)
 }
 
-/// Writes values that are known into the fixes that add a missing key, where they have examples. Fixes that others gave stay.
+/// Inserts known values instead of examples into the fixes that add a missing key. Fixes from other rules are kept.
 pub(crate) fn insert_known(root: NodeRef<'_>, file: SpecFile, problem: &mut Problem, known: &[(&str, String)]) {
     let insertions = |known: &[(&str, String)]| -> Vec<Fix> {
         let add = |mapping_at: &Pointer, key: &str| {
@@ -366,7 +366,7 @@ pub(crate) fn insert_known(root: NodeRef<'_>, file: SpecFile, problem: &mut Prob
     }
 }
 
-/// Returns the bytes to underline for a node: itself when it is on one line, else its head.
+/// Returns the bytes to underline for a node: the node if it is on one line, otherwise its head.
 pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     let range = root.find(at).map_or(0..0, NodeRef::range);
     let text = root.document().text();
@@ -374,7 +374,7 @@ pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     if range.is_empty() || !one_line { head(root, at) } else { range }
 }
 
-/// Returns the key that owns a node, or the first line of an item that has none.
+/// Returns the key of a node, or the first line of an item without a key.
 pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     let key = at.parent().zip(at.last()).and_then(|(parent, last)| root.find(&parent)?.entry(&last));
     if let Some(entry) = key {

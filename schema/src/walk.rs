@@ -1,5 +1,5 @@
-//! One walk over a part of a document: each value with what the schema says of it. The rules that are the same for all
-//! formats look at the values that they meet here.
+//! A single pass over a part of a document, which visits each value with its schema. The rules that all formats
+//! share check the values here.
 
 use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
 
@@ -9,6 +9,7 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
+    lint_node::LintNode,
     pattern::Pattern,
     rules::{
         ambiguous_scalar::yaml_1_1,
@@ -18,33 +19,32 @@ use crate::{
     },
     shape::{Compared, Shape, Word},
     spec_file::PerFile,
-    spot::Spot,
     template,
     validate::Definition,
 };
 
-/// A value that the walk meets.
+/// A visited value.
 pub(crate) struct Value<'w, 'd> {
     pub(crate) node: NodeRef<'d>,
-    /// The key that owns it.
+    /// Key of the value.
     key: Option<NodeRef<'d>>,
-    /// The nearest key above, that of the list included; empty at the root.
+    /// Nearest enclosing key, including that of the list; empty at the root.
     pub(crate) name: &'w str,
     place: Place<'w, 'd>,
-    /// Whether the schema may say something of it that is looked at.
+    /// Whether the schema may have a keyword that the rules here use.
     may_mean: bool,
     shape: OnceCell<Option<Shape>>,
 }
 
-/// Where a value is.
+/// Location of a value.
 enum Place<'w, 'd> {
-    /// It is what a definition is about.
+    /// The root of a definition.
     Root(Definition),
-    /// It is in another value.
+    /// Inside another value.
     In(&'w Value<'w, 'd>, Step<'w>),
 }
 
-/// Applies the rules that are the same for all formats to a part of a document.
+/// Applies the rules that all formats share to a part of a document.
 pub(crate) fn check(
     node: NodeRef<'_>,
     definition: Definition,
@@ -92,8 +92,8 @@ fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn
     }
 }
 
-/// Visits every value of a part of a document, aliases followed; of the whole, all but the lists whose items are looked at
-/// one by one.
+/// Visits every value of a part of a document, following aliases; for the root, all but the lists whose items are
+/// checked separately.
 fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Value<'_, 'd>)) {
     let name = match definition {
         Definition::Root(_) => "",
@@ -117,7 +117,7 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
     }
 }
 
-/// Maximum number of values that are visited once more because aliases repeat them.
+/// Maximum number of values to visit again because aliases repeat them.
 const MAX_REPEATED: usize = 20_000;
 
 struct Walk<'l, 'd> {
@@ -139,8 +139,8 @@ impl<'d> Walk<'_, 'd> {
         self.entries(value, value.node, &|_, _| false);
     }
 
-    /// Visits the entries of a mapping, and those that are merged into it. `is_omitted` says by key and value which are
-    /// not.
+    /// Visits the entries of a mapping, including merged ones. `is_omitted` returns by key and value which ones to
+    /// skip.
     fn entries(
         &mut self,
         holder: &Value<'_, 'd>,
@@ -193,7 +193,7 @@ impl<'w, 'd> Value<'w, 'd> {
         Value { node, key, name, place: Place::In(self, step), may_mean, shape: OnceCell::new() }
     }
 
-    /// Returns what the schema says of it.
+    /// Returns the schema of the value.
     pub(crate) fn shape(&self) -> Option<&Shape> {
         let shape = || match &self.place {
             Place::Root(definition) => Some(definition.shape().at(Some(self.node))),
@@ -202,13 +202,13 @@ impl<'w, 'd> Value<'w, 'd> {
         self.shape.get_or_init(shape).as_ref()
     }
 
-    /// Returns what a text means beyond its letters.
+    /// Returns the meaning of a string.
     fn word(&self) -> Option<Word> {
         self.node.as_str()?;
         self.shape()?.word()
     }
 
-    /// Returns what fills the placeholders of a text: what the schema says of it, or else of what it is in.
+    /// Returns the source of values for placeholders: from the schema of the string, or else from that of its parent.
     pub(crate) fn template(&self) -> Option<&'static str> {
         let around = || match &self.place {
             Place::Root(_) => None,
@@ -217,12 +217,12 @@ impl<'w, 'd> Value<'w, 'd> {
         Meaning::of(self.file()).filling.or_else(|| self.shape()?.template()).or_else(around)
     }
 
-    /// Returns the only names that placeholders may have in it; `None` if that is not limited.
+    /// Returns the allowed names of placeholders; `None` if all are allowed.
     pub(crate) fn template_names(&self) -> Option<Vec<&'static str>> {
         if Meaning::of(self.file()).is_limited { self.shape()?.template_names() } else { None }
     }
 
-    /// Returns the kind of file that it is in.
+    /// Returns the kind of file.
     pub(crate) fn file(&self) -> SpecFile {
         match &self.place {
             Place::Root(definition) => definition.file(),
@@ -230,11 +230,11 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
-    /// Returns another member of the mapping that it is in.
-    pub(crate) fn sibling(&self, key: &str) -> Option<Spot<'d>> {
+    /// Returns another member of the same mapping.
+    pub(crate) fn sibling(&self, key: &str) -> Option<LintNode<'d>> {
         match &self.place {
             Place::Root(_) => None,
-            Place::In(holder, _) => holder.spot().get(key),
+            Place::In(holder, _) => holder.lint_node().get(key),
         }
     }
 
@@ -247,12 +247,12 @@ impl<'w, 'd> Value<'w, 'd> {
         self.shape().and_then(Shape::compared).or_else(of_list)
     }
 
-    /// Whether it is written where it is, not behind an alias.
+    /// Whether it is written here, not behind an alias.
     fn is_own(&self) -> bool {
         !self.node.resolved().is_through_alias()
     }
 
-    /// Returns the key that owns it. `None` for an item of a list.
+    /// Returns the key of the value. `None` for an item of a list.
     pub(crate) fn own_key(&self) -> Option<&str> {
         match &self.place {
             Place::In(_, step) => step.key(),
@@ -267,23 +267,23 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
-    /// Returns the node with its place.
-    pub(crate) fn spot(&self) -> Spot<'d> {
-        Spot { node: self.node, key: self.key, at: self.at() }
+    /// Returns the node with its location.
+    pub(crate) fn lint_node(&self) -> LintNode<'d> {
+        LintNode { node: self.node, key: self.key, at: self.at() }
     }
 }
 
-/// What the schema of a kind of file says of values beyond their type, so far as the rules here ask for it. Most values are passed
-/// over without a look at the schema.
+/// Keywords in the schema of a kind of file that the rules here use. For most values, no access to the schema is
+/// necessary.
 #[derive(Default)]
 struct Meaning {
-    /// The keys whose values, or the items or members of them, are looked at.
+    /// Keys whose values, including nested ones, are checked.
     keys: HashSet<&'static str>,
-    /// What fills the placeholders of every text.
+    /// Source of values for the placeholders of every string.
     filling: Option<&'static str>,
-    /// Whether placeholders without a value are reported in some texts.
+    /// Whether placeholders without a value are reported in some strings.
     is_filled: bool,
-    /// Whether some texts have fewer variables than others.
+    /// Whether some strings have fewer variables than others.
     is_limited: bool,
 }
 
@@ -299,7 +299,7 @@ impl Meaning {
     }
 
     fn collect(&mut self, shape: &Shape, name: &'static str, depth: usize) {
-        /// No format is deeper; a type that contains itself would be.
+        /// Maximum depth. No format is deeper, but recursive types would be.
         const DEPTH: usize = 16;
         if depth > DEPTH {
             return;

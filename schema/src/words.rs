@@ -1,18 +1,18 @@
-//! Words: field types that say what a text means. A word is validated, completed, linked and looked up wherever it is,
-//! because it carries its meaning into the JSON Schema as a keyword:
+//! Words: field types with a meaning. Strings of such a type are validated, completed, linked and looked up everywhere,
+//! because the JSON Schema contains the meaning as a keyword:
 //!
 //! | keyword | value | the text is |
 //! |---|---|---|
 //! | `x-file` | `json-schema` or `any` | a path, relative to the suite's directory, with `/` |
 //! | `x-pattern` | `ecmascript` or `python` | a regular expression, written without delimiters or flags |
-//! | `x-searches` | `commands`, `secrets`, ... | beside `x-pattern`, where a format has several kinds of patterns: what is searched |
-//! | `x-glob` | `true` | beside `x-file`: a path in which `*`, `?` and `[...]` match letters |
-//! | `x-exists` | `directory`, `golden`, `soul` or empty | beside `x-file`: a path at which something is before a run, and what is created there |
-//! | `x-inside` | `true` | beside `x-file`: a path that does not lead out of the workspace |
-//! | `x-template` | `vars`, `clawspec` or `gateway` | text in which `{{name}}` stands for a value |
-//! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a name defined elsewhere in the file |
-//! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
-//! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
+//! | `x-searches` | `commands`, `secrets`, ... | next to `x-pattern`, in a format with several kinds of patterns: the searched text |
+//! | `x-glob` | `true` | next to `x-file`: a path in which `*`, `?` and `[...]` are wildcards |
+//! | `x-exists` | `directory`, `golden`, `soul` or empty | next to `x-file`: a path that must exist before a run, and the template for a new file |
+//! | `x-inside` | `true` | next to `x-file`: a path inside the workspace |
+//! | `x-template` | `vars`, `clawspec` or `gateway` | a string in which `{{name}}` is replaced by a value |
+//! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a reference to a name in the file |
+//! | `x-defines` | the same | the name of the thing that contains it; at a mapping, each key is one |
+//! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name without a definition: the same string elsewhere in the suite or the workspace has the same meaning |
 //!
 //! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only` (the
 //! sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at least as
@@ -21,15 +21,15 @@
 //! key knows a model. `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of
 //! the tool that a sibling key names, or, where it is empty, that the mapping belongs to. `x-template` at a mapping counts for every text in it.
 //!
-//! Names that people write for a key are declared where the key is, or at the type that has the key's name. They feed fixes,
+//! Other names of a key are declared at the key, or at the type that has the key's name. They are used by fixes,
 //! completion and the reference:
 //!
 //! | keyword | at | value |
 //! |---|---|---|
-//! | `x-synonyms` | a field, an assertion type | names that mean the same beyond doubt: the fix that renames them is safe |
-//! | `x-other-names` | the same | names that most likely mean it |
-//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names that no single field or value stands for: `names`, and what to do: `note`, `help`; `explains` names the field that is not missing then |
-//! | `x-tags` | a mapping whose only key names its form | keys under which other formats give that name |
+//! | `x-synonyms` | a field, an assertion type | names that certainly have the same meaning, so the fix that renames them is safe |
+//! | `x-other-names` | the same | names that most likely have the same meaning |
+//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `note`, `help`; `explains` names the missing field that has the same cause |
+//! | `x-tags` | a mapping whose only key names its form | keys under which other formats name that form |
 
 mod sense;
 
@@ -38,7 +38,7 @@ use std::{borrow::Cow, fmt, marker::PhantomData, ops::Deref};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Declares a word that is a text with a schema of its own.
+/// Declares a word: a string type with its own schema.
 macro_rules! word {
     ($(#[$doc:meta])* $name:ident, $schema:tt) => {
         $(#[$doc])*
@@ -83,12 +83,12 @@ macro_rules! word {
 }
 
 word! {
-    /// A text that must not be empty.
+    /// A string that must not be empty.
     Name, { "type": "string", "minLength": 1 }
 }
 
 word! {
-    /// A path below the suite's directory. What kind of file it leads to is at the field.
+    /// A path below the suite's directory. The field defines the kind of file.
     FilePath, { "type": "string", "x-file": "any" }
 }
 
@@ -123,25 +123,25 @@ word! {
 }
 
 word! {
-    /// A text that must not be empty, in which `{{name}}` stands for the value of a variable.
+    /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
     Template, { "type": "string", "minLength": 1, "x-template": "vars" }
 }
 
-/// How an address begins. What comes after is for a parser.
+/// Pattern for the start of an address. The rest is for a parser.
 const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
 
 word! {
-    /// A text of a ClawSpec assertion that must not be empty, in which `{{name}}` stands for a value of the run.
+    /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
     RunText, { "type": "string", "minLength": 1, "x-template": "clawspec" }
 }
 
 word! {
-    /// The path of a file that a ClawSpec assertion looks at. `*`, `?` and `[…]` match letters, `**` means no more than `*`.
+    /// Path of a file in a ClawSpec assertion. `*`, `?` and `[…]` are wildcards, and `**` is equivalent to `*`.
     Artifact, { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec" }
 }
 
 word! {
-    /// The path of one file that a ClawSpec assertion looks at, without wildcards.
+    /// Path of a single file in a ClawSpec assertion, without wildcards.
     OneFile, { "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec" }
 }
 
@@ -151,7 +151,7 @@ word! {
 }
 
 word! {
-    /// A text of a scripted gateway that must not be empty, in which `{{name}}` stands for a value of the run.
+    /// A string of a scripted gateway that must not be empty, in which `{{name}}` is replaced by a value of the run.
     ScriptText, { "type": "string", "minLength": 1, "x-template": "gateway" }
 }
 
@@ -165,16 +165,16 @@ word! {
     Url, { "type": "string", "pattern": URL_BEGINNING }
 }
 
-/// Whether a text begins as an address does.
+/// Whether a string begins like an address.
 pub(crate) fn begins_like_url(text: &str) -> bool {
     static BEGINNING: std::sync::LazyLock<Option<fancy_regex::Regex>> =
         std::sync::LazyLock::new(|| fancy_regex::Regex::new(URL_BEGINNING).ok());
     BEGINNING.as_ref().is_none_or(|beginning| beginning.is_match(text).unwrap_or(true))
 }
 
-/// A kind of thing that has a name.
+/// A kind of named thing.
 pub trait Kind {
-    /// The plural, as in the file: `models`.
+    /// Plural, as in the file: `models`.
     const PLURAL: &'static str;
 }
 
@@ -224,7 +224,7 @@ kind! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Refers<K> {
-    /// The name.
+    /// Name of the thing.
     pub name: String,
     #[serde(skip)]
     kind: PhantomData<K>,
@@ -234,13 +234,13 @@ pub struct Refers<K> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Defines<K> {
-    /// The name.
+    /// Name of the thing.
     pub name: String,
     #[serde(skip)]
     kind: PhantomData<K>,
 }
 
-/// Both words of names differ only in their keyword.
+/// The two types differ only in their keyword.
 macro_rules! name_word {
     ($name:ident, $keyword:literal, $least:expr) => {
         impl<K: Kind> JsonSchema for $name<K> {
@@ -286,14 +286,14 @@ macro_rules! name_word {
 name_word!(Refers, "x-refers", 0);
 name_word!(Defines, "x-defines", 1);
 
-/// Most candidates that are near by their letters whose sense is compared, too: names of opposite sense are few.
+/// Maximum number of similar candidates whose sense is compared: few names have opposite senses.
 const MAX_SENSES: usize = 64;
 
-/// Returns the candidate that an author who wrote `word` most likely means: the smallest number of changed letters,
-/// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
-/// for nothing. A candidate of opposite sense (`maxTokens` for `minTokens`) or with another number is never meant.
+/// Returns the candidate that is most likely meant by `word`: the one with the fewest changed letters, at most two
+/// fifths of the word, and the first one of several. Case, `_` and `-` are ignored.
+/// Excludes candidates of opposite sense (`maxTokens` for `minTokens`) or with a different number.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    // `!` negates what follows.
+    // `!` negates the rest.
     if word.trim_start().starts_with('!') {
         return None;
     }
@@ -301,7 +301,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     let word = squashed(word);
     let mut senses = 0;
     let (length, letters) = outline(&word);
-    // Only what is as near as this, or nearer, is of interest.
+    // Only candidates that are at least this similar matter.
     let mut limit = match length {
         0 => return None,
         1..=3 => 1,
@@ -309,8 +309,8 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     };
     let mut best = None;
     for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
-        // A distance is at least the difference of the lengths, and no change of a letter adds or removes more than two
-        // kinds of letters: most candidates need no closer look.
+        // A distance is at least the difference in length, and a change of one letter adds or removes at most two
+        // kinds of letters, so most candidates are excluded quickly.
         let (other_length, other_letters) = outline(candidate);
         if other_length.abs_diff(length) > limit || (letters ^ other_letters).count_ones() as usize > 2 * limit {
             continue;
@@ -337,7 +337,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best
 }
 
-/// Returns how many letters a word has, what spellings differ in omitted, and which kinds of them: one bit for each.
+/// Returns the number of letters of a word, ignoring differences in spelling, and a bit mask of the kinds of letters.
 fn outline(word: &str) -> (usize, u64) {
     let add = |(count, kinds): (usize, u64), letter: char| (count + 1, kinds | 1 << (u32::from(letter) % 64));
     if word.is_ascii() {
@@ -347,9 +347,9 @@ fn outline(word: &str) -> (usize, u64) {
     squashed(word).chars().fold((0, 0), add)
 }
 
-/// Looks for the names that authors mean by many words out of one long list.
-/// A look at each of thousands of names for each of thousands of words would never end: after so many looks no name is
-/// found any more.
+/// Finds the names that are meant by many words, in one long list.
+/// Comparing thousands of names with thousands of words would take too long: after a number of comparisons, no more
+/// names are found.
 #[derive(Debug)]
 pub struct Search {
     looks_left: usize,
@@ -371,8 +371,8 @@ impl Search {
     }
 }
 
-/// Returns the name of a file that an author who wrote another one most likely means. What all names end with is no
-/// likeness.
+/// Returns the file name that is most likely meant by another one. A common extension does not count as
+/// similarity.
 pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let split = |name: &'_ str| name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len());
     let (stem, ending) = name.split_at(split(name));
@@ -380,7 +380,7 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
         let (other, other_ending) = candidate.split_at(split(candidate));
         let is_word_like = |one: &str, other: &str| one.eq_ignore_ascii_case(other) || nearest(one, [other]).is_some();
         let is_like = |one: &str, other: &str| {
-            // Of as many words each must be like its own: what others of the folder share is no likeness either.
+            // With the same number of words, each must be similar to its counterpart: files often share some words.
             let words = |name: &str| name.split(['-', '_', '.', ' ']).map(str::to_owned).collect::<Vec<_>>();
             let (ours, theirs) = (words(one), words(other));
             match ours.len() == theirs.len() {
@@ -393,7 +393,7 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(name, candidates)
 }
 
-/// Returns the candidate whose opposite a word says (`expected` for `unexpected`), unless another candidate is nearer to the word.
+/// Returns the candidate whose opposite a word expresses (`expected` for `unexpected`), unless another is more similar.
 pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
     // `assertions` is another form of `assert`.
@@ -405,28 +405,28 @@ pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c 
     near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
 }
 
-/// Returns how much two names have in common: whether both are negative, or neither, and the number of words in both.
+/// Returns the similarity of two names: whether both are negative or both are not, and the number of common words.
 pub(crate) fn likeness(one: &str, other: &str) -> (bool, usize) {
     (sense::is_negative(one) == sense::is_negative(other), sense::common_words(one, other))
 }
 
-/// Whether one of the words of a name is a negation, as in `file_not_exists`.
+/// Whether a name contains a negation, as in `file_not_exists`.
 pub(crate) fn is_negative(name: &str) -> bool {
     sense::is_negative(name)
 }
 
-/// Whether one of two names negates or forbids something, and the other one does not.
+/// Whether exactly one of two names negates or forbids something.
 pub(crate) fn differ_in_sense(one: &str, other: &str) -> bool {
     sense::denies(one) != sense::denies(other)
 }
 
-/// Returns the candidate that negates a name as a word does: `not_expected` for `unexpected` beside `expected`.
+/// Returns the candidate that negates a name like a word does: `not_expected` for `unexpected` next to `expected`.
 pub(crate) fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     candidates.iter().copied().find(|other| sense::both_negate(name, word, other))
 }
 
-/// Whether a word is the name beyond doubt: one slip of the keys (two in a long word), or another spelling, and
-/// no other candidate is as near. A word of opposite sense never is.
+/// Whether a word certainly means the name: one misspelling (two in a long word) or another spelling, and
+/// no other candidate is as similar. False for words of opposite sense.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
     if sense::is_another(word, name) || !sense::slips_inside_words(word, name) {
         return false;
@@ -441,17 +441,17 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
     own <= limit && candidates.into_iter().all(|other| other == name || distance(other) > own)
 }
 
-/// Returns a word without what spellings differ in.
+/// Returns a word without differences in spelling.
 fn squashed(text: &str) -> String {
     text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Names in backticks of which one is meant: "`a`, `b` or `c`", "`a`, `b` and 3 more".
+/// Returns alternative names in backticks: "`a`, `b` or `c`", "`a`, `b` and 3 more".
 pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
     joined(names, "or")
 }
 
-/// Names in backticks that are all meant: "`a`, `b` and `c`".
+/// Returns a list of names in backticks: "`a`, `b` and `c`".
 pub(crate) fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
     joined(names, "and")
 }
@@ -509,7 +509,7 @@ mod tests {
             assert!(!is_surely(written, name, [name]), "{written}");
         }
         assert!(!is_surely("maxLn", "maxLength", names));
-        // As near to one as to the other.
+        // Equally similar to both.
         assert!(!is_surely("tempo", "temp", ["temp", "tempos"]));
         assert!(!is_surely("api", "app", ["app"]));
     }

@@ -7,9 +7,9 @@ use std::{
 
 use speclens_schema::{
     analysis::Analyzer,
-    cure::{Revealing, cure, edits_between, replaced},
     document::{Document, NodeRef},
     files::MemoryFiles,
+    fixing::{Revealing, apply_fixes, edits_between, replaced},
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
     settings::Settings,
@@ -59,7 +59,7 @@ fn a_slip_in_a_key_is_corrected() {
                 // A name that the author chooses.
                 continue;
             }
-            let right = cure(&document, &look, &safe, Revealing::Allowed);
+            let right = apply_fixes(&document, &look, &safe, Revealing::Allowed);
             assert_eq!(replaced(&wrong, &edits_between(&wrong, &right.text)), right.text);
             if right.text == text {
                 cured += 1;

@@ -10,9 +10,9 @@ mod list_style;
 use std::{collections::BTreeMap, ops::Range};
 
 use speclens_schema::{
-    cure,
     document::{Document, NodeRef},
     files::Files,
+    fixing,
     problem::{Code, Edit, NewFile, Problem, Severity},
 };
 
@@ -42,11 +42,11 @@ fn every_fix_removes_only_its_problem() {
         for problem in &problems {
             for fix in &problem.fixes {
                 tried += 1;
-                let edits = cure::adapted(&document, &fix.edits);
+                let edits = fixing::adapted(&document, &fix.edits);
                 let golden = beside(&golden, &fix.creates);
                 let tried = try_fix(&golden, &document, &problems, problem, &edits);
                 failures.extend(tried.err().map(|why| {
-                    let new = cure::replaced(&golden.text, &edits);
+                    let new = fixing::replaced(&golden.text, &edits);
                     format!("{}: `{}` for: {}\n{why}\n{new}", golden.path.display(), fix.title, problem.message)
                 }));
             }
@@ -86,13 +86,13 @@ fn try_fix(
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let disjoint = edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
     ensure(disjoint, format!("these are no edits: {edits:?}"))?;
-    let new_text = cure::replaced(&golden.text, &edits);
+    let new_text = fixing::replaced(&golden.text, &edits);
     let new = Document::read(&new_text, document.rules());
     let after = golden.problems(&new);
     let (had, have) = (count(before), count(&after));
     let key = |problem: &Problem| (problem.code, problem.message.clone());
     ensure(have.get(&key(problem)).copied().unwrap_or_default() < had[&key(problem)], "the problem stays".to_owned())?;
-    let light = cure::uncovered(document, problem, &edits);
+    let light = fixing::uncovered(document, problem, &edits);
     let came_to_light = |range: &Range<usize>| {
         light.as_ref().is_some_and(|place| place.after.start <= range.start && range.end <= place.after.end)
     };

@@ -7,9 +7,9 @@ mod golden;
 use std::{collections::BTreeMap, fs, path::Path};
 
 use speclens_schema::{
-    cure,
     dialect::Dialect,
     document::Document,
+    fixing,
     json_schema::SpecFile,
     kind::{self, Named},
     problem::{Code, Fix, Problem, example::Example},
@@ -156,7 +156,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
         line.chars().take(110).collect::<String>().trim_end().to_owned()
     };
     let cure = best(problem).map(|fix| {
-        let new = cure::replaced(text, &fix.edits);
+        let new = fixing::replaced(text, &fix.edits);
         (fix.title.clone(), changed_lines(text, &new).iter().map(|line| shown(line)).collect::<Vec<_>>().join("\n"))
     });
     Example {
@@ -173,7 +173,7 @@ fn changed_lines(old: &str, new: &str) -> Vec<String> {
     let rope = document.text();
     let mut lines: Vec<usize> = Vec::new();
     let mut moved = 0_isize;
-    for edit in cure::edits_between(old, new) {
+    for edit in fixing::edits_between(old, new) {
         let start = edit.range.start.strict_add_signed(moved);
         moved += isize::try_from(edit.text.len()).unwrap() - isize::try_from(edit.range.len()).unwrap();
         lines.extend(rope.byte_to_line(start)..=rope.byte_to_line(start + edit.text.trim_end().len()));

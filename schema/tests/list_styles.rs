@@ -7,8 +7,8 @@ mod golden;
 mod list_style;
 
 use speclens_schema::{
-    cure,
     document::Document,
+    fixing,
     json_schema::SpecFile,
     problem::{Edit, Problem},
 };
@@ -39,7 +39,7 @@ fn meaning(text: &str, file: SpecFile) -> String {
 }
 
 fn edited(golden: &Golden, document: &Document, edits: &[Edit]) -> String {
-    cure::replaced(&golden.text, &cure::adapted(document, edits))
+    fixing::replaced(&golden.text, &fixing::adapted(document, edits))
 }
 
 /// Returns the differences between what is found in a text and in the same text with its lists in another style.

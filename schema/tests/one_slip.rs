@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use speclens_schema::{
     analysis::Analyzer,
-    cure,
     document::Document,
     files::MemoryFiles,
+    fixing,
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
     settings::Settings,
@@ -174,7 +174,7 @@ fn slip_is_one_problem_of_its_line() {
                             problems.iter().map(|it| document.text().byte_to_line(it.range.start)).collect();
                         tried += 1;
                         let mended = problems.first().and_then(|it| it.fixes.first()).is_some_and(|fix| {
-                            let fixed = cure::replaced(&text, &cure::adapted(&document, &fix.edits));
+                            let fixed = fixing::replaced(&text, &fixing::adapted(&document, &fix.edits));
                             found(&fixed, file).1.is_empty()
                         });
                         if of_line != [number] || !mended {

@@ -8,10 +8,10 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
-    cure,
     document::{Document, NodeRef},
     faults,
     files::MemoryFiles,
+    fixing,
     json_schema::SpecFile,
     problem::Problem,
     words::{is_surely, nearest},
@@ -183,7 +183,7 @@ fn outcome(text: &str, problem: &Problem, place: &Range<usize>) -> Vec<String> {
     let at_place =
         |edit: &&speclens_schema::problem::Edit| edit.range.start <= place.start && edit.range.end >= place.end;
     let fixes = problem.fixes.iter().filter(|fix| fix.edits.iter().any(|edit| at_place(&edit)));
-    fixes.map(|fix| cure::replaced(text, &fix.edits)).collect()
+    fixes.map(|fix| fixing::replaced(text, &fix.edits)).collect()
 }
 
 /// A key that was put instead of another one.

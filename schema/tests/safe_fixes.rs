@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use speclens_schema::{
     analysis::Analyzer,
-    cure::{Revealing, cure},
     document::{Document, NodeRef},
     faults,
     files::MemoryFiles,
+    fixing::{Revealing, apply_fixes},
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
     settings::Settings,
@@ -69,8 +69,12 @@ fn safe_fixes_lose_no_assertion_and_no_value() {
         }
         let safe = |problem: &Problem| problem.fixes.iter().any(|fix| fix.is_safe());
         let look = |document: &Document| golden.problems(document);
-        let cured =
-            cure(&document, &look, &|problem| problem.fixes.iter().find(|fix| fix.is_safe()), Revealing::Allowed);
+        let cured = apply_fixes(
+            &document,
+            &look,
+            &|problem| problem.fixes.iter().find(|fix| fix.is_safe()),
+            Revealing::Allowed,
+        );
         applied += usize::from(look(&document).iter().any(safe));
         let (before, after) = (Kept::of(&document), Kept::of(&Document::read(&cured.text, document.rules())));
         let path = golden.path.display();

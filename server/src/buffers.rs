@@ -1,4 +1,4 @@
-//! The texts of open documents: what is in the editor counts, saved or not.
+//! The texts of open documents: the editor's text takes precedence over the file, saved or not.
 
 use std::{
     collections::HashMap,
@@ -9,14 +9,14 @@ use std::{
 use ropey::Rope;
 use speclens_runner::files;
 
-/// Texts by path. It has a lock of its own, which is never held while anything else is done.
+/// Texts by path. The lock is internal and is never held during other work.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     texts: Mutex<HashMap<PathBuf, Rope>>,
 }
 
 impl Buffers {
-    /// A document has this text now.
+    /// Sets the text of a document.
     pub(crate) fn set(&self, path: &Path, text: Rope) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), text);
     }
@@ -26,7 +26,7 @@ impl Buffers {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
     }
 
-    /// A document was closed: what is on the disk counts.
+    /// Removes a closed document: from now on its file on disk counts.
     pub(crate) fn remove(&self, path: &Path) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }

@@ -28,17 +28,17 @@ use crate::write;
 /// The variable that names the directory of reports.
 const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
 
-/// The directory of reports where nothing names another.
+/// The default directory of reports.
 const DEFAULT: &str = "reports";
 
-/// Who asks for reports.
+/// The origin of a request for reports, with their directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked<'a> {
-    /// Nobody but the settings and the environment: without a directory there, nothing is written.
+    /// Only the settings and the environment: nothing is written unless they name a directory.
     BySettings,
-    /// Somebody who leaves the directory to the settings, the environment and the default.
+    /// The user, without a directory: the settings, the environment or the default decide.
     Anywhere,
-    /// Somebody who names the directory.
+    /// The user, in this directory.
     In(&'a Path),
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct Reports {
     root: PathBuf,
     files: Arc<DiskFiles>,
     settings: Config,
-    /// Where they go.
+    /// The directory that the reports are written to.
     directory: PathBuf,
 }
 
 impl Reports {
-    /// Returns what writes the reports of a suite; `None` where nobody asks for any, or the suite is not one of ClawSpec. `root`
-    /// is the root of the workspace, whose files are seen from there.
+    /// Returns the writer of a suite's reports; `None` if no reports are wanted or the suite is not a ClawSpec suite.
+    /// `root` is the root of the workspace, to which paths are relative.
     pub(crate) fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
         if suite.dialect != Dialect::CLAWSPEC {
             return None;
@@ -72,13 +72,13 @@ impl Reports {
         Some(Reports { suite, root, files, settings, directory })
     }
 
-    /// Returns where they go.
+    /// Returns the directory that the reports are written to.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Writes the report of a run, and of each handing over in it. Returns how many it wrote: none where ClawSpec would leave
-    /// none. `now` is RFC 3339 in UTC.
+    /// Writes the report of a run and of each handoff in it. Returns how many it wrote: 0 if ClawSpec would write none.
+    /// `now` is RFC 3339 in UTC.
     pub(crate) fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
         let case = &self.suite.cases[case];
         let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
@@ -98,7 +98,7 @@ impl Reports {
         Ok(parts.len())
     }
 
-    /// Returns what reports of a case are about. Where several targets end in the same name, the whole path
+    /// Returns the subject of the reports of a case. If several targets end in the same name, the whole path
     /// distinguishes them.
     fn subject_of(&self, case: &Case) -> Option<Subject> {
         let subject = Subject::of(case)?;
@@ -137,7 +137,7 @@ impl Report<'_> {
             let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
             let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
             match write::create_whole(&path, &self.text(number)) {
-                // Another run was faster.
+                // Another run has just created this file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 result => return result.with_context(|| format!("cannot write {}", path.display())),
             }
@@ -151,7 +151,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns a time without parts of seconds.
+/// Returns a time without fractions of a second.
 fn whole_seconds(time: &str) -> String {
     time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }

@@ -1,5 +1,6 @@
-//! The command line: one file per subcommand. It adds nothing of its own to what specs mean.
+//! The command line: one file per subcommand. It does not interpret specs itself.
 
+mod activity;
 mod baseline;
 mod check;
 mod clawspec;
@@ -9,7 +10,6 @@ mod explain;
 mod fix;
 mod init;
 mod levels;
-mod life;
 mod list;
 pub(crate) mod load;
 mod output;
@@ -90,7 +90,7 @@ enum Command {
     Lsp,
 }
 
-/// Returns the whole program.
+/// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     if let Some(code) = recording_shell() {
@@ -115,7 +115,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Is the shell of an agent program where this one is started as such; not typed by a person.
+/// Acts as the shell of an agent program if this process was started as such; users never type this.
 #[cfg(unix)]
 fn recording_shell() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
@@ -144,15 +144,15 @@ fn perform(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// Logs go to standard error: standard output belongs to results, and to the editor.
+/// Starts logging to standard error: standard output belongs to results and to the editor.
 fn start_log() {
     let level = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
     tracing_subscriber::registry().with(lines).with(logged(level.unwrap_or(LevelFilter::WARN))).init();
 }
 
-/// Returns what is logged. Answers of models are evidence, which is masked; the library that reads them would log them
-/// as they are.
+/// Returns which targets are logged. Answers of models are evidence, which is masked; the library that reads them would
+/// log them unmasked.
 fn logged(level: LevelFilter) -> Targets {
     Targets::new().with_default(level).with_target("genai", LevelFilter::OFF)
 }

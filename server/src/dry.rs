@@ -1,4 +1,4 @@
-//! What a run would do, where, and what it would take. Nothing is run to find out.
+//! Describes what a run would do, where, and at which cost, without running anything.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,27 +25,27 @@ use asked::Asked;
 
 mod asked;
 
-/// A part of a suite, and who would act.
+/// A part of a suite, with its subjects.
 #[derive(Debug)]
 pub(crate) struct Plan<'p> {
     /// The suite.
     pub suite: &'p Suite,
-    /// The chosen tests, by their place in it.
+    /// The indices of the chosen tests.
     pub cases: &'p BTreeSet<usize>,
-    /// What it runs with.
+    /// The prepared suite.
     pub prepared: &'p Prepared,
-    /// What is known of preconditions; `None` where nobody looked.
+    /// The results of checked preconditions; `None` if they were not checked.
     pub checked: Option<&'p SuiteResult>,
-    /// What is masked.
+    /// The values to mask.
     pub secrets: &'p Secrets,
-    /// The models that act instead of those of the suite; those of the suite when empty.
+    /// The models that replace those of the suite; empty for those of the suite.
     pub chosen: &'p [String],
-    /// The help modes instead of those of the suite; those of the suite when empty.
+    /// The help modes that replace those of the suite; empty for those of the suite.
     pub help_modes: &'p [HelpMode],
 }
 
 impl Plan<'_> {
-    /// Describes every chosen test and the models that they ask, and adds them to a sum.
+    /// Describes every chosen test and its models, and adds them to the totals.
     pub(crate) fn describe(&self, sum: &mut Sum) -> String {
         let mut text = String::new();
         let mut asked = Asked::default();
@@ -71,7 +71,7 @@ impl Plan<'_> {
     }
 }
 
-/// What is said about a test.
+/// The description of a test.
 struct Lines {
     title: String,
     does: Vec<String>,
@@ -109,7 +109,7 @@ impl Plan<'_> {
     }
 }
 
-/// Returns what is known of the preconditions of a test.
+/// Returns the results of the preconditions of a test.
 fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String> {
     let Some(outcome) = result.cases.iter().find(|it| it.case == index) else { return Vec::new() };
     let line = |judged: &Judged| {
@@ -124,7 +124,7 @@ fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String>
     absent.chain(verdicts).collect()
 }
 
-/// Returns what an agent would do, and where. Its own commands are not known before it has chosen them.
+/// Returns what an agent would do, and where. Its commands are not known in advance.
 fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     let mut names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
     names.dedup();
@@ -157,20 +157,20 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     lines
 }
 
-/// The sum over all suites.
+/// The totals over all suites.
 #[derive(Debug, Default)]
 pub(crate) struct Sum {
     attempts: usize,
     requests: u64,
     questions: u64,
-    /// Whether tokens were estimated.
+    /// Whether token counts are estimates.
     has_tokens: bool,
-    /// Tests by what this version cannot do.
+    /// Number of tests by unsupported feature.
     unsupported: BTreeMap<&'static str, usize>,
 }
 
 impl Sum {
-    /// Returns how much would run, and under which assumptions.
+    /// Returns the totals and the assumptions behind them.
     pub(crate) fn sentences(&self) -> String {
         let Sum { attempts, requests, questions, has_tokens, unsupported } = self;
         let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };

@@ -1,5 +1,5 @@
-//! What an editor shows, computed from documents alone, as plain data in byte ranges: no LSP types, no disk
-//! but what [`Files`](speclens_schema::files::Files) answers. One file per feature.
+//! Editor features, computed from documents alone, as plain data in byte ranges: no LSP types, and no disk access
+//! except through [`Files`](speclens_schema::files::Files). One file per feature.
 
 pub(crate) mod actions;
 pub(crate) mod agents;

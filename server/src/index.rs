@@ -1,5 +1,5 @@
-//! What all files of the workspace say about names: the part of each that other files, and lists of symbols, need.
-//! No trees and no texts are kept. A thread of its own fills it, see [`scan`]; who asks may wait until it is done.
+//! The facts of all files of the workspace about names: the part of each that other files, and lists of symbols, need.
+//! No trees and no texts are kept. A background thread fills it, see [`scan`]; requests may wait until it is complete.
 
 pub(crate) mod scan;
 
@@ -23,61 +23,61 @@ use crate::{
     scope::Scope,
 };
 
-/// What one file says.
+/// The facts of one file.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// What it is, and what it belongs to.
+    /// Its kind, and the suite or workspace it belongs to.
     pub scope: Scope,
     /// Names, sorted by kind and name.
     names: Box<[Fact]>,
-    /// What a search for symbols finds.
+    /// A result of a workspace symbol search.
     pub landmarks: Box<[Landmark]>,
 }
 
 /// A name in a file.
 #[derive(Debug)]
 pub(crate) struct Fact {
-    /// What it is a name of.
+    /// The kind of thing it names.
     pub kind: &'static str,
     /// The name.
     pub name: Box<str>,
-    /// Within what it means the same: a directory, or the file that defines it.
+    /// The scope of the name: a directory, or the file that defines it.
     pub home: Arc<Path>,
-    /// Where it is, without quotes.
+    /// The range of the name, without quotes.
     pub span: Span,
-    /// Whether it comes from there.
+    /// Whether this is its definition.
     pub is_definition: bool,
 }
 
-/// What a search for symbols finds.
+/// A result of a workspace symbol search.
 #[derive(Debug)]
 pub(crate) struct Landmark {
-    /// Its name.
+    /// The name.
     pub name: Box<str>,
-    /// What it is in.
+    /// The name of the enclosing symbol.
     pub container: Option<Box<str>>,
-    /// Its kind.
+    /// The kind.
     pub kind: SymbolKind,
-    /// Its location.
+    /// The range of the name.
     pub span: Span,
 }
 
 /// A range of a text in lines, and columns in the units of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its start.
+    /// The start.
     pub start: (u32, u32),
-    /// Its end.
+    /// The end.
     pub end: (u32, u32),
 }
 
 impl Facts {
-    /// Returns what is known of a file whose names are not of interest.
+    /// Returns the facts of a file whose names are not needed.
     fn without_names(scope: &Scope) -> Facts {
         Facts { scope: scope.clone(), names: Box::default(), landmarks: Box::default() }
     }
 
-    /// Returns what a document says.
+    /// Returns the facts of a document.
     pub(crate) fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
         let lines = Lines::new(document.text(), encoding);
         let span = |range: std::ops::Range<usize>| {
@@ -126,7 +126,7 @@ impl Facts {
     }
 }
 
-/// Returns the directory or file within which a name means the same.
+/// Returns the directory or file that is the scope of a name.
 pub(crate) fn home_of(scope: &Scope, home: &Home) -> PathBuf {
     match home {
         Home::Root => scope.root.clone(),
@@ -139,12 +139,12 @@ fn clamp(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// How much is held at most.
+/// Limits on the content of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Files of ours.
+    /// Maximum number of spec files.
     pub files: usize,
-    /// Bytes of their texts together.
+    /// Maximum total size of their texts in bytes.
     pub bytes: u64,
 }
 
@@ -154,59 +154,59 @@ impl Default for Limits {
     }
 }
 
-/// The facts of all files, and what is still to be looked at.
+/// The facts of all files, and the pending work.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     state: Mutex<State>,
-    /// Rung when there is work, and when it is done.
-    bell: Condvar,
+    /// Notified when there is work, and when it is done.
+    wakeup: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     files: BTreeMap<PathBuf, Known>,
-    /// YAML files that are not ours.
+    /// YAML files that are not spec files.
     strangers: BTreeMap<PathBuf, Stamp>,
-    /// Why files are missing, if they are.
+    /// The reason why files are missing, if any.
     cut: Option<String>,
     waiting: Job,
-    /// Until then nothing begins, unless a request waits for it.
+    /// No work begins before this, unless a request waits for it.
     resting_until: Option<Instant>,
     is_busy: bool,
     is_stopping: bool,
 }
 
-/// A file that was looked at.
+/// A file in the index.
 #[derive(Clone, Debug)]
 struct Known {
     stamp: Stamp,
     facts: Arc<Facts>,
-    /// Whether its names were read; not those of a file that the editor held.
+    /// Whether its names were read; false for a file that was open in the editor.
     is_read: bool,
 }
 
-/// What differs between two states of a file.
+/// The properties that change with the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     modified: Option<std::time::SystemTime>,
     length: u64,
 }
 
-/// What is to be looked at.
+/// Pending work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
-    /// Every file again, or at least every one that changed.
+    /// All files again, or at least the changed ones.
     whole: Option<Depth>,
-    /// Files and directories that came, went or changed.
+    /// Files and directories that were created, deleted or changed.
     paths: BTreeSet<PathBuf>,
 }
 
-/// How thoroughly the whole workspace is looked at.
+/// The depth of a new read of the whole workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Depth {
-    /// Files that look as before are not read.
+    /// Unchanged files are not read.
     Changed,
-    /// Files may belong elsewhere now: all are read.
+    /// Files may belong to other suites now: all are read.
     Everything,
 }
 
@@ -221,15 +221,15 @@ impl Index {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the whole workspace looked at.
+    /// Schedules the whole workspace.
     pub(crate) fn look_at_all(&self, depth: Depth) {
         let mut state = self.state();
         state.waiting.whole = state.waiting.whole.max(Some(depth));
         drop(state);
-        self.bell.notify_all();
+        self.wakeup.notify_all();
     }
 
-    /// Has some files and directories looked at. What is no YAML, and holds none, costs nothing.
+    /// Schedules some files and directories. Files that are not YAML, and directories without any, cost nothing.
     pub(crate) fn look_at(&self, paths: impl IntoIterator<Item = PathBuf>) {
         let mut state = self.state();
         for path in paths {
@@ -241,38 +241,38 @@ impl Index {
             }
         }
         drop(state);
-        self.bell.notify_all();
+        self.wakeup.notify_all();
     }
 
-    /// Something else comes first: no work begins for a moment, unless a request waits for it.
+    /// Delays further work for a moment, unless a request waits for it.
     pub(crate) fn rest(&self) {
-        /// By then a document of a megabyte is open, and its problems are reported.
+        /// Within this time, a document of a megabyte is open and its problems are reported.
         const MOMENT: Duration = Duration::from_millis(250);
         self.state().resting_until = Some(Instant::now() + MOMENT);
     }
 
-    /// Ends the work.
+    /// Stops the work.
     pub(crate) fn stop(&self) {
         self.state().is_stopping = true;
-        self.bell.notify_all();
+        self.wakeup.notify_all();
     }
 
-    /// Waits for work; `None` if the end has come.
+    /// Waits for work; `None` once the index is stopped.
     fn next(&self) -> Option<Job> {
         let mut state = self.state();
         state.is_busy = false;
-        self.bell.notify_all();
+        self.wakeup.notify_all();
         loop {
             if state.is_stopping {
                 return None;
             }
             if state.waiting.is_empty() {
-                state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.wakeup.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             let rest = state.resting_until.map(|end| end.saturating_duration_since(Instant::now()));
             if let Some(rest) = rest.filter(|rest| !rest.is_zero()) {
-                state = self.bell.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+                state = self.wakeup.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
             state.is_busy = true;
@@ -280,36 +280,36 @@ impl Index {
         }
     }
 
-    /// Whether what is being done is void: the end has come, or everything will be looked at again.
+    /// Whether the current work is obsolete: the index is stopped, or everything will be read again.
     fn is_overtaken(&self) -> bool {
         let state = self.state();
         state.is_stopping || state.waiting.whole.is_some()
     }
 
-    /// Waits until nothing is left to be looked at. Says whether that came to pass in time.
+    /// Waits until no work is left. Returns whether that happened in time.
     pub(crate) fn settle(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         let mut state = self.state();
         if state.resting_until.take().is_some() {
-            self.bell.notify_all();
+            self.wakeup.notify_all();
         }
         while state.is_busy || !state.waiting.is_empty() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() || state.is_stopping {
                 return false;
             }
-            state = self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wakeup.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
 
-    /// Returns the facts of all files on the disk, in the order of their paths.
+    /// Returns the facts of all files on the disk, sorted by path.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Arc<Facts>)> {
         let state = self.state();
         state.files.iter().map(|(path, known)| (path.clone(), Arc::clone(&known.facts))).collect()
     }
 
-    /// Returns why files are missing, if they are.
+    /// Returns the reason why files are missing, if any.
     pub(crate) fn cut(&self) -> Option<String> {
         self.state().cut.clone()
     }

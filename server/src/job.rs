@@ -1,5 +1,5 @@
-//! Decides whether a suite may run, and prepares its jobs. The command line and the editor both ask here, so that one
-//! refuses what the other refuses, and runs it under the same settings.
+//! Decides whether a suite may run, and prepares its jobs. The command line and the editor both use this, so they
+//! refuse the same suites and run them under the same settings.
 
 use std::{
     path::{Path, PathBuf},
@@ -35,43 +35,43 @@ use crate::{
 /// A suite that is to run.
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
-    /// Its meaning.
+    /// The suite.
     pub suite: &'a Arc<Suite>,
     /// The directory that its commands run in.
     pub directory: &'a Path,
-    /// The path of its main file from there.
+    /// The path of its main file relative to that directory.
     pub place: &'a str,
     /// The settings in force, read once for the whole run.
     pub workspace: &'a Workspace,
-    /// What is masked.
+    /// The values to mask.
     pub secrets: Arc<Secrets>,
     /// The current time.
     pub clock: Clock,
-    /// The address of the gateway, instead of what settings and the environment say.
+    /// The address of the gateway; overrides settings and the environment.
     pub gateway: Option<&'a str>,
-    /// Who wants it.
+    /// The origin of the request.
     pub asker: Asker,
 }
 
-/// Who wants a suite to run.
+/// The origin of a request to run a suite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asker {
-    /// The command line, which trusts its caller and runs no part of a suite that has an error.
+    /// The command line, which trusts its user and refuses a suite that has an error.
     Terminal {
-        /// Whether the suite has an error, or a file that is a part of it.
+        /// Whether the suite or one of its files has an error.
         has_errors: bool,
     },
-    /// An editor, where a test without an error runs beside one that has some.
+    /// An editor, which runs a test without errors even if others have some.
     Editor {
-        /// Whether the person allowed commands to run in the directory.
+        /// Whether the user allowed commands to run in the directory.
         is_trusted: bool,
     },
 }
 
-/// Why a suite is not run.
+/// The reason why a suite does not run.
 #[derive(Clone, Debug)]
 pub(crate) enum Refusal {
-    /// Its settings have errors: what they should mask or decide is not known.
+    /// Its settings have errors, so masking and gates are uncertain.
     Settings(Arc<SettingsFile>),
     /// It has errors.
     Suite,
@@ -129,17 +129,17 @@ impl Prepared {
         &self.settings
     }
 
-    /// Returns what writes reports in the form of ClawSpec, where somebody asks for them.
+    /// Returns the writer of ClawSpec reports, if they are wanted.
     pub(crate) fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
         Reports::of(&self.suite, &self.directory, &self.files, asked)
     }
 
-    /// Returns the models that the suite may ask.
+    /// Returns the models that the suite may call.
     pub(crate) fn models(&self) -> &Models {
         &self.models
     }
 
-    /// Says what a trigger would send to whom.
+    /// Returns a description of the requests that a trigger would send.
     pub(crate) fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
         match &self.gateway {
             Some(gateway) => exec::trigger::described(trigger, test, gateway, self.clock, &self.directory),
@@ -169,7 +169,7 @@ impl Prepared {
         }
     }
 
-    /// Returns how many attempts run at once: as many as wanted, else as the suite says, and never more than settings allow.
+    /// Returns the number of concurrent attempts: as requested, else as in the suite, within the limit of the settings.
     pub(crate) fn concurrency(&self, wanted: Option<usize>) -> usize {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         bounded(wanted.unwrap_or_else(|| self.suite.attempts_at_once(cores())), &self.settings)
@@ -181,7 +181,7 @@ pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
-/// Returns the gateway in force. Who names one on the command line wants that one, and no script in its place.
+/// Returns the gateway in force. An address on the command line overrides a script.
 pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
     match (&settings.clawspec.gateway, &settings.directory, base_url) {
@@ -190,29 +190,29 @@ pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&st
     }
 }
 
-/// Where the traces of acts come from under these settings: nowhere, without a gateway.
+/// Returns the sources of traces under these settings: none without a gateway.
 fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     let Some(gateway) = gateway else { return TraceSettings::default() };
     let directory = settings.directory.clone().unwrap_or_default();
     let mut sources = settings.clawspec.traces.clone();
     if gateway.is_scripted() {
-        // Its spans need a receiver, and it learns about any.
+        // Its spans need a receiver; any free port will do.
         sources.port.get_or_insert(0);
     }
     TraceSettings::of(&sources, &gateway.traces, directory, &variable)
 }
 
-/// Returns the value of a variable of the environment.
+/// Returns the value of an environment variable.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Returns as much as is wanted, and never more than the settings allow.
+/// Returns the requested number, but never more than the settings allow.
 fn bounded(wanted: usize, settings: &Settings) -> usize {
     settings.limits.concurrency.map_or(wanted, |limit| wanted.min(limit as usize))
 }
 
-/// Says in one sentence that no test runs because of the settings, and which error is the first.
+/// Returns a sentence that no test runs because of the settings, with the first error.
 pub(crate) fn settings_sentence(file: &SettingsFile) -> String {
     let errors = || file.problems.iter().filter(|problem| problem.severity == Severity::Error);
     let Some(first) = errors().next() else { return format!("{} has an error", file.path.display()) };

@@ -7,9 +7,9 @@
 //!                          index, results ──────╱   what the files of the workspace say about names, and the book about tests
 //! ```
 //!
-//! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
-//! wrong is decided in `speclens-schema`, what happens in `speclens-runner`: both fronts call the same
-//! functions, so the editor shows what the command line says.
+//! `lsp` is the only module that uses LSP types; `ide` uses neither them nor the disk. `speclens-schema` decides what
+//! is valid, and `speclens-runner` runs tests. Both front ends call the same functions, so the editor and the command
+//! line agree.
 
 mod buffers;
 mod clawspec_reports;

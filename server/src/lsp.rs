@@ -1,8 +1,8 @@
-//! The language server. The only place that knows LSP's types.
+//! The language server. The only module that uses LSP types.
 //!
-//! Notifications change the state in the order in which they arrive, see [`changes`]; the thread that reads messages waits
-//! for no file. [`publish`] looks at the newest version of what changed on a thread of its own; requests read a
-//! snapshot and do their work away from the transport. [`transport`] keeps a slow client from stopping
+//! Notifications change the state in the order of their arrival, see [`changes`]; the thread that reads messages never
+//! waits for a file. [`publish`] analyzes the newest version of changed documents on a background thread; requests work
+//! on a snapshot outside of the transport. [`transport`] prevents a slow client from blocking
 //! the server.
 
 mod across;
@@ -50,26 +50,26 @@ use crate::{
 use backend::Backend;
 use session::{Session, Snapshot};
 
-/// Fewest threads that work on requests: a long one must not hold up a short one.
+/// Minimum number of threads for requests: a long request must not delay a short one.
 const MIN_REQUEST_THREADS: usize = 3;
 
-/// Most threads that work on requests. Each keeps memory of its own that the others do not get.
+/// Maximum number of threads for requests. Each keeps its own memory, which the others cannot use.
 const MAX_REQUEST_THREADS: usize = 6;
 
-/// How long the end waits for runs: commands have a second to comply, and then they are killed.
+/// Maximum time to wait for runs at the end: commands have a second to terminate, and are then killed.
 const RUNS_END: Duration = Duration::from_millis(1500);
 
-/// How the service came to its end.
+/// The reason why the server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The client said goodbye, or went away.
+    /// The client sent `exit` or disconnected.
     Client,
     /// A signal.
     Signal,
 }
 
-/// Serves one client over standard input and output until it says `exit` or goes away, or a signal ends the service.
-/// No process of a run stays behind.
+/// Serves one client over standard input and output until it sends `exit` or disconnects, or a signal ends the server.
+/// No process of a run is left behind.
 pub(crate) fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
     let runtime = threads::runtime()?;
@@ -82,7 +82,7 @@ pub(crate) fn serve() -> anyhow::Result<End> {
     end
 }
 
-/// Serves one client over a pair of streams until it leaves, or something else ends the service.
+/// Serves one client over a pair of streams until it disconnects, or something else ends the server.
 async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End> {
     let requests = Pool::start("request", (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
     let patient = Pool::start("patient", 2)?;
@@ -106,7 +106,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
     let analysis = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
-        threads::start("analysis", move || publish::analyse_until_stopped(&session, &runtime))?
+        threads::start("analysis", move || publish::analyze_until_stopped(&session, &runtime))?
     };
     let indexing = {
         let session = Arc::clone(&session);
@@ -122,25 +122,25 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
     if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
         tracing::warn!("commands did not end in time and are killed");
     }
-    // What was answered still has to reach the client, if it reads at all.
+    // Responses that were sent still have to reach the client, if it reads at all.
     outbox.end();
     let _ = tokio::time::timeout(Duration::from_millis(500), written).await;
-    // The end of the program ends them.
+    // The end of the process ends them.
     drop((analysis, indexing));
     Ok(end)
 }
 
-/// Returns what is wrong with the text of a document.
+/// Returns the problems in the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
     let look = || problems_of(snapshot, &snapshot.document, workspace);
     if snapshot.place.file.is_settings() {
-        // Files beside it count, and nobody says when they change.
+        // The problems depend on neighboring files, whose changes are not reported.
         return Arc::new(look());
     }
     snapshot.found.problems(&snapshot.document, &workspace.settings, look)
 }
 
-/// Returns what would be wrong with another text of the document.
+/// Returns the problems that another text of the document would have.
 fn problems_of(snapshot: &Snapshot, document: &Document, workspace: &Workspace) -> Problems {
     if snapshot.place.file.is_settings() {
         let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);

@@ -1,4 +1,4 @@
-//! Reading a file as text, whatever it is: bounded, and with a problem for what is not a text.
+//! Reads any file as text: with a size limit, and with a problem for bytes that are not text.
 
 use std::{
     fs,
@@ -12,12 +12,12 @@ use speclens_schema::{
     problem::{Code, Problem},
 };
 
-/// Number of bytes of a file that decide its kind.
+/// Number of bytes at the start of a file that decide its kind.
 pub(crate) const BEGINNING: usize = 256 * 1024;
 
-/// As much of a file as it takes to know what it is.
+/// Returns the start of a file, which is enough to determine its kind.
 pub(crate) fn beginning(path: &Path) -> Option<String> {
-    // Asked before opening: opening a pipe would wait for a writer.
+    // Checked before opening: opening a pipe would wait for a writer.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
@@ -33,8 +33,8 @@ pub(crate) fn walk(directory: &Path) -> WalkBuilder {
     walk
 }
 
-/// Returns a walk over everything in a directory but what `.ignore` omits. Names that begin with a dot count where they
-/// are wanted.
+/// Returns a walk over everything in a directory except files that `.ignore` excludes. Names that begin with a dot are
+/// included on request.
 pub(crate) fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
     let mut walk = walk(directory);
     walk.git_ignore(false).git_global(false).git_exclude(false).hidden(!with_hidden);
@@ -42,7 +42,7 @@ pub(crate) fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder
     walk
 }
 
-/// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
+/// Reads a text and returns the problem with its bytes, if any. The readable part is returned in any case.
 pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
@@ -67,7 +67,7 @@ pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
     }
 }
 
-/// Why a file cannot be read.
+/// The reason why a file cannot be read.
 enum Unreadable {
     Directory,
     /// A pipe, a device, a socket.
@@ -98,7 +98,7 @@ impl Unreadable {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    // Asked before opening: opening a pipe would wait for a writer.
+    // Checked before opening: opening a pipe would wait for a writer.
     let metadata = fs::metadata(path).map_err(Unreadable::Io)?;
     if metadata.is_dir() {
         return Err(Unreadable::Directory);
@@ -108,7 +108,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(Unreadable::Io)?;
-    // One byte more than is read as a document: the reader of documents then says that it is too large.
+    // One byte more than the limit of documents, so that their reader reports that it is too large.
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Unreadable::Io)?;
     if bytes.len() > MAX_BYTES {
         while bytes.last().is_some_and(|byte| byte & 0xc0 == 0x80) {

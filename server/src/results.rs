@@ -1,5 +1,5 @@
-//! What is known about the tests of a suite: which run now, and what the book says. One for each suite, whichever of its
-//! files are open.
+//! The known results of a suite's tests: which tests run now, and the evidence in the book. There is one for each
+//! suite, whichever of its files are open.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,8 +23,8 @@ use crate::{
     trust,
 };
 
-/// A suite: the directory that its paths start from, and its main file from there. A document that was never saved is a
-/// suite of its own, named by its address.
+/// A suite: the directory that its paths are relative to, and its main file from there. A document that was never saved
+/// is its own suite, named by its URI.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SuiteId {
     /// The directory.
@@ -33,57 +33,57 @@ pub(crate) struct SuiteId {
     pub place: String,
 }
 
-/// What runs, and what is known.
+/// The running tests and the known results.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     book: Arc<Book>,
-    /// What the book was opened for.
+    /// The inputs that the book was opened with.
     kept: Option<Kept>,
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
-    /// Who acted in a case since the server began, whether the suite names them or not.
+    /// The subjects that acted in a case since the server began, whether the suite names them or not.
     acted: HashMap<String, Vec<Subject>>,
-    /// By the document that asks: each file of a suite has cases of its own making.
+    /// By document: each file of a suite has its own cases.
     views: HashMap<String, View>,
-    /// What is masked in the evidence, and in what the outcomes say.
+    /// The values masked in evidence and outcomes.
     secrets: Arc<Secrets>,
 }
 
-/// What one document knows.
+/// The state of one document.
 #[derive(Debug, Default)]
 struct View {
     /// By the case.
     outcomes: HashMap<String, Remembered>,
-    /// What was found out to have changed since the last look at the book began.
+    /// Changes since the last look at the book began.
     missed: Missed,
 }
 
-/// What a look at the book may have come too early for.
+/// Changes that a look at the book may have missed.
 #[derive(Debug, Default)]
 struct Missed {
     all: bool,
-    /// Attempts, by their case and their key.
+    /// Attempts, by case and key.
     attempts: Vec<(String, String)>,
 }
 
-/// A look at the book. It is taken without the lock: reading and judging take too long to hold it.
+/// A look at the book. It is done without the lock because reading and judging take too long to hold it.
 #[derive(Debug)]
 pub(crate) struct Look {
     uri: String,
     book: Arc<Book>,
     secrets: Arc<Secrets>,
-    cases: Vec<Sight>,
+    cases: Vec<Lookup>,
 }
 
-/// What is known of a case, or is to be looked up.
+/// The outcome of a case, known or still to be looked up.
 #[derive(Debug)]
-enum Sight {
+enum Lookup {
     Known(Arc<CaseOutcome>),
     Open { case: Arc<Case>, acted: Vec<Subject>, phase: Phase },
 }
 
-/// What a look found.
+/// The result of a look.
 #[derive(Debug)]
 pub(crate) struct Seen {
     uri: String,
@@ -92,12 +92,12 @@ pub(crate) struct Seen {
 }
 
 impl Look {
-    /// Looks at the cases that nothing is known of.
+    /// Looks up the cases whose outcome is not known.
     pub(crate) fn take(self, suite: &Suite) -> Seen {
         let mut fresh = Vec::new();
-        let outcomes = self.cases.into_iter().map(|sight| match sight {
-            Sight::Known(outcome) => outcome,
-            Sight::Open { case, acted, phase } => {
+        let outcomes = self.cases.into_iter().map(|lookup| match lookup {
+            Lookup::Known(outcome) => outcome,
+            Lookup::Open { case, acted, phase } => {
                 let (outcome, keys) = looked_up(suite, &case, &acted, (&self.book, &self.secrets), phase);
                 let outcome = Arc::new(outcome);
                 fresh.push(Remembered { case, phase, keys, outcome: Arc::clone(&outcome) });
@@ -108,8 +108,8 @@ impl Look {
     }
 }
 
-/// Returns what the book says about a case, and the keys of its attempts. `acted` are those who acted in it, whether
-/// the suite names them or not.
+/// Returns the outcome of a case from the book, and the keys of its attempts. `acted` are the subjects that acted in
+/// it, whether the suite names them or not.
 fn looked_up(
     suite: &Suite,
     case: &Case,
@@ -128,7 +128,7 @@ fn looked_up(
     (CaseOutcome::of(case, &own, results, phase), asked.iter().map(Asked::key).collect())
 }
 
-/// An outcome with what it was made of.
+/// An outcome and the data it was computed from.
 #[derive(Debug)]
 struct Remembered {
     case: Arc<Case>,
@@ -138,7 +138,7 @@ struct Remembered {
     outcome: Arc<CaseOutcome>,
 }
 
-/// What decides which book a suite has.
+/// The inputs that decide which book a suite uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Kept {
     suite: SuiteId,
@@ -146,12 +146,12 @@ struct Kept {
     enabled: bool,
     limit: u64,
     retention: Retention,
-    /// Whether what is recorded there is believed.
+    /// Whether its recordings are trusted.
     trusted: bool,
 }
 
-/// Returns the book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are
-/// not even read: they may come from another author. The lock is not held while a book is opened.
+/// Returns the book of evidence of a suite, according to the settings. Recordings in an untrusted workspace are
+/// not even read because they may come from another author. The lock is not held while a book is opened.
 pub(crate) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let enabled = settings.recordings.enabled;
@@ -165,7 +165,7 @@ pub(crate) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Setting
         false => Book::default(),
     };
     let mut results = results();
-    // Another thread may have opened it meanwhile, and a run may write into that one.
+    // Another thread may have opened it in the meantime, and a run may be writing to that one.
     if let Some(book) = results.opened_for(&kept) {
         return book;
     }
@@ -180,12 +180,12 @@ impl Results {
         (self.kept.as_ref() == Some(kept)).then(|| self.opened())
     }
 
-    /// The book as it was opened last. Who asks it for what others recorded, and learns that some came or went, says so.
+    /// Returns the last opened book. A caller that finds changed recordings must call `recorded_elsewhere`.
     pub(crate) fn opened(&self) -> Arc<Book> {
         Arc::clone(&self.book)
     }
 
-    /// Recordings came or went: nothing that was found out before counts.
+    /// Discards all outcomes because recordings were created or deleted.
     pub(crate) fn recorded_elsewhere(&mut self) {
         for view in self.views.values_mut() {
             view.outcomes.clear();
@@ -193,17 +193,17 @@ impl Results {
         }
     }
 
-    /// A document is closed.
+    /// Discards the state of a closed document.
     pub(crate) fn forget(&mut self, uri: &str) {
         self.views.remove(uri);
     }
 
-    /// Whether nothing is known about any case, so that nothing can be said about one.
+    /// Whether nothing is known about any case.
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty() && self.cancelled.is_empty() && self.book.is_empty()
     }
 
-    /// A case begins to run.
+    /// Marks a case as running.
     pub(crate) fn started(&mut self, case: &str, subject: &Subject) {
         self.cancelled.remove(case);
         let acted = self.acted.entry(case.to_owned()).or_default();
@@ -213,7 +213,7 @@ impl Results {
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
-    /// An attempt of a case has left something after: every case that does the same is looked at again.
+    /// Marks an attempt of a case as finished: every case that does the same is looked up again.
     pub(crate) fn finished(&mut self, case: &str, key: &str) {
         for view in self.views.values_mut() {
             view.outcomes.retain(|_, known| !known.is_about(case, key));
@@ -221,7 +221,7 @@ impl Results {
         }
     }
 
-    /// A case no longer runs.
+    /// Marks a case as not running.
     pub(crate) fn stopped(&mut self, case: &str) {
         if let Some(count) = self.running.get_mut(case) {
             *count -= 1;
@@ -231,12 +231,12 @@ impl Results {
         }
     }
 
-    /// The run of a case was cancelled while the case was under way.
+    /// Marks a running case as cancelled.
     pub(crate) fn was_cancelled(&mut self, case: &str) {
         self.cancelled.insert(case.to_owned());
     }
 
-    /// Begins a look of a document at each case of a suite that changed since its last one.
+    /// Begins a look, for a document, at each case of a suite that changed since its last one.
     pub(crate) fn look(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Look {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
@@ -245,11 +245,11 @@ impl Results {
         let view = self.views.entry(uri.to_owned()).or_default();
         view.missed = Missed::default();
         let view = &self.views[uri];
-        let cases = suite.cases.iter().map(|case| self.sight(view, case)).collect();
+        let cases = suite.cases.iter().map(|case| self.lookup(view, case)).collect();
         Look { uri: uri.to_owned(), book: Arc::clone(&self.book), secrets: Arc::clone(&self.secrets), cases }
     }
 
-    fn sight(&self, view: &View, case: &Arc<Case>) -> Sight {
+    fn lookup(&self, view: &View, case: &Arc<Case>) -> Lookup {
         let phase = match (self.running.contains_key(&case.name), self.cancelled.contains(&case.name)) {
             (true, _) => Phase::Running,
             (false, true) => Phase::Cancelled,
@@ -258,15 +258,15 @@ impl Results {
         let is_still_so = |known: &&Remembered| Arc::ptr_eq(&known.case, case) && known.phase == phase;
         let known = view.outcomes.get(&case.name).filter(is_still_so);
         match known {
-            Some(known) => Sight::Known(Arc::clone(&known.outcome)),
+            Some(known) => Lookup::Known(Arc::clone(&known.outcome)),
             None => {
                 let acted = self.acted.get(&case.name).cloned().unwrap_or_default();
-                Sight::Open { case: Arc::clone(case), acted, phase }
+                Lookup::Open { case: Arc::clone(case), acted, phase }
             }
         }
     }
 
-    /// Keeps what a look found, as far as nothing has changed since it began.
+    /// Stores the result of a look, unless it has changed since the look began.
     pub(crate) fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
         let view = self.views.entry(seen.uri).or_default();
         let missed = std::mem::take(&mut view.missed);
@@ -279,7 +279,7 @@ impl Results {
 }
 
 impl Remembered {
-    /// Whether an attempt of a case with this key is one of its own, or does the same.
+    /// Whether an attempt with this case and key belongs to the remembered case, or does the same.
     fn is_about(&self, case: &str, key: &str) -> bool {
         self.case.name == case || self.keys.iter().any(|known| known == key)
     }
@@ -297,12 +297,12 @@ mod tests {
         Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
-    /// Returns the cases that a look at a document looks up, by their names.
+    /// Returns the names of the cases that a look for a document looks up.
     fn looked_up(results: &mut Results, suite: &Suite) -> Vec<String> {
         let look = results.look("file:///kindlm.yaml", suite, &Secrets::none());
-        let open = look.cases.iter().filter_map(|sight| match sight {
-            Sight::Open { case, .. } => Some(case.name.clone()),
-            Sight::Known(_) => None,
+        let open = look.cases.iter().filter_map(|lookup| match lookup {
+            Lookup::Open { case, .. } => Some(case.name.clone()),
+            Lookup::Known(_) => None,
         });
         let open = open.collect();
         let seen = look.take(suite);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_during_a_look_is_looked_up_again() {
+    fn case_that_ends_during_look_is_looked_up_again() {
         let suite = suite();
         let changes: [fn(&mut Results); 2] = [|results| results.finished("a", "k"), Results::recorded_elsewhere];
         for (change, again) in changes.into_iter().zip([["a"].as_slice(), &["a", "b"]]) {

@@ -1,4 +1,4 @@
-//! What a file is, and what it belongs to: its kind, the directory that its paths start from, the main
+//! The scope of a file: its kind, the directory that its paths are relative to, and the main
 //! file that names it.
 
 mod mains;
@@ -30,46 +30,46 @@ use mains::{Main, Mains};
 pub(crate) use mains::is_main_name;
 pub(crate) use patterns::Patterns;
 
-/// What a file is, and what it belongs to.
+/// The kind of a file, and where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// The kind of file.
     pub file: SpecFile,
-    /// The directory that its paths start from.
+    /// The directory that its paths are relative to.
     pub root: PathBuf,
-    /// Its own path from there.
+    /// Its own path relative to that directory.
     pub place: String,
-    /// The main file that names it, from there.
+    /// The main file that names it, relative to that directory.
     pub main: Option<String>,
-    /// Whether the kind is a guess: then nothing is changed in it unseen.
+    /// Whether the kind is a guess: then no change is made without the user seeing it.
     pub is_guess: bool,
 }
 
-/// Finds out what files belong to. What it reads of main files is kept until [`Scopes::forget`].
+/// Determines the scopes of files. What it reads of main files is cached until [`Scopes::forget`].
 #[derive(Debug)]
 pub(crate) struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
     buffers: Arc<Buffers>,
-    /// The main files in each directory that was looked at; with those of other names, or without them.
+    /// The main files in each directory that was read, with or without those with unusual names.
     mains: Mutex<HashMap<(PathBuf, bool), Mains>>,
-    /// Main files with other names than the usual ones, as far as they are known.
+    /// Known main files with unusual names.
     by_content: Mutex<BTreeSet<PathBuf>>,
-    /// The patterns of scenario contracts that are in force in each directory that was looked at.
+    /// The patterns of scenario contracts in force in each directory that was read.
     patterns: Mutex<HashMap<PathBuf, Option<Arc<Patterns>>>>,
-    /// Whether other files of a directory are looked at, to find such main files.
+    /// Whether other files of a directory are read to find such main files.
     looks_around: bool,
-    /// Counts how often everything was forgotten.
+    /// Number of times that the cache was cleared.
     generation: AtomicU64,
 }
 
-/// No directory tree is deeper; a path that is would cost one look at the disk for each level.
+/// Maximum depth of directories; a deeper path would cost one file system access per level.
 const LEVELS: usize = 32;
 
 impl Scope {
-    /// Returns the directory from which settings are looked for.
+    /// Returns the directory where the search for settings begins.
     pub(crate) fn settings_directory(&self) -> PathBuf {
         match self.file.dialect().map(Dialect::unit) {
-            // A workspace has many contracts: each may have settings nearer to it.
+            // A workspace has many contracts, each of which may have settings nearer to it.
             Some(Unit::Workspace) => match self.place.rsplit_once('/') {
                 Some((directory, _)) => self.root.join(directory),
                 None => self.root.clone(),
@@ -80,7 +80,7 @@ impl Scope {
 }
 
 impl Scopes {
-    /// Scopes within these folders: what is in one of them belongs to nothing outside of it.
+    /// Returns scopes within these folders: a file in one of them belongs to nothing outside of it.
     pub(crate) fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
         Scopes {
             folders: Mutex::new(folders),
@@ -93,13 +93,13 @@ impl Scopes {
         }
     }
 
-    /// Returns the same, which finds main files of any name by looking into the files around.
+    /// Returns scopes that also find main files of any name by reading neighboring files.
     pub(crate) fn looking_around(mut self) -> Scopes {
         self.looks_around = true;
         self
     }
 
-    /// A file turned out to be the main file of a suite.
+    /// Records that a file is the main file of a suite.
     pub(crate) fn know_main(&self, path: &Path) {
         let is_usual = path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name);
         if !is_usual && self.by_content.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned()) {
@@ -107,12 +107,12 @@ impl Scopes {
         }
     }
 
-    /// Whether a file was found out to be the main file of a suite.
+    /// Whether a file is known to be the main file of a suite.
     pub(crate) fn is_main(&self, path: &Path) -> bool {
         self.by_content.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
-    /// Whether any was.
+    /// Whether any main file with an unusual name is known.
     pub(crate) fn has_mains_by_content(&self) -> bool {
         !self.by_content.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
@@ -122,12 +122,12 @@ impl Scopes {
         self.main_of(path, true).is_some()
     }
 
-    /// Whether the editor holds a file: what is on the disk does not count then.
+    /// Whether a file is open in the editor: its file on the disk does not count then.
     pub(crate) fn is_open(&self, path: &Path) -> bool {
         self.buffers.holds(path)
     }
 
-    /// Other folders from now on.
+    /// Replaces the folders.
     pub(crate) fn set_folders(&self, folders: Vec<PathBuf>) {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
@@ -137,24 +137,24 @@ impl Scopes {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Files changed: what was read of main files is void.
+    /// Clears what was read of main files, because files changed.
     pub(crate) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.patterns.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Changes whenever an answer may be another one.
+    /// Returns a number that changes whenever an answer may change.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
     }
 
-    /// Returns what a file is; `None` for one that is not ours. `path` is absolute.
+    /// Returns the scope of a file; `None` if it is not a spec file. `path` is absolute.
     pub(crate) fn find(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, false)
     }
 
-    /// Returns what a file is that a person asks to look at: its name alone may say so.
+    /// Returns the scope of a file that the user names explicitly: its name alone may decide.
     pub(crate) fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, true)
     }
@@ -171,7 +171,7 @@ impl Scopes {
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);
-        // What is something of its own is a part only of a suite with the usual name.
+        // A file with a kind of its own is only a part of a suite with the usual name.
         let any = !surely && alone.is_none_or(|found| found.file.is_part());
         let main = if surely { None } else { self.main_of(path, any) };
         let found = if main.is_some() { detect(true) } else { alone }?;
@@ -181,7 +181,7 @@ impl Scopes {
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
         let main = if file == SpecFile::SCRIPT { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
-        // What a file plays happens in the workspace that it serves.
+        // A script acts in the workspace that it serves.
         let root = match (file.serves().map(Dialect::unit), &main) {
             (_, Some(main)) => main.directory.clone(),
             (Some(Unit::Workspace), None) => self.workspace_root(path, text),

@@ -1,6 +1,6 @@
-//! The signals by which a person or the system ends or suspends the program.
+//! Signals by which the user or the system ends or suspends the program.
 
-/// Waits for the first of them. Pends for ever where there are none to listen to.
+/// Waits for the first of them. Never completes if no signal can be received.
 pub(crate) async fn ending() {
     #[cfg(unix)]
     {
@@ -18,7 +18,7 @@ pub(crate) async fn ending() {
         // A file that grows beyond the allowed size is an error to report, not a reason to end.
         const FILE_SIZE: i32 = 25;
         let _ = signal(SignalKind::from_raw(FILE_SIZE));
-        // The end of the program ends the waiting too, which is no signal.
+        // The end of the runtime also ends the wait, without a signal.
         if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
             std::future::pending::<()>().await;
         }
@@ -29,7 +29,7 @@ pub(crate) async fn ending() {
     }
 }
 
-/// Suspends the program, and every command with it, each time the terminal asks for it (Ctrl-Z). Never returns.
+/// Suspends the program and all its commands each time the terminal requests it (Ctrl-Z). Never returns.
 pub(crate) async fn suspending() {
     #[cfg(unix)]
     {
@@ -40,7 +40,7 @@ pub(crate) async fn suspending() {
             while asked.recv().await.is_some() {
                 let Ok(mut continued) = listen(Signal::CONT) else { continue };
                 let suspension = speclens_runner::exec::process::suspend();
-                // No process can refuse this one. It may take effect a moment later.
+                // This signal cannot be ignored. It may take effect a moment later.
                 let _ = kill_process(getpid(), Signal::STOP);
                 continued.recv().await;
                 drop(suspension);

@@ -1,7 +1,7 @@
-//! Threads: how much stack they have, how many there are, and what is said where the system gives none.
+//! Threads: their stack size, their number, and the error if the system refuses one.
 //!
-//! Everything that recurses has a limit on its depth (nesting of YAML and JSON, of patterns, of schemas), so one
-//! moderate stack is enough for all. Stacks are address space: many large ones fail under a limit on it.
+//! Every recursion has a limit on its depth (nesting of YAML and JSON, of patterns, of schemas), so one
+//! moderate stack size is enough for all. Stacks are address space: many large ones fail under a limit on it.
 
 use std::{
     collections::VecDeque,
@@ -21,19 +21,19 @@ use tokio::{runtime::Runtime, sync::oneshot};
 /// Bytes of stack of every thread that reads, checks or judges.
 pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// Maximum number of threads on which an asynchronous runtime waits for messages, processes and timers.
+/// Maximum number of threads of an asynchronous runtime for messages, processes and timers.
 const MAX_ASYNC_THREADS: usize = 4;
 
-/// Maximum number of threads on which it reads, writes and judges beside that.
+/// Maximum number of threads of an asynchronous runtime for blocking work: reading, writing and judging.
 const MAX_BLOCKING_THREADS: usize = 8;
 
-/// Returns the number of processors that may be used. The system is asked once: it reads files to answer.
+/// Returns the number of available processors. The system is asked once because it reads files to answer.
 pub(crate) fn cores() -> usize {
     static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
     *CORES
 }
 
-/// Starts a thread, or says why there is none.
+/// Starts a thread, or returns the error.
 pub(crate) fn start<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -45,8 +45,8 @@ const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit
 
 /// Builds an asynchronous runtime.
 ///
-/// Tokio panics or waits forever where the system refuses a thread, so it is asked for as many threads before, and
-/// threads that tokio has are kept.
+/// Tokio panics or waits forever if the system refuses a thread, so that number of threads is started first as a test,
+/// and tokio's threads are kept alive.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let workers = cores().clamp(2, MAX_ASYNC_THREADS);
@@ -61,7 +61,7 @@ pub(crate) fn runtime() -> anyhow::Result<Runtime> {
         .context("cannot start the asynchronous runtime")
 }
 
-/// Has that many threads at once, and lets them go.
+/// Starts that many threads at once, and ends them.
 fn try_threads(count: usize) -> anyhow::Result<()> {
     let mut held = Vec::new();
     for _ in 0..count {
@@ -70,25 +70,25 @@ fn try_threads(count: usize) -> anyhow::Result<()> {
     }
     for (release, thread) in held {
         drop(release);
-        // It cannot panic, and would be gone anyway.
+        // It cannot panic.
         let _ = thread.join();
     }
     Ok(())
 }
 
-/// A fixed number of threads for work that takes long, begun in the order in which it comes.
+/// A fixed number of threads for long work, started in the order of submission.
 ///
-/// The thread that became idle last takes what comes next: memory that it freed is used again, where other threads would
-/// need new one.
+/// The thread that became idle last takes the next work: memory that it freed is used again, whereas another thread
+/// would need new memory.
 pub(crate) struct Pool {
     queue: Arc<Mutex<Queue>>,
 }
 
-/// What a pool has to do, or who waits for it.
+/// The pending work of a pool, or its idle threads.
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// The ways to the idle threads, the one that became so last at the end.
+    /// The channels to the idle threads, the most recently idle one last.
     idle: Vec<Sender<Job>>,
     is_closed: bool,
 }
@@ -116,17 +116,17 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Does something when a thread is free, without waiting for it.
+    /// Runs a function when a thread is free, without waiting for it.
     pub(crate) fn begin(&self, work: impl FnOnce() + Send + 'static) {
         let mut queue = locked(&self.queue);
         match queue.idle.pop() {
-            // An idle thread waits for as long as the way to it is there.
+            // An idle thread waits as long as its channel exists.
             Some(thread) => drop(thread.send(Box::new(work))),
             None => queue.jobs.push_back(Box::new(work)),
         }
     }
 
-    /// Does something when a thread is free. It is never begun where the caller has stopped waiting by then.
+    /// Runs a function when a thread is free. It is not started if the caller has stopped waiting by then.
     pub(crate) async fn perform<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -153,7 +153,7 @@ fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does what there is to do until the pool is gone and all is done.
+/// Does the pending work until the pool is dropped and the queue is empty.
 fn work_off(queue: &Mutex<Queue>) {
     while let Some(job) = next(queue) {
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
@@ -194,7 +194,7 @@ mod tests {
         let pool = Pool::start("test", 4).unwrap();
         let mut last = None;
         for _ in 0..20 {
-            // A thread says what it found before it is idle again.
+            // A thread sends its result before it is idle again.
             while locked(&pool.queue).idle.len() < 4 {
                 thread::yield_now();
             }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_threads_as_asked_for_are_alive_at_once() {
+    fn requested_number_of_threads_runs_at_once() {
         try_threads(3).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! The folders in which the person allowed commands of suites to run: one canonical path a line in
+//! The folders in which the user allows commands of suites to run: one canonical path per line in
 //! `$XDG_STATE_HOME/speclens/trusted-folders` (`~/.local/state/…` without the variable).
 
 use std::{
@@ -14,13 +14,13 @@ use std::{
 use anyhow::{Context, bail};
 use speclens_runner::recording::Machine;
 
-/// Whether a directory, or one that it is in, is trusted.
+/// Whether a directory, or one of its parents, is trusted.
 pub(crate) fn is_trusted(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
     list().is_ok_and(|trusted| trusted.iter().any(|trusted| directory.starts_with(trusted)))
 }
 
-/// Returns the directories that are trusted, in the order in which they came to be.
+/// Returns the trusted directories, in the order in which they were added.
 pub(crate) fn list() -> anyhow::Result<Vec<PathBuf>> {
     let Some(store) = store() else { return Ok(Vec::new()) };
     let text = match fs::read_to_string(&store) {
@@ -31,7 +31,7 @@ pub(crate) fn list() -> anyhow::Result<Vec<PathBuf>> {
     Ok(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect())
 }
 
-/// Trusts a directory no longer. Returns which one, by its real path; one that is gone is meant as it is written.
+/// Removes a directory from the trusted ones. Returns its canonical path; a deleted directory is taken as written.
 pub(crate) fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
@@ -59,7 +59,7 @@ fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
     write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))
 }
 
-/// Trusts a directory and all below it from now on. Says which one, by its real path.
+/// Trusts a directory and everything below it. Returns its canonical path.
 pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     let named = directory.display();
     let directory = match directory.canonicalize() {
@@ -87,22 +87,22 @@ fn store() -> Option<PathBuf> {
     Some(state_directory()?.join("trusted-folders"))
 }
 
-/// Returns where the program keeps what belongs to the person.
+/// Returns the directory of the program's own data.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("speclens"))
 }
 
-/// Returns the identity of this machine, where the state directory can hold one.
+/// Returns the identity of this machine, if it can be stored in the state directory.
 pub(crate) fn machine() -> Option<Machine> {
     static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()
 }
 
-/// Replaces a file in one step, so that no reader sees half of it.
+/// Replaces a file atomically, so that no reader sees a part of it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    // Another thread may be writing another file beside it.
+    // Another thread may be writing to another file next to it.
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;

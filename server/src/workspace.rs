@@ -29,7 +29,7 @@ use crate::{read::read_text, scope::Scope};
 /// The name of the file with a workspace's settings.
 pub(crate) const SETTINGS_FILE: &str = "speclens.yaml";
 
-/// A name that people give that file, and under which it is not read.
+/// A common misnomer for that file, which is not read.
 const MISNAMED_FILE: &str = "speclens.yml";
 
 /// Whether a file with this name decides which settings are in force.
@@ -40,26 +40,26 @@ pub(crate) fn is_about_settings(name: &str) -> bool {
 /// The settings that are in force for a suite.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workspace {
-    /// The settings: the defaults without a file, and for each section that is wrong.
+    /// The settings; defaults if there is no file, and for each invalid section.
     pub settings: Arc<Settings>,
     /// The file they come from.
     pub file: Option<Arc<SettingsFile>>,
-    /// The topmost directory of the workspace; empty where a text has no place.
+    /// The topmost directory of the workspace; empty for a text that is in no directory.
     pub top: PathBuf,
 }
 
 /// A file of settings.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsFile {
-    /// Its location.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its text.
+    /// The text.
     pub document: Document,
-    /// Its problem.
+    /// The problems in the file.
     pub problems: Vec<Problem>,
 }
 
-/// The directories whose settings count for a suite: from its own up to the top of its workspace.
+/// The directories whose settings apply to a suite: from its own up to the top of its workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reach {
     own: PathBuf,
@@ -67,8 +67,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Returns the reach for what belongs to a scope. The workspace is its repository; without one, the outermost of the
-    /// folders (those that the editor opened, or that the command line is about) and of the suite's root.
+    /// Returns the reach for the files of a scope. The workspace is its repository; without one, the outermost of the
+    /// folders (those open in the editor, or named on the command line) and of the suite's root.
     pub(crate) fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
         let own = scope.settings_directory();
         let repository = own.ancestors().find(|directory| directory.join(".git").exists());
@@ -79,7 +79,7 @@ impl Reach {
         Reach { own, top }
     }
 
-    /// Returns the reach for a text that has no place of its own in a folder.
+    /// Returns the reach for a text that has no path within a folder.
     pub(crate) fn folder(folder: PathBuf) -> Reach {
         Reach { top: folder.clone(), own: folder }
     }
@@ -95,12 +95,12 @@ impl Reach {
     }
 }
 
-/// Looks for the settings in force.
+/// Finds the settings in force.
 pub(crate) fn settings_for(reach: &Reach) -> Workspace {
     settings_over(reach, |_| None)
 }
 
-/// Looks for the settings in force. What `held` returns for a path counts before the file on the disk.
+/// Finds the settings in force. The text that `held` returns for a path takes precedence over the file on the disk.
 pub(crate) fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     Workspace { top: reach.top.clone(), ..nearest_settings(reach, held) }
 }
@@ -108,7 +108,7 @@ pub(crate) fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String
 fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     let exists = |file: &Path| match fs::symlink_metadata(file) {
         Ok(_) => true,
-        // What cannot be looked at may be there.
+        // A path that cannot be accessed may exist.
         Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
     };
     for directory in reach.own.ancestors().take_while(|directory| directory.starts_with(&reach.top)) {
@@ -129,7 +129,7 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
     Workspace::default()
 }
 
-/// Returns what is wrong beside a file of settings that is open.
+/// Returns the problem next to an open settings file: a misnamed file.
 pub(crate) fn problems_beside(path: &Path) -> Option<Problem> {
     path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside)
 }
@@ -152,7 +152,7 @@ fn misnamed_instead() -> Problem {
         .with_severity(Severity::Error)
 }
 
-/// Reads settings. A section that is wrong has its defaults. `unreadable` says why the text is not the file's.
+/// Reads settings. An invalid section gets its defaults. `unreadable`: the problem if the file was not read.
 fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
     let document = Document::read(text, ScalarRules::Yaml12);
     let (settings, problems) = match unreadable {
@@ -166,7 +166,7 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
 
 fn settings_of(document: &Document) -> Settings {
     let Some(mut value) = document.root().and_then(|root| root.to_value().ok()) else { return Settings::default() };
-    // Each section on its own: a mistake in one does not switch off the others.
+    // Each section separately: a mistake in one does not switch off the others.
     let mut whole = serde_json::to_value(Settings::default()).unwrap_or_default();
     if let (Some(found), Some(whole)) = (value.as_object_mut(), whole.as_object_mut()) {
         for (section, value) in std::mem::take(found) {
@@ -178,7 +178,7 @@ fn settings_of(document: &Document) -> Settings {
     serde_json::from_value(whole).unwrap_or_default()
 }
 
-/// A section as far as it is right: a mistake in one entry must not switch off the masking that another asks
+/// Returns the valid part of a section: a mistake in one entry must not switch off the masking that another asks
 /// for.
 fn without_mistakes(section: &str, value: Value) -> Option<Value> {
     let is_right = |value: &Value| serde_json::from_value::<Settings>(json!({ section: value })).is_ok();
@@ -187,11 +187,11 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
     }
     let Value::Object(entries) = value else { return None };
     let right = entries.into_iter().filter(|(key, value)| is_right(&json!({ key.as_str(): value })));
-    // A section that does not exist stays wrong however little it holds.
+    // An unknown section remains invalid even if it is empty.
     Some(Value::Object(right.collect())).filter(is_right)
 }
 
-/// Returns what is wrong with a file of settings.
+/// Returns the problems in a settings file.
 pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     let mut problems = faults::problems(document);
     problems.extend(validate::validate(document, SpecFile::SETTINGS));
@@ -221,7 +221,7 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
                 problem(format!("unknown code `{word}`")).with_help(help)
             }
         };
-        // The schema has reported it in other words.
+        // The schema has already reported it.
         problems.retain(|problem| problem.at != at);
         problem.fixes.extend(fix.filter(|_| !entry.key.is_through_alias()));
         problems.push(problem);
@@ -229,7 +229,7 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     problems.extend(unread_patterns(document));
     problems.extend(unreachable_providers(document));
     problems.extend(inputs_outside(document));
-    // What was meant to be masked would be written down, what was meant to fail would pass.
+    // Values to mask would be written unmasked, and failures would pass.
     for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
         problem.severity = Severity::Error;
     }
@@ -237,11 +237,11 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     problems
 }
 
-/// Providers whose models could not be asked.
+/// Returns the problems of providers whose models cannot be called.
 fn unreachable_providers(document: &Document) -> Vec<Problem> {
     let providers = document.root().and_then(|root| root.get("providers"));
     let faulty = providers.into_iter().flat_map(|providers| providers.entries()).filter_map(|entry| {
-        // The schema reports one that is not of the right form.
+        // The schema reports an invalid provider.
         let provider: Provider = serde_json::from_value(entry.value.to_value().ok()?).ok()?;
         let name = entry.key.key_text();
         let fault = EntryFault::of(&name, &provider)?;
@@ -255,7 +255,7 @@ fn unreachable_providers(document: &Document) -> Vec<Problem> {
     faulty.collect()
 }
 
-/// Patterns that would mask nothing.
+/// Returns the problems of patterns that would mask nothing.
 fn unread_patterns(document: &Document) -> Vec<Problem> {
     let list = document.root().and_then(|root| root.get("recordings")?.get("redact_patterns"));
     let items = list.into_iter().flat_map(|list| list.items()).enumerate();
@@ -271,7 +271,7 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
         .collect()
 }
 
-/// Declared inputs that are outside of the directory of the settings.
+/// Returns the problems of declared inputs outside of the directory of the settings.
 fn inputs_outside(document: &Document) -> Vec<Problem> {
     let list = document.root().and_then(|root| root.get("inputs"));
     let items = list.into_iter().flat_map(|list| list.items()).enumerate();
@@ -302,23 +302,23 @@ impl Workspace {
     pub(crate) fn declared(&self) -> Option<Declared> {
         let directory = self.settings.directory.as_deref()?;
         let mut entries = self.settings.inputs.clone();
-        // It decides what a run does, as a file that is declared.
+        // It decides the result of a run, like a declared input.
         entries.extend(self.settings.clawspec.gateway.as_ref().map(|script| script.0.clone()));
         (!entries.is_empty()).then(|| Declared::new(directory, &entries))
     }
 
-    /// Returns the file of settings, if something in it is wrong: then nothing runs.
+    /// Returns the settings file if it has errors: then nothing runs.
     pub(crate) fn wrong(&self) -> Option<&Arc<SettingsFile>> {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
     }
 
-    /// Returns what must be masked: variables whose names look secret, and what the settings name, keys of providers
-    /// included.
+    /// Returns the values to mask: variables whose names look secret, and those that the settings name, including keys
+    /// of providers.
     pub(crate) fn secrets(&self) -> Secrets {
         self.secrets_with(Redactions::default())
     }
 
-    /// Returns what must be masked in whatever belongs to a suite, which may name more.
+    /// Returns the values to mask in everything that belongs to a suite, which may name more.
     pub(crate) fn secrets_of(&self, suite: &Suite) -> Secrets {
         self.secrets_with(suite.redactions())
     }
@@ -362,11 +362,11 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_be_masked_is_an_error() {
+    fn setting_that_masks_nothing_is_an_error() {
         for text in ["redact_patterns: ['sk-[']", "redact_patterns: ['sk-(?=a)[a-z]+']", "redact_pattern: [a]"] {
             let (_, problems) = read(&format!("recordings: {{{text}}}\n"));
-            let told: Vec<_> = problems.iter().map(|problem| problem.severity).collect();
-            assert_eq!(told, [Severity::Error], "{problems:#?}");
+            let severities: Vec<_> = problems.iter().map(|problem| problem.severity).collect();
+            assert_eq!(severities, [Severity::Error], "{problems:#?}");
         }
         assert!(read("recordings: {redact_patterns: ['sk-[a-z]+']}\n").1.is_empty());
     }
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_does_not_undo_its_neighbours() {
+    fn a_mistake_does_not_undo_its_neighbors() {
         let text = "recordings: {redact_env: [CUSTOMER], enabled: maybe}\nlimits: 3\nnothing: {}\nthresholds: {pass_rate: 0.5}\n";
         let (settings, problems) = read(text);
         assert_eq!(settings.recordings.redact_env, ["CUSTOMER"]);

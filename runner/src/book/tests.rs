@@ -96,7 +96,7 @@ fn books(directory: &tempfile::TempDir) -> [Book; 2] {
 }
 
 #[test]
-fn what_was_entered_is_judged_by_the_claims_as_they_are_now() {
+fn entered_evidence_is_judged_by_current_claims() {
     let directory = tempfile::tempdir().unwrap();
     for (book, origin) in books(&directory).into_iter().zip([Origin::Replayed, Origin::Observed]) {
         let suite = suite("run", &[holds_good]);
@@ -168,7 +168,7 @@ fn large_evidence_leaves_memory_once_it_is_recorded() {
 }
 
 #[test]
-fn what_becomes_a_secret_later_is_masked() {
+fn later_secret_is_masked() {
     let directory = tempfile::tempdir().unwrap();
     let secrets = Arc::new(Secrets::new([("API_KEY", "abcd1234")], &[], &[]));
     for book in books(&directory) {
@@ -180,7 +180,7 @@ fn what_becomes_a_secret_later_is_masked() {
 }
 
 #[test]
-fn what_was_seen_without_an_act_counts_until_the_next_attempt_and_only_for_the_same_act() {
+fn observation_without_act_counts_until_next_attempt_of_same_act() {
     let directory = tempfile::tempdir().unwrap();
     for book in books(&directory) {
         let before = suite("run", &[holds_good]);

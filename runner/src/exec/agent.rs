@@ -1,4 +1,4 @@
-//! Has an agent work on a task, as cli-bench does.
+//! Lets an agent work on a task, as cli-bench does.
 //!
 //! Directory, scaffold, `setup`, help, conversation: any error ends the attempt, and [`Closing`] releases everything
 //! prepared until then. Claims are observed between the conversation and the closing.
@@ -35,7 +35,7 @@ use shell::{Deadline, Shell};
 pub struct Actor<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
-    /// Its identity.
+    /// The identity.
     pub worker: Worker<'a>,
     /// Help mode of the task.
     pub mode: Option<HelpMode>,
@@ -66,7 +66,7 @@ pub struct Surroundings<'a> {
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
     /// Receives notes about waiting.
-    pub tell: &'a (dyn Fn(String) + Sync),
+    pub notify: &'a (dyn Fn(String) + Sync),
     /// Receives the number of the awaited answer, from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),
 }
@@ -103,7 +103,7 @@ pub async fn perform(
 ) -> (Attempt, Option<Site>) {
     let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
-        Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
+        Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.notify).await,
         None => Place::temporary(around.keep).await,
     };
     let mut place = match place {
@@ -167,7 +167,7 @@ async fn act(
     let program = &action.surroundings.cli;
     cli::find(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {
-        Some(command) => around.version.of(command, shell, deadline, around.tell).await,
+        Some(command) => around.version.of(command, shell, deadline, around.notify).await,
         None => None,
     };
     let help = match actor.mode {
@@ -192,7 +192,7 @@ async fn act(
     Ok(Acted { conversation, files, version })
 }
 
-/// Has an agent program work, within the time limit of the task.
+/// Lets an agent program work, within the time limit of the task.
 #[cfg(unix)]
 async fn program_works(
     program: AgentProgram<'_>,

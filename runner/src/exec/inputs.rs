@@ -1,7 +1,7 @@
-//! The files that a command names or that a task begins with, as they were when it began, and what became of them.
+//! The files that a command names or a task starts from, as they were when it began, and their state afterwards.
 //!
-//! A recording is found by the content of the files that its command names. The suite was read before the run
-//! began, and earlier tests may have changed them since; and a command may write to files that it names.
+//! A recording is identified by the content of the files that its command names. The suite was read before the run
+//! began, and earlier tests may have changed these files since; the command itself may write to them, too.
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
@@ -16,14 +16,14 @@ use speclens_schema::{
 
 use crate::files::DiskFiles;
 
-/// Programs and devices of the system: they are no part of a suite.
+/// Directories of the system, whose files are not part of a suite.
 const SYSTEM: [&str; 12] =
     ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", "/nix", "/opt/homebrew", "/System"];
 
-/// Maximum number of paths that are looked up without a thread of their own.
+/// Maximum number of paths that are looked up without another thread.
 const MAX_LOOKS: usize = 8;
 
-/// What a command names or a task begins with, and what settings declare, as it was at one moment.
+/// The files that a command names or a task starts from, and those that settings declare, at one moment.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     act: Act,
@@ -31,31 +31,31 @@ pub struct Inputs {
     before: Digests,
 }
 
-/// What decides which files those are.
+/// The action that determines the files.
 #[derive(Clone, Debug)]
 enum Act {
     /// The script of a command.
     Command(String),
     /// A task.
     Task(Box<AgentAction>),
-    /// The directory of what is started elsewhere.
+    /// The directory of a target that runs elsewhere.
     Target(String),
 }
 
 impl Inputs {
-    /// Looks at the files before the command begins.
+    /// Reads the files before the command begins.
     pub async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
         let act = Act::Command(action.expanded.clone().unwrap_or_default());
         Inputs::looked_at(act, files, action.inputs.clone()).await
     }
 
-    /// Looks at the files before a task begins with a copy of them.
+    /// Reads the files before a task begins with a copy of them.
     pub async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
         let known = declared_and_named(&action.surroundings.scripts, &action.inputs);
         Inputs::looked_at(Act::Task(Box::new(action.clone())), files, known).await
     }
 
-    /// Looks at the files that say what a target is, before it is started.
+    /// Reads the files that define a target, before it is started.
     pub async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
         Inputs::looked_at(Act::Target(action.target.clone()), files, action.inputs.clone()).await
     }
@@ -73,8 +73,8 @@ impl Inputs {
         inputs
     }
 
-    /// Whether it is a short command that names no file, where settings declare none. A few looks cost less than another thread;
-    /// contents may cost more.
+    /// Whether this is a short command that names no existing file, and settings declare none. A few look-ups cost less
+    /// than another thread; reading contents may cost more.
     fn has_none_at_a_glance(&self) -> bool {
         let Act::Command(script) = &self.act else { return false };
         let Some(paths) = few_paths_of(script, MAX_LOOKS) else { return false };
@@ -82,13 +82,13 @@ impl Inputs {
         !self.files.declares_inputs() && paths.iter().all(|path| self.files.kind(path).is_none())
     }
 
-    /// Returns the files that the recording is found by, and what its reader should know about them.
+    /// Returns the files that identify the recording, and notes about them.
     pub fn after(self) -> (Digests, Vec<String>) {
         let (inputs, mut notes) = match &self.act {
             Act::Command(script) => self.after_command(script),
-            // It works on a copy.
+            // The task works on a copy.
             Act::Task(_) => (self.before.clone(), Vec::new()),
-            // It was started with what they said then.
+            // The target was started with these contents.
             Act::Target(_) => (self.before.clone(), Vec::new()),
         };
         for entry in self.files.declared_beyond_limit() {
@@ -107,7 +107,7 @@ impl Inputs {
         let paths: BTreeSet<&String> = self.before.keys().chain(now.keys()).collect();
         for path in paths.into_iter().filter(|path| self.before.get(*path) != now.get(*path)) {
             let known = self.before.contains_key(path);
-            // Nobody but the command makes a file of that name just now.
+            // Only the command itself creates a file of that name at this time.
             if outputs.contains(path) || !known {
                 match now.get(path) {
                     Some(digest) => inputs.insert(path.clone(), digest.clone()),
@@ -147,7 +147,7 @@ impl Inputs {
         declared_and_named(&self.files.declared(), &named)
     }
 
-    /// Whether somebody may edit this file without anybody noticing.
+    /// Whether someone else may edit this file unnoticed.
     fn is_foreign(&self, path: &str) -> bool {
         let Ok(real) = fs::canonicalize(self.files.root().join(path)) else { return false };
         let is_system = |path: &Path| SYSTEM.iter().any(|system| path.starts_with(system));

@@ -99,7 +99,7 @@ impl Environment {
     }
 }
 
-/// Its result.
+/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     /// The observation. Its duration ends when the streams were closed or given up.

@@ -56,7 +56,7 @@ pub struct Work<'a> {
     pub recorder: &'a Path,
 }
 
-/// Its result.
+/// The result.
 #[derive(Debug)]
 pub struct Worked {
     /// The output of the program, as one turn.
@@ -73,7 +73,7 @@ pub struct Worked {
     pub duration_ms: Option<f64>,
 }
 
-/// Has a program work on a task. Never fails: errors are part of the result.
+/// Lets a program work on a task. Never fails: errors are part of the result.
 pub async fn perform(work: Work<'_>, background: &Background, cancel: &CancellationToken) -> Worked {
     let path = work.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
     let shell = work.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());

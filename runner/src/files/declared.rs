@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{files, suite::Inputs};
 
-use super::{Digests, slashed, way};
+use super::{Digests, relative_path, slashed};
 
 /// Maximum number of files of one entry. Files beyond it are ignored, and noted.
 pub(super) const MAX_FILES: usize = 20_000;
@@ -70,7 +70,7 @@ impl Declared {
             }
             for (name, path) in files.into_iter().take(MAX_FILES) {
                 let digest = digests.of(&path, &mut left);
-                let Some((name, digest)) = way(&root, &directory.join(&name)).zip(digest) else { continue };
+                let Some((name, digest)) = relative_path(&root, &directory.join(&name)).zip(digest) else { continue };
                 if inputs.len() < MAX_LISTED || inputs.contains_key(&name) {
                     inputs.insert(name, digest);
                 } else {
@@ -78,7 +78,7 @@ impl Declared {
                     rest.update(format!("{name}\0{digest}\n"));
                 }
             }
-            if has_rest && let Some(name) = way(&root, &directory.join(pattern)) {
+            if has_rest && let Some(name) = relative_path(&root, &directory.join(pattern)) {
                 inputs.insert(format!("{name}/"), files::short(&rest.finalize()));
             }
         }

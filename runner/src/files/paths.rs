@@ -12,7 +12,7 @@ pub fn slashed(path: &Path) -> String {
 }
 
 /// Returns the relative path from a directory to a path, both absolute and without symbolic links.
-pub fn way(directory: &Path, path: &Path) -> Option<String> {
+pub fn relative_path(directory: &Path, path: &Path) -> Option<String> {
     let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
     let up = directory.components().skip(common).map(|_| Some(".."));
     let down = path.components().skip(common).map(|name| name.as_os_str().to_str());

@@ -53,7 +53,7 @@ fn beyond_the_directory_only_the_workspace_is_seen() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_suite_names_is_read_as_far_as_the_workspace_reaches() {
+fn named_files_are_read_within_workspace() {
     use std::os::unix::fs::symlink;
 
     use speclens_schema::files::Lead;
@@ -126,7 +126,7 @@ impl Buffers for Open {
 }
 
 #[test]
-fn what_an_editor_holds_counts() {
+fn open_document_takes_precedence() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
     std::fs::write(root.join("a.yaml"), "disk").unwrap();

@@ -15,7 +15,7 @@ use url::{Host, Url};
 
 /// A provider that needs no settings.
 struct BuiltIn {
-    /// Its names in ids.
+    /// The names in ids.
     names: &'static [&'static str],
     api: Api,
     adapter: AdapterKind,

@@ -43,7 +43,7 @@ pub struct Description {
     pub is_gateway: bool,
     /// The key.
     pub key: KeyState,
-    /// Its price; `None` if it is not known.
+    /// The price; `None` if it is not known.
     pub price: Option<Quote>,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Scripted {
 struct Played<'a> {
     /// The test that it belongs to; `None` for a turn of `default`.
     test: Option<&'a str>,
-    /// Its number, from 1.
+    /// The number, from 1.
     number: usize,
     turn: &'a Line<Turn>,
 }

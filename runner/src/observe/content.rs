@@ -1,4 +1,4 @@
-//! The content of a file, up to a limit, and the names beside it.
+//! The content of a file, up to a limit, and the names next to it.
 
 use std::{
     fs::{self, File},

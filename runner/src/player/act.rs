@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value, json};
-use speclens_schema::gateway_script::{self, Deed, Reply, RunLines, Spawn, Started, Written};
+use speclens_schema::gateway_script::{self, Reply, RunLines, Spawn, Started, StepAction, Written};
 use tokio::sync::oneshot;
 
 use super::{
@@ -137,18 +137,18 @@ impl Act {
         let began = self.stage.time.nanoseconds();
         self.log(&run, Line::Started).await;
         for step in &run.steps {
-            let result = match step.item.deed() {
+            let result = match step.item.action() {
                 None => Ok(()),
-                Some(Deed::Answer(reply)) => {
+                Some(StepAction::Answer(reply)) => {
                     if let Some(asker) = answer.take() {
                         // A caller that no longer waits needs no answer.
                         let _ = asker.send(self.answer(reply));
                     }
                     Ok(())
                 }
-                Some(Deed::Write(file)) => self.write(file, Mode::Replace).await,
-                Some(Deed::Append(file)) => self.write(file, Mode::Append).await,
-                Some(Deed::Tool(call)) => {
+                Some(StepAction::Write(file)) => self.write(file, Mode::Replace).await,
+                Some(StepAction::Append(file)) => self.write(file, Mode::Append).await,
+                Some(StepAction::Tool(call)) => {
                     let call_id = self.trace.next_call();
                     self.log(&run, Line::Tool { name: &call.name, call: call_id }).await;
                     let span = Span::tool(&call.name).failing(call.error.as_deref());
@@ -156,25 +156,25 @@ impl Act {
                     self.log(&run, Line::ToolEnded { name: &call.name, call: call_id }).await;
                     Ok(())
                 }
-                Some(Deed::Model(call)) => {
+                Some(StepAction::Model(call)) => {
                     let span = Span::model(call).failing(call.error.as_deref());
                     self.span(span, call.ms).await;
                     self.log(&run, Line::Tokens { input: call.input_tokens, output: call.output_tokens }).await;
                     Ok(())
                 }
-                Some(Deed::Spawn(spawn)) => self.spawn(&run, spawn).await,
-                Some(Deed::Log(text)) => {
+                Some(StepAction::Spawn(spawn)) => self.spawn(&run, spawn).await,
+                Some(StepAction::Log(text)) => {
                     self.log(&run, Line::Written(&self.filled(text))).await;
                     Ok(())
                 }
-                Some(Deed::Span(sent)) => {
+                Some(StepAction::Span(sent)) => {
                     let attributes = sent.attributes.iter();
                     let attributes = attributes.map(|(name, value)| (name.clone(), self.filled_value(value))).collect();
                     let span = Span::named(&self.filled(&sent.name), attributes).failing(sent.error.as_deref());
                     self.span(span, sent.ms).await;
                     Ok(())
                 }
-                Some(Deed::Wait(milliseconds)) => {
+                Some(StepAction::Wait(milliseconds)) => {
                     self.flush().await;
                     self.wait(milliseconds).await;
                     Ok(())

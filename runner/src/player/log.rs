@@ -12,23 +12,23 @@ pub(super) enum Line<'a> {
     Started,
     /// A tool is called.
     Tool {
-        /// Its name.
+        /// The name.
         name: &'a str,
         /// The number of the call.
         call: u32,
     },
     /// The call of a tool has ended.
     ToolEnded {
-        /// Its name.
+        /// The name.
         name: &'a str,
         /// The number of the call.
         call: u32,
     },
     /// Another agent is started.
     Spawn {
-        /// Its id.
+        /// The id.
         agent: &'a str,
-        /// Its run.
+        /// The run.
         child: &'a str,
         /// The number of the call.
         call: u32,

@@ -110,7 +110,7 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
     let payload = asked.get("payload").and_then(Value::as_str).unwrap_or_default();
     let (message, params) = match serde_json::from_str(payload) {
         Ok(Value::Object(mut payload)) => match payload.remove("invoke") {
-            // A message that is not a command comes with its parameters beside it.
+            // A message that is not a command comes with its parameters next to it.
             Some(Value::String(message)) => match payload.remove("params") {
                 Some(Value::Object(params)) => (message, params),
                 Some(_) | None => (message, Map::new()),

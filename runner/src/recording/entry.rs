@@ -1,4 +1,4 @@
-//! What a recording says about itself, read without what was observed.
+//! The description of a recording, read without the evidence.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -14,32 +14,32 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(super) name: Name,
-    /// Its location.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it says about itself, or why it cannot be used.
+    /// The description, or the reason why it cannot be used.
     pub about: Result<About, Unusable>,
-    /// The texts that it refers to; `None` where that is not known.
+    /// The texts that it refers to; `None` if they are not known.
     pub(super) texts: Option<Vec<TextRef>>,
     /// The size of the file.
     pub(super) file_bytes: u64,
 }
 
-/// Whose attempt was recorded.
+/// The recorded attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct About {
-    /// The key of what was done.
+    /// The key of the action.
     pub key: String,
-    /// The suite, from the directory that its paths start from.
+    /// The suite, relative to its directory.
     pub suite: String,
     /// The name of the case, secrets masked.
     pub case: String,
     /// The subject that acted.
     pub subject: Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
     /// Time when it was written, RFC 3339.
     pub recorded: String,
-    /// The machine that it was written on, where that has an identity.
+    /// The machine that it was written on, if it has an identity.
     #[serde(default)]
     pub machine: Option<Machine>,
 }
@@ -60,42 +60,42 @@ impl Entry {
         texts.fold(self.file_bytes, u64::saturating_add)
     }
 
-    /// When the attempt began, in microseconds of the Unix epoch.
+    /// Returns the time when the attempt began, in microseconds of the Unix epoch.
     pub fn began_us(&self) -> u64 {
         self.name.began_us
     }
 
-    /// When the attempt began, RFC 3339.
+    /// Returns the time when the attempt began, RFC 3339.
     pub fn began(&self) -> String {
         let began = i64::try_from(self.name.began_us).ok().and_then(|began| Timestamp::from_microsecond(began).ok());
         began.unwrap_or(Timestamp::MAX).to_string()
     }
 
-    /// Returns how long ago the attempt began.
+    /// Returns the time since the attempt began.
     pub fn age(&self) -> Duration {
         Duration::from_micros(now_us().saturating_sub(self.name.began_us))
     }
 
-    /// Whose attempt it was, as [`Recordings::label_of`] writes it.
+    /// Returns the label of the attempt, in the form of [`Recordings::label_of`].
     pub fn label(&self) -> &str {
         &self.name.label
     }
 }
 
 impl Recordings {
-    /// Returns a label of the suite at a place, as the names of files hold it.
+    /// Returns a label of the suite at a place, in the form used in file names.
     pub fn label_of(place: &str, label: &Label) -> String {
         Name::of("", place, label, 0).label
     }
 
-    /// Returns the recordings of all suites in the directory, those of one label by their age.
+    /// Returns the recordings of all suites in the directory, those with one label by age.
     pub fn entries(&self) -> Vec<Entry> {
         let mut names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
         names.sort();
         names.into_iter().map(|name| self.entry(name)).collect()
     }
 
-    /// Reads what a recording says about itself.
+    /// Reads the description of a recording.
     pub(super) fn entry(&self, name: Name) -> Entry {
         let path = self.store.path(&name.file_name());
         let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes };
@@ -116,11 +116,11 @@ impl Recordings {
         }
     }
 
-    /// Looks whether a recording can be used, as far as that shows without reading its texts.
+    /// Checks whether a recording can be used, without reading its texts.
     ///
     /// # Errors
     ///
-    /// Where it cannot be used.
+    /// If it cannot be used.
     pub fn check(&self, entry: &Entry) -> Result<(), Unusable> {
         entry.about.as_ref().map_err(Clone::clone)?;
         let bytes = self.store.read(&entry.path, self.limit).map_err(|_| Unusable::Missing)?;

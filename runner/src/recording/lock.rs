@@ -1,5 +1,5 @@
-//! The lock of a directory of recordings, held for moments: by those who write texts and the recordings that refer to
-//! them, together, and by those who remove texts, alone.
+//! The lock of a directory of recordings, held briefly: shared by processes that write texts and the recordings that
+//! refer to them, exclusively by those that remove texts.
 
 use std::{
     fs, io,
@@ -15,28 +15,28 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// With whom the lock is held.
+/// The mode of the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// With others that share it.
     Shared,
-    /// With nobody.
+    /// With no other process.
     Alone,
 }
 
-/// Whether the lock is held, until this is dropped.
+/// Whether the lock is held. Dropping it releases the lock.
 #[derive(Debug)]
 pub(super) enum Locked {
-    /// It is: the system releases it when the file is closed, also for a process that dies.
+    /// It is held. The system releases it when the file is closed, even if the process is killed.
     Yes {
         /// The file.
         _file: fs::File,
     },
-    /// Another process held it for too long, or the file system knows no locks.
+    /// Another process held it for too long, or the file system does not support locks.
     No,
 }
 
-/// Locks a file, for which another process may be waited.
+/// Locks a file, and waits for another process if necessary.
 pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Result<Locked> {
     if path.is_symlink() {
         return Ok(Locked::No);

@@ -1,4 +1,4 @@
-//! Which machine a recording was made on.
+//! Identifies the machine of a recording.
 
 use std::{
     fs,
@@ -16,19 +16,19 @@ const FILE: &str = "machine";
 /// Number of digits of an identity.
 const DIGITS: usize = 32;
 
-/// The identity of a machine and a person on it: a random number in the person's own state directory, which follows from nothing
-/// that is known about either.
+/// The identity of a machine and a user: a random number in the user's own state directory, which reveals nothing about
+/// either.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine(Arc<str>);
 
 impl Machine {
-    /// Returns the identity that a directory holds, or a new one that it holds from now on; `None` where it can hold
-    /// none.
+    /// Returns the identity in a directory, which is created if necessary; `None` if that is not
+    /// possible.
     pub fn of(directory: &Path) -> Option<Machine> {
         let path = directory.join(FILE);
         let read = || fs::read_to_string(&path).ok().and_then(|text| Machine::parse(text.trim_end()));
         read().or_else(|| {
-            // Where this fails, another process may have been first.
+            // If this fails, another process may have been first.
             let _ = create(directory, &path, &random());
             read()
         })
@@ -46,7 +46,7 @@ fn random() -> String {
     format!("{:016x}{:016x}", number(), number())
 }
 
-/// Writes a file that only its owner reads, unless there is one.
+/// Writes a file that only its owner can read, unless it exists.
 fn create(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let draft = directory.join(format!(".{FILE}.{text}"));
@@ -55,7 +55,7 @@ fn create(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    // Whole or not at all, and never instead of another one.
+    // Atomic, and never instead of another one.
     let linked = written.and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     linked

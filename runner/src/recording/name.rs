@@ -1,5 +1,5 @@
-//! The names of recordings: `KEY.LABEL.REPEAT.BEGAN.json`. They say all that decides which recording counts, so that
-//! one look into the directory is enough, and two processes need not agree on anything.
+//! The names of recordings: `KEY.LABEL.REPEAT.BEGAN.json`. A name contains everything that decides which recording
+//! counts, so listing the directory is enough, and processes need no coordination.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +11,22 @@ const KEY_LENGTH: usize = 16;
 const LABEL_LENGTH: usize = 12;
 const BEGAN_LENGTH: usize = 16;
 
-/// A file name, taken apart. The order groups equal acts, the newest last.
+/// A parsed file name. The order groups equal actions, the newest last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
-    /// The beginning of the key of the act.
+    /// The beginning of the action's key.
     pub(super) key: String,
     pub(super) repeat: u32,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub(super) began_us: u64,
-    /// The digest of whose attempt it was.
+    /// The digest of the attempt's label.
     pub(super) label: String,
 }
 
 impl Name {
     pub(super) fn of(key: &str, place: &str, label: &Label, began_us: u64) -> Name {
         let mut hash = Sha256::new();
-        // Subjects are plain data: nothing in them can fail to be written.
+        // Serializing plain data cannot fail.
         let subject = serde_json::to_string(&label.subject).unwrap_or_default();
         for part in [place, &label.case, &subject] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -55,7 +55,7 @@ impl Name {
         })
     }
 
-    /// Whether this is the name of an attempt, as far as that shows without its test.
+    /// Whether this may be the name of an attempt; the test is not compared.
     pub(super) fn is_of(&self, key: &str, repeat: u32, began_us: u64) -> bool {
         key.starts_with(&self.key) && (self.repeat, self.began_us) == (repeat, began_us)
     }
@@ -65,7 +65,7 @@ impl Name {
     }
 }
 
-/// What the names of the files say.
+/// The index of the file names.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Index {
     names: BTreeSet<Name>,
@@ -96,14 +96,14 @@ impl Index {
         Some(Name { key: key.clone(), began_us: *began_us, ..like.clone() })
     }
 
-    /// Returns the newest attempt with the key and repetition of a name, under whatever label.
+    /// Returns the newest attempt with the key and repetition of a name, with any label.
     pub(super) fn same_act(&self, like: &Name) -> Option<&Name> {
         let first = Name { began_us: 0, label: String::new(), ..like.clone() };
         let last = Name { began_us: u64::MAX, label: "~".to_owned(), ..like.clone() };
         self.names.range(first..=last).next_back()
     }
 
-    /// Whether an attempt of the label of a name began later, as far as that is possible: a name may come from a machine
+    /// Whether an attempt with the label of a name began later and not in the future: a name may come from a machine
     /// whose clock is ahead.
     pub(super) fn is_overtaken(&self, by: &Name, present_us: u64) -> bool {
         self.attempts(by).any(|(began_us, _)| *began_us > by.began_us && *began_us <= present_us + MAX_SKEW_US)
@@ -120,5 +120,5 @@ impl Index {
     }
 }
 
-/// Attempts of one process that begin in the same microsecond are counted on from it.
+/// Maximum clock skew: attempts that begin in the same microsecond get increasing times.
 const MAX_SKEW_US: u64 = 1_000_000;

@@ -1,4 +1,4 @@
-//! Which recordings go, so that they do not grow without bound. Pure: from facts about files to what goes.
+//! Decides which recordings to remove, so that they do not grow without bound. Pure.
 
 use std::{cmp::Reverse, collections::HashMap, time::Duration};
 
@@ -8,7 +8,7 @@ use super::{Entry, texts::Digest};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How much is kept in one directory.
+/// The limits for one directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     max_age: Duration,
@@ -16,10 +16,10 @@ pub struct Retention {
     max_bytes: u64,
 }
 
-/// What a recording is good for.
+/// The usefulness of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It was made just now.
+    /// It has just been written.
     New,
     /// A test may be judged by it.
     Useful,
@@ -28,7 +28,7 @@ pub enum Standing {
 }
 
 impl Retention {
-    /// Returns what the settings say.
+    /// Returns the limits of the settings.
     pub fn of(settings: &Settings) -> Retention {
         let recordings = &settings.recordings;
         Retention {
@@ -38,7 +38,7 @@ impl Retention {
         }
     }
 
-    /// Whether so many recordings with so many bytes, the oldest of which began then, are within the limits.
+    /// Whether `count` recordings of `bytes` bytes, the oldest of which began at `oldest_us`, are within the limits.
     pub(super) fn permits(&self, count: usize, bytes: u64, oldest_us: Option<u64>, now_us: u64) -> bool {
         count <= self.max_count
             && bytes <= self.max_bytes
@@ -49,8 +49,8 @@ impl Retention {
         u128::from(now_us.saturating_sub(began_us)) > self.max_age.as_micros()
     }
 
-    /// Which recordings go, by their places: those that are too old; while there are too many, or they are too large, those
-    /// that are useless; then the oldest. What was made just now stays.
+    /// Returns the indices of the recordings to remove: those that are too old; then, while the limits are exceeded,
+    /// useless ones; then the oldest. New ones stay.
     pub fn surplus(&self, recordings: &[(&Entry, Standing)], now_us: u64) -> Vec<usize> {
         let mut sum = Sum::default();
         recordings.iter().for_each(|(entry, _)| sum.add(entry));
@@ -78,7 +78,7 @@ impl Default for Retention {
     }
 }
 
-/// How much some recordings are together. A text that several of them share counts once.
+/// The total size of recordings. A text that several of them share counts once.
 #[derive(Default)]
 struct Sum<'e> {
     count: usize,
@@ -178,7 +178,7 @@ mod tests {
             (entry(1, KIB, &[]), Useful),
         ];
         assert_eq!(surplus(retention(90, 10, 1), &all[1..]), [] as [usize; 0]);
-        // Without the first, the rest fits: its text stays for the second.
+        // Without the first, the rest fits: the text stays because the second needs it.
         assert_eq!(surplus(retention(90, 10, 1), &all), [0]);
         let all = [(entry(3, KIB, &[('a', most)]), Useful), (entry(2, 3 * KIB, &[('a', most)]), Useful)];
         assert_eq!(surplus(retention(90, 10, 1), &all), [0, 1]);

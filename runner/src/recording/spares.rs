@@ -1,4 +1,4 @@
-//! Files of recordings that newer ones have replaced. The next recordings are written into them: creating and removing a
+//! Files of replaced recordings, which are reused for the next ones: creating and removing a
 //! file for each of a thousand short tests would cost more than running them.
 
 use std::{
@@ -9,17 +9,17 @@ use std::{
 
 use super::store::draft_beside;
 
-/// About as many as are written at once.
+/// Maximum number of spare files: about as many as are written at once.
 const MOST: usize = 8;
 
-/// A larger file goes, so that it does not hold the space.
+/// Maximum size of a spare file; larger ones are removed to free the space.
 const LARGEST_BYTES: u64 = 256 * 1024;
 
-/// The spare files of one directory. They go when this is dropped; those of a process that died are swept.
+/// The spare files of one directory. Dropping it removes them; those of dead processes are swept.
 #[derive(Debug, Default)]
 pub(super) struct Spares(Mutex<Vec<Spare>>);
 
-/// A file that no name of a recording leads to any more.
+/// A file without the name of a recording.
 #[derive(Debug)]
 pub(super) struct Spare {
     pub(super) path: PathBuf,
@@ -30,14 +30,14 @@ impl Spares {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a file to write into.
+    /// Returns a file to write to.
     pub(super) fn take(&self) -> Option<Spare> {
         self.files().pop()
     }
 
-    /// Takes its name from a recording and keeps the file; `false` where it has to be removed.
+    /// Renames the file of a recording to keep it as a spare; `false` if it has to be removed.
     pub(super) fn keep(&self, path: &Path) -> bool {
-        // Where another file system does not know whether a file has other names, it is not written into.
+        // On systems where other names of a file cannot be detected, files are not reused.
         if !cfg!(unix) || self.files().len() >= MOST {
             return false;
         }
@@ -59,7 +59,7 @@ impl Drop for Spares {
 }
 
 impl Spare {
-    /// Writes into the file, and gives it a name. A reader sees all of it or nothing.
+    /// Writes to the file and renames it. A reader sees all of it or nothing.
     #[cfg(unix)]
     pub(super) fn become_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         use std::{
@@ -70,7 +70,7 @@ impl Spare {
         let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
         let mut file = fs::OpenOptions::new().write(true).custom_flags(no_follow).open(&self.path)?;
         let metadata = file.metadata()?;
-        // Somebody may have made a link to the recording in order to keep it.
+        // Another user or tool may have linked to the recording in order to keep it.
         let is_ours_alone = metadata.is_file() && metadata.nlink() == 1 && metadata.mode() & 0o777 == 0o600;
         if !is_ours_alone || metadata.len() > LARGEST_BYTES {
             return Err(io::ErrorKind::InvalidInput.into());

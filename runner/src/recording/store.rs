@@ -1,5 +1,5 @@
-//! The directory on disk: only its owner reads it, no symbolic link leads out of it, and a reader sees a file whole or
-//! not at all.
+//! The directory on disk: only its owner can read it, no symbolic link leads out of it, and a reader sees each file
+//! complete or not at all.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use std::{
 use super::{spares::Spares, texts::Digest};
 use crate::exec::temporary::is_alive;
 
-/// The directory beside a suite that belongs to speclens.
+/// The directory of speclens next to a suite.
 pub const DIRECTORY: &str = ".speclens";
 
 const RECORDINGS: &str = "recordings";
@@ -25,7 +25,7 @@ const LOCK: &str = "lock";
 const CHANGES: &str = "changes";
 const DRAFT: &str = "tmp";
 
-/// Where recordings are, or will be.
+/// The location of recordings.
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
@@ -33,20 +33,20 @@ pub(super) struct Store {
     spares: Spares,
 }
 
-/// The changes that a store has counted.
+/// The changes counted by a store.
 #[derive(Debug, Default)]
 struct Counted {
     changes: u64,
-    /// Opened once: recordings of short tests come by the thousand.
+    /// Opened once because there may be thousands of recordings.
     file: Option<fs::File>,
 }
 
-/// Differs from the one before where others have written or removed recordings since.
+/// A counter that changes when another process has written or removed recordings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(u64);
 
 impl Store {
-    /// Returns the store beside a suite in this directory.
+    /// Returns the store next to a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
         Store { home: directory.join(DIRECTORY), counted: Mutex::default(), spares: Spares::default() }
     }
@@ -77,13 +77,13 @@ impl Store {
         is_directory(&self.home) && is_directory(&self.directory())
     }
 
-    /// Whether the same is true of the directory of texts.
+    /// Whether the same applies to the directory of texts.
     fn has_own_texts(&self) -> bool {
         self.is_own() && is_directory(&self.texts_directory())
     }
 
-    /// Counts a change after it was made, in a file that grows by a byte with each: many processes may do so at once. One
-    /// that is not counted is seen when the directory is listed.
+    /// Counts a change after it was made, by appending a byte to a file: many processes may do so at once. A change
+    /// that is not counted is noticed when the directory is listed.
     pub(super) fn count_change(&self) {
         let mut counted = self.counted();
         if counted.file.as_ref().is_none_or(|file| !is_linked(file)) {
@@ -94,7 +94,7 @@ impl Store {
         }
     }
 
-    /// Opens the file in which changes are counted, and no link.
+    /// Opens the file in which changes are counted, unless it is a link.
     fn changes(&self) -> io::Result<fs::File> {
         let path = self.home.join(CHANGES);
         if path.is_symlink() {
@@ -111,16 +111,16 @@ impl Store {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not
-    /// differ after a change by this store, so many changes are not as many reasons to list the directory.
+    /// Returns the counter of other processes' changes; `None` if they are not counted. Unlike [`Store::changed`], it
+    /// is not affected by changes of this store, which would otherwise cause needless listings of the directory.
     pub(super) fn changed_by_others(&self) -> Option<Mark> {
-        // Locked, so that no change is counted in one of the two only.
+        // Locked, so that a change is counted in both or in none.
         let counted = self.counted();
         let metadata = fs::symlink_metadata(self.home.join(CHANGES)).ok()?;
         metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(counted.changes)))
     }
 
-    /// When a file last came or went; `None` without a directory.
+    /// Returns the time when a file was last added or removed; `None` without a directory.
     pub(super) fn changed(&self) -> Option<SystemTime> {
         self.is_own().then(|| fs::metadata(self.directory()).ok()?.modified().ok()).flatten()
     }
@@ -145,7 +145,7 @@ impl Store {
         self.home.parent().is_some_and(|directory| directory.join(place).is_file())
     }
 
-    /// Reads a regular file of at most so many bytes.
+    /// Reads a regular file of at most `limit` bytes.
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
         use io::Read;
 
@@ -161,14 +161,14 @@ impl Store {
         let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
         // It may have grown since.
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-        // A name is never given twice: while it is there, nobody has written another recording into the file.
+        // A name is never reused: while it exists, no process has written another recording into the file.
         if !path.exists() {
             return Err(Unreadable::Missing);
         }
         if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
-    /// Writes a file that only its owner may read. The change is not counted yet.
+    /// Writes a file that only its owner can read. The change is not counted yet.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
         if let Some(spare) = self.spares.take() {
@@ -181,16 +181,16 @@ impl Store {
         Ok(path)
     }
 
-    /// Removes a recording whose place a newer one has taken, and keeps its file for the next one to be written.
+    /// Removes a replaced recording, and keeps its file for the next one.
     pub(super) fn retire(&self, file_name: &str) {
         if !self.is_own() || !self.spares.keep(&self.path(file_name)) {
-            // One that stays is harmless.
+            // A file that remains is harmless.
             let _ = self.remove(file_name);
         }
     }
 
-    /// Writes a text under its digest, also where it is there already: that one may be damaged, and is about to be
-    /// removed if no other recording refers to it.
+    /// Writes a text under its digest, even if it exists: the existing one may be damaged, or about to be
+    /// removed because no other recording refers to it.
     pub(super) fn write_text(&self, digest: &Digest, text: &str) -> io::Result<()> {
         let [home, recordings] = self.directories();
         self.write_to(&self.text_path(digest), text.as_bytes(), &[home, recordings, self.texts_directory()])
@@ -214,7 +214,7 @@ impl Store {
         self.prepare(&self.directories())
     }
 
-    /// Makes the directory that belongs to speclens, and returns it.
+    /// Creates the directory of speclens, and returns it.
     pub(super) fn create_home(&self) -> io::Result<&Path> {
         self.prepare(std::slice::from_ref(&self.home))?;
         Ok(&self.home)
@@ -224,14 +224,14 @@ impl Store {
         [self.home.clone(), self.directory()]
     }
 
-    /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again. The change is not
+    /// Removes a file. If it remains, a newer one counts, and the next attempt tries again. The change is not
     /// counted yet.
     pub(super) fn remove(&self, file_name: &str) -> io::Result<()> {
         if !self.is_own() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         match fs::remove_file(self.path(file_name)) {
-            // Another process was faster.
+            // Another process did it first.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             result => result,
         }
@@ -244,7 +244,7 @@ impl Store {
         self.has_own_texts() && written().is_ok_and(|written| written < since) && fs::remove_file(&path).is_ok()
     }
 
-    /// Removes what processes left that ended while they wrote.
+    /// Removes the temporary files of dead processes.
     pub(super) fn sweep(&self) {
         let directories = [(self.is_own(), self.directory()), (self.has_own_texts(), self.texts_directory())];
         for (_, directory) in directories.iter().filter(|(is_own, _)| *is_own) {
@@ -258,7 +258,7 @@ impl Store {
         }
     }
 
-    /// Creates the directories, hidden from version control and from other people.
+    /// Creates the directories, hidden from version control and from other users.
     fn prepare(&self, directories: &[PathBuf]) -> io::Result<()> {
         for path in directories {
             match fs::symlink_metadata(path) {
@@ -272,7 +272,7 @@ impl Store {
             }
         }
         let ignore = self.home.join(".gitignore");
-        // Half of it, on a full disk, would never be mended.
+        // An incomplete file, on a full disk, would never be repaired.
         if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
     }
 }
@@ -298,16 +298,16 @@ fn names(directory: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// There is no such file, or it is not a regular one, or it is not ours to read.
+    /// It does not exist, is not a regular file, or is not readable.
     Missing,
-    /// It has so many bytes.
+    /// It has this many bytes.
     TooLarge(u64),
 }
 
-/// Returns a path beside another one where this process alone writes. What it leaves there is swept once it has ended.
+/// Returns a path next to another one that only this process writes to. A file that remains there is swept later.
 pub(super) fn draft_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -324,7 +324,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    // A draft of another process with this number, or a link, is not written through.
+    // An existing draft, of another process with this number, or a link, is not written to.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -343,7 +343,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        // Another process was faster.
+        // Another process did it first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         result => result,
     }

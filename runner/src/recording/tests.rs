@@ -51,7 +51,7 @@ fn tidy(recordings: &Recordings) -> Option<String> {
     recordings.tidy(&Retention::default(), u64::MAX, InUse::default)
 }
 
-/// Returns the names of the recordings, without files that are spare.
+/// Returns the names of the recordings, without spare files.
 fn files(directory: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -66,7 +66,7 @@ fn text(recordings: &Recordings, found: &Found) -> Option<String> {
 }
 
 #[test]
-fn what_was_written_is_found_again_also_by_another_process() {
+fn recording_is_found_by_same_and_other_process() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     assert_eq!(recordings.find(KEY, &label("a", 0)), Found::None);
@@ -104,7 +104,7 @@ fn an_attempt_that_began_earlier_takes_no_newer_result_away() {
     assert!(early < late);
     for (slow, fast) in [(open(&directory), open(&directory))] {
         fast.write(&label("a", 0), "a", &mut recorded(OTHER, late, "newer")).unwrap().unwrap();
-        // Another process that has not seen it: it ends later, and began earlier.
+        // Another process that has not listed it: it ends later, and began earlier.
         assert_eq!(slow.write(&label("a", 0), "a", &mut recorded(KEY, early, "older")).unwrap(), None);
         for recordings in [slow, fast, open(&directory)] {
             assert_eq!(text(&recordings, &recordings.find(OTHER, &label("a", 0))).unwrap(), "newer");
@@ -138,7 +138,7 @@ fn a_recording_from_a_clock_that_is_ahead_is_replaced() {
 }
 
 #[test]
-fn what_another_process_wrote_is_seen_at_the_next_look() {
+fn recording_of_other_process_is_found_at_next_look() {
     let directory = tempfile::tempdir().unwrap();
     let (here, there) = (open(&directory), open(&directory));
     assert!(!here.look_again());
@@ -168,7 +168,7 @@ fn writing_lists_the_directory_only_when_others_have_changed_it() {
     assert!(again > looked);
     write(&here, KEY, &label("a", 0), "mine");
     assert_eq!(here.seen().looked, again);
-    // Where nobody can count, nobody relies on it.
+    // Without the counter, the directory is always listed.
     fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
     write(&here, KEY, &label("a", 0), "mine");
     assert!(here.seen().looked > again);
@@ -188,7 +188,7 @@ fn a_renamed_test_keeps_its_recording_and_equal_acts_do_not_overwrite_each_other
     assert!(matches!(recordings.find(KEY, &label("renamed", 0)), Found::Fresh(_)));
     assert_eq!(recordings.find(KEY, &label("renamed", 2)), Found::None, "of a repetition that never was");
     assert_eq!(recordings.find(OTHER, &label("renamed", 0)), Found::None);
-    // Another suite in the same directory has labels of its own.
+    // Another suite in the same directory has its own labels.
     let neighbor = Recordings::open(directory.path(), "kindlm.yml", LIMIT);
     assert_eq!(neighbor.find(OTHER, &label("a", 0)), Found::None);
 }
@@ -206,7 +206,7 @@ fn suites_of_one_name_in_two_directories_below_have_labels_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_used_and_says_why() {
+fn unreadable_recording_is_not_used_and_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
@@ -257,7 +257,7 @@ fn a_directory_that_disappears_is_made_again() {
 }
 
 #[test]
-fn where_nothing_can_be_written_the_error_says_so_and_no_draft_remains() {
+fn failed_write_is_reported_and_leaves_no_draft() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join(".speclens"), "a file in the way").unwrap();
     let recordings = open(&directory);
@@ -270,7 +270,7 @@ fn drafts_of_dead_processes_are_swept_and_those_of_living_ones_stay() {
     let directory = tempfile::tempdir().unwrap();
     write(&open(&directory), KEY, &label("a", 0), "text");
     let folder = directory.path().join(".speclens/recordings");
-    // Numbers of processes are smaller.
+    // Process ids are smaller.
     let dead = folder.join(format!("{}.x.0.1.2147483646-0.tmp", &KEY[..16]));
     let living = folder.join(format!("{}.x.0.1.{}-0.tmp", &KEY[..16], std::process::id()));
     let stranger = folder.join("notes.tmp");

@@ -1,5 +1,5 @@
-//! Large texts are beside the recordings, each under its digest, so that equal ones are stored once and the recording
-//! itself stays small. This part takes them out of the evidence and puts them back; [`super::store`] writes and reads.
+//! Large texts are stored next to the recordings, each under its digest, so equal ones are stored once and recordings
+//! stay small. This module removes them from the evidence and restores them; [`super::store`] writes and reads.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,10 +9,10 @@ use speclens_schema::evidence::{Capture, Evidence};
 
 use super::{Recording, Unusable};
 
-/// Captures of more bytes are stored as texts of their own.
+/// Size in bytes above which captures are stored as separate texts.
 const LARGE: usize = 64 * 1024;
 
-/// So are captures of more bytes that a recording has more than once: an agent reads the same file again and again.
+/// Size in bytes above which repeated captures are stored as separate texts: an agent may read a file many times.
 const REPEATED: usize = 2 * 1024;
 
 const DIGEST_LENGTH: usize = 64;
@@ -47,14 +47,14 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// What a recording says of a text in a file of its own.
+/// A reference to a text in a separate file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextRef {
-    /// The place of its capture among those of the evidence.
+    /// The index of its capture in the evidence.
     capture: usize,
-    /// Its name.
+    /// The digest, which is the name of the file.
     pub(super) sha256: Digest,
-    /// Its size.
+    /// The size in bytes.
     pub(super) bytes: u64,
 }
 
@@ -64,7 +64,7 @@ impl TextRef {
         TextRef { capture: 0, sha256: sha256.expect("the digest is valid"), bytes }
     }
 
-    /// Returns the text, if it is the one that was recorded.
+    /// Returns the text if it matches the digest.
     pub(super) fn check(&self, text: Vec<u8>) -> Result<String, Unusable> {
         if text.len() as u64 != self.bytes || Digest::of(&text) != self.sha256 {
             return Err(Unusable::TextChanged);
@@ -73,27 +73,27 @@ impl TextRef {
     }
 }
 
-/// A recording as it is written.
+/// A recording in its written form.
 #[derive(Debug)]
 pub(super) struct Composed {
     /// The recording without its large texts.
     pub(super) json: Vec<u8>,
     /// The large texts.
     pub(super) texts: Vec<(Digest, String)>,
-    /// Whether they are shorter than those of the recording, which still has its own.
+    /// Whether they are truncated; the recording still has the full texts.
     is_cut: bool,
 }
 
 impl Composed {
-    /// Composes a recording, whose large texts are here and no longer there afterwards. Evidence that no one else holds
-    /// is not copied: it may be larger than all else in memory.
+    /// Composes a recording and removes its large texts from it. Evidence with a single owner
+    /// is not copied because it may be larger than all else in memory.
     fn of(recording: &mut Recording) -> serde_json::Result<Composed> {
         let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
         recording.texts = refs;
         Ok(Composed { json: serde_json::to_vec(&recording)?, texts, is_cut: false })
     }
 
-    /// Gives the large texts back to the recording that they were taken out of.
+    /// Restores the large texts of the recording.
     pub(super) fn restore(self, recording: &mut Recording) {
         if self.is_cut {
             return;
@@ -111,8 +111,8 @@ impl Composed {
     }
 }
 
-/// Composes what is written of a recording: at most so many bytes, the longest captures cut where it has more.
-/// Its texts are to be [restored](Composed::restore).
+/// Composes the written form of a recording: at most `limit` bytes, with the longest captures truncated if necessary.
+/// The texts must be [restored](Composed::restore).
 pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Result<Composed> {
     let whole = Composed::of(recording)?;
     if whole.bytes() <= limit {
@@ -149,7 +149,7 @@ fn level(lengths: &mut [usize], budget: usize) -> usize {
     usize::MAX
 }
 
-/// Takes the large texts out of evidence.
+/// Removes the large texts from evidence.
 fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {
     let captures = evidence.captures_mut();
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -170,7 +170,7 @@ fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {
         .unzip()
 }
 
-/// Puts texts back into the evidence that they were taken out of.
+/// Restores texts in the evidence that they were removed from.
 pub(super) fn put_back(
     evidence: &mut Evidence,
     refs: &[TextRef],
@@ -218,7 +218,7 @@ mod tests {
         let read = |text: &TextRef| text.check(stored[&text.sha256].clone().into_bytes());
         put_back(&mut apart, &refs, read).unwrap();
         assert_eq!(apart, whole);
-        // There is nothing to put into a capture that has its text, or that does not exist.
+        // The capture already has its text, or does not exist.
         assert_eq!(put_back(&mut apart, &refs, read), Err(Unusable::Damaged));
         assert_eq!(put_back(&mut Evidence::default(), &refs, read), Err(Unusable::Damaged));
     }

@@ -1,4 +1,4 @@
-//! Removes what is no longer needed.
+//! Removes recordings and texts that are no longer needed.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -16,47 +16,47 @@ use super::{
     texts::Digest,
 };
 
-/// What the tests of a suite do now: recordings of something else go first.
+/// The current actions of a suite's tests: recordings of other actions are removed first.
 #[derive(Debug, Default)]
 pub struct InUse {
-    /// The key and the label of each test and who acts in it.
+    /// The key and the label of each test and subject.
     pub acts: Vec<(String, Label)>,
     /// The tests in which any model may act, whether the suite names it or not.
     pub of_any_model: Vec<String>,
 }
 
-/// What was removed.
+/// The removed files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// How many recordings.
+    /// Number of recordings.
     pub recordings: usize,
-    /// How many texts beside them.
+    /// Number of texts next to them.
     pub texts: usize,
-    /// How many bytes all of them had.
+    /// Total size in bytes.
     pub bytes: u64,
-    /// What could not be done.
+    /// The error message of an incomplete removal, if any.
     pub left: Option<String>,
 }
 
-/// Whether something is removed, or only said.
+/// Whether files are removed, or only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Earnest {
-    /// It is removed.
+pub enum PruneMode {
+    /// They are removed.
     Remove,
-    /// It stays.
-    Pretend,
+    /// They are only counted.
+    DryRun,
 }
 
 impl Recordings {
-    /// Removes what the limits do not permit, except for recordings of attempts that began at `since_us` or later, and
-    /// texts that no recording refers to. Returns what could not be done.
+    /// Removes recordings beyond the limits, except for those of attempts that began at `since_us` or later, and
+    /// texts that no recording refers to. Returns an error message, if any.
     pub fn tidy(&self, retention: &Retention, since_us: u64, in_use: impl FnOnce() -> InUse) -> Option<String> {
         let names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
         let size = |name: &Name| fs::symlink_metadata(self.store.path(&name.file_name())).map_or(0, |it| it.len());
         let bytes = names.iter().map(size).sum();
         let oldest_us = names.iter().map(|name| name.began_us).min();
         let now_us = now_us();
-        // The names are almost always enough.
+        // In most cases the names are enough.
         if self.store.list_texts().is_empty() && retention.permits(names.len(), bytes, oldest_us, now_us) {
             return None;
         }
@@ -64,10 +64,10 @@ impl Recordings {
         let standings = self.standings(&entries, since_us, &in_use());
         let judged: Vec<(&Entry, Standing)> = entries.iter().zip(standings).collect();
         let surplus = retention.surplus(&judged, now_us);
-        self.remove(&entries, &surplus.into_iter().collect(), Earnest::Remove).left
+        self.remove(&entries, &surplus.into_iter().collect(), PruneMode::Remove).left
     }
 
-    /// Returns what recordings are good for, as far as that shows from one suite.
+    /// Returns the usefulness of recordings, as far as one suite shows it.
     fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Standing> {
         let label = |label: &Label| Name::of("", &self.place, label, 0).label;
         let mut labels: HashSet<String> = in_use.acts.iter().map(|(_, it)| label(it)).collect();
@@ -82,7 +82,7 @@ impl Recordings {
         let mut suites: HashMap<&str, bool> = HashMap::new();
         let standing = |entry: &'_ Entry, is_there: bool| {
             let is_useful = match &entry.about {
-                // A test that was renamed is judged by what was recorded under its former name.
+                // A renamed test is judged by the recording with its former name.
                 Ok(about) if about.suite == self.place => {
                     labels.contains(&entry.name.label) || keys.contains(about.key.as_str())
                 }
@@ -102,8 +102,8 @@ impl Recordings {
         standings
     }
 
-    /// Removes some of these recordings, and the texts that only they refer to.
-    pub fn remove(&self, entries: &[Entry], goes: &BTreeSet<usize>, earnest: Earnest) -> Removed {
+    /// Removes the recordings at the indices in `goes`, and the texts that only they refer to.
+    pub fn remove(&self, entries: &[Entry], goes: &BTreeSet<usize>, mode: PruneMode) -> Removed {
         let mut removed = Removed::default();
         let mut stay: Vec<&Entry> = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Recordings {
                 stay.push(entry);
                 continue;
             }
-            if earnest == Earnest::Remove {
+            if mode == PruneMode::Remove {
                 if let Err(error) = self.store.remove(&entry.name.file_name()) {
                     removed.left = Some(format!("cannot remove {}: {error}", entry.path.display()));
                     stay.push(entry);
@@ -122,24 +122,24 @@ impl Recordings {
             removed.recordings += 1;
             removed.bytes += entry.file_bytes;
         }
-        if removed.recordings > 0 && earnest == Earnest::Remove {
+        if removed.recordings > 0 && mode == PruneMode::Remove {
             self.store.count_change();
         }
-        if let Err(error) = self.remove_texts(&stay, earnest, &mut removed) {
+        if let Err(error) = self.remove_texts(&stay, mode, &mut removed) {
             removed.left = Some(format!("cannot remove parts of recordings: {error}"));
         }
         removed
     }
 
-    /// Removes the texts that none of the recordings refers to, which are all but those that were written meanwhile.
-    fn remove_texts(&self, stay: &[&Entry], earnest: Earnest, removed: &mut Removed) -> io::Result<()> {
+    /// Removes the texts that none of the remaining recordings refers to, except those written in the meantime.
+    fn remove_texts(&self, stay: &[&Entry], mode: PruneMode, removed: &mut Removed) -> io::Result<()> {
         let since = SystemTime::now() - SETTLED;
         let Some(needed) = needed_by(stay.iter().copied()) else { return Ok(()) };
         let unneeded: Vec<Digest> = self.store.list_texts().into_iter().filter(|text| !needed.contains(text)).collect();
         if unneeded.is_empty() {
             return Ok(());
         }
-        if earnest == Earnest::Pretend {
+        if mode == PruneMode::DryRun {
             removed.texts = unneeded.len();
             removed.bytes += unneeded.iter().filter_map(|text| self.store.text_bytes(text)).sum::<u64>();
             return Ok(());
@@ -168,7 +168,7 @@ impl Recordings {
     }
 }
 
-/// Returns the texts that recordings refer to; `None` where that cannot be known.
+/// Returns the texts that recordings refer to; `None` if that is unknown.
 fn needed_by<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Option<HashSet<&'e Digest>> {
     let mut digests = HashSet::new();
     for entry in entries {

@@ -31,7 +31,7 @@ pub(super) struct Finding<'r> {
 pub(super) struct Elsewhere {
     pub(super) message: String,
     pub(super) path: String,
-    /// Its range, with positions from 0 and columns in UTF-16 code units.
+    /// The range, with positions from 0 and columns in UTF-16 code units.
     pub(super) place: Range<LineColumn>,
 }
 

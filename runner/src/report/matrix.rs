@@ -33,7 +33,7 @@ pub(super) struct SubjectScore<'r> {
 pub(super) struct Row {
     /// The place of the test in the suite.
     pub(super) case: usize,
-    /// Its scores, by subject.
+    /// The scores, by subject.
     pub(super) scores: Vec<Score>,
 }
 
@@ -130,7 +130,7 @@ impl Matrix<'_> {
 impl Score {
     fn add(&mut self, run: &RunResult) {
         self.runs += 1;
-        // As gates count.
+        // Counted in the same way as in gates.
         self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn | Status::Skip));
         self.failed += usize::from(is_bad(run));
         if let Some(turns) = run.figures.turns {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 use speclens_schema::{
-    cure,
     document::LineColumn,
+    fixing,
     problem::{Code, Fix, Severity},
 };
 
@@ -109,7 +109,7 @@ fn fix(finding: &Finding<'_>, fix: &Fix) -> Value {
         }
         replacement
     };
-    let edits = cure::adapted(&finding.source.document, &fix.edits).into_iter().map(replacement);
+    let edits = fixing::adapted(&finding.source.document, &fix.edits).into_iter().map(replacement);
     json!({
         "description": { "text": finding.source.secrets.mask(&fix.title) },
         "artifactChanges": [{

@@ -1,5 +1,5 @@
-//! One attempt, in this order: observe what must be seen before the act, judge the preconditions, act, mask, observe what
-//! claims need, close the place, mask, record, judge.
+//! One attempt, in this order: observe the state before the act, judge the preconditions, act, mask, observe the needs
+//! of claims, close the site, mask, record, judge.
 
 use std::{
     collections::HashMap,
@@ -36,26 +36,26 @@ use crate::{
 /// The circumstances of an attempt.
 struct Begun {
     context: Context,
-    /// The run that is looked at, where the attempt starts none.
+    /// The observed run, if the attempt starts none.
     elsewhere: Option<Elsewhere>,
 }
 
 /// A run that was started elsewhere.
 struct Elsewhere {
-    /// By what it is known.
+    /// The identity of the run.
     identity: Identity,
-    /// What ended it, where another attempt saw its end, or the gateway log says so.
+    /// The event that ended it, if an earlier observation or the gateway log has it.
     ended: Option<Ended>,
 }
 
 /// Whether the act begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// It does.
+    /// It begins.
     Act,
-    /// It does not; what is there is looked at as if it had.
+    /// It does not begin; the current state is observed as if it had.
     Withheld,
-    /// It does not: a precondition does not hold, or nothing else is asked for.
+    /// It does not begin: a precondition does not hold, or only preconditions are checked.
     Unmet,
     /// The run was cancelled before the preconditions were known.
     Cancelled,
@@ -75,7 +75,7 @@ impl Run {
         if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
             return self.asked(&case, unit).left_out();
         }
-        self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
+        self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
             (Some(refusal), _) => {
                 self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
@@ -102,7 +102,7 @@ impl Run {
                     let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
                     self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|absent| *absent)
                 }
-                // Nothing was done, so what is recorded stays.
+                // Nothing was done, so the recording stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
             },
             (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|absent| *absent),
@@ -117,7 +117,7 @@ impl Run {
         result
     }
 
-    /// Opens the model that acts; `None` where none does, or an agent program.
+    /// Opens the model that acts; `None` for other actions and for an agent program.
     fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
         match (&case.action, unit.subject.model_id()) {
             (Action::Agent(_), Some(id)) if program_of(id).is_some() => Ok(None),
@@ -129,7 +129,7 @@ impl Run {
         }
     }
 
-    /// Acts, and looks before and after, or does a part of it. Where something of speclens itself went wrong, the error is the result.
+    /// Acts, and observes before and after, or does a part of that. An internal error is returned as the result.
     async fn act(
         self: &Arc<Self>,
         case: &Arc<Case>,
@@ -145,7 +145,7 @@ impl Run {
                 return Ok(self.asked(case, unit).absent(kind, "cancelled while waiting for another run"));
             }
         };
-        // What was waited for is not a part of the attempt.
+        // Waiting time is not a part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
         let begun = self.begun(case, unit, only).await?;
@@ -202,10 +202,10 @@ impl Run {
             site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
             attempt.evidence.ended = ended;
         }
-        // Paths are looked up as they are. What is written of them is masked.
+        // Paths are looked up unmasked. Recorded paths are masked.
         let needs = match (start, &attempt.evidence.error) {
             (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
-            // Nothing is judged by what would be seen.
+            // Further observations would not be judged.
             (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
@@ -237,7 +237,7 @@ impl Run {
         self.blocking(case, unit, work).await
     }
 
-    /// Returns what claims need to see at a moment.
+    /// Returns the needs of the claims at a moment.
     fn needs(
         &self,
         case: &Arc<Case>,
@@ -245,14 +245,14 @@ impl Run {
         moment: Moment,
         context: &Context,
     ) -> Result<Vec<Need>, Box<RunResult>> {
-        // It is a matter of microseconds, but claims may go wrong.
+        // This takes microseconds, but a claim may panic.
         catch_unwind(AssertUnwindSafe(|| case.needs(moment, context))).map_err(|_| {
             tracing::error!("the needs of a test are unknown");
             self.defect(case, unit)
         })
     }
 
-    /// Masks what an act left behind, and finds out which files decided what it did.
+    /// Masks the evidence of an act, and determines the files that decided its result.
     fn mask(&self, case: &Case, attempt: Attempt, inputs: Option<exec::Inputs>, before: Masked) -> (Masked, Inputs) {
         let Attempt { evidence, mut notes } = attempt;
         let inputs = match inputs {
@@ -267,11 +267,11 @@ impl Run {
         (Masked::of(attempt, self.job.suite.dialect, &self.job.secrets).after(before), inputs)
     }
 
-    /// Waits until no other test runs in the workspace, where tests share one.
+    /// Waits until no other test runs in the workspace, if tests share one.
     async fn turn(&self, case: &Case, unit: &Unit) -> Result<Option<Turn>, observe::Cancelled> {
         match &case.action {
             Action::Trigger(_) => {
-                let waits = || self.tell(Event::Waiting { case: unit.case });
+                let waits = || self.send(Event::Waiting { case: unit.case });
                 turn::take(&self.job.directory, &self.cancel, waits).await.map(Some)
             }
             Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => Ok(None),
@@ -301,7 +301,7 @@ impl Run {
                 run.job.book.recorded(asked, run.job.clock.now(), &run.job.secrets).map(|recorded| recorded.evidence)
             })
             .await?;
-        // Only what is recorded of this very run says when it began, and whether it has ended.
+        // Only a recording of this very run has its start and its end.
         let same = |evidence: &Arc<Evidence>| {
             let id = evidence.context.run_id.as_str();
             !id.is_empty() && self.observed_run.as_deref().is_none_or(|wanted| wanted == id)
@@ -313,7 +313,7 @@ impl Run {
                 .as_ref()
                 .and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_started_at").cloned()),
         };
-        // The gateway knows a skill's run by the session that it was given.
+        // The gateway identifies a skill's run by its session.
         let given = recorded.as_ref().and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_id"));
         let session_key = given.filter(|_| trigger.kind == TriggerKind::Skill);
         let session_key = session_key.map(|id| session_key_of(&trigger.target, &case.name, id));
@@ -331,7 +331,7 @@ impl Run {
         Ok(Begun { context: of_run(Some(&known)), elsewhere: Some(Elsewhere { identity, ended }) })
     }
 
-    /// Looks at what must be seen before the act, and judges the preconditions by it.
+    /// Observes the state before the act, and judges the preconditions.
     async fn look_before(
         self: &Arc<Self>,
         case: &Arc<Case>,
@@ -362,7 +362,7 @@ impl Run {
         .await
     }
 
-    /// Records and judges what an attempt left behind.
+    /// Records and judges the evidence of an attempt.
     fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, masked: Masked, cancelled: bool) -> RunResult {
         let (mut evidence, notes) = masked.into_parts();
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
@@ -387,7 +387,7 @@ impl Run {
                 Only::Present | Only::Preconditions => result,
             };
         }
-        // A run that was cancelled says nothing about the action.
+        // A cancelled run is not evidence about the action.
         if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
             dialect.interpret(&mut evidence);
             return RunResult { key: Some(key), began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
@@ -398,7 +398,7 @@ impl Run {
         self.enter(asked, Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// Enters what is known of an attempt into the book, and judges it.
+    /// Enters the evidence of an attempt into the book, and judges it.
     pub(super) fn enter(&self, asked: Asked<'_>, recorded: Recorded) -> RunResult {
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
@@ -411,7 +411,7 @@ impl Run {
         RunResult { key: Some(key), began_us, origin, evidence: held, ..result }
     }
 
-    /// That nothing can be recorded is said once, and changes no result.
+    /// Reports once that nothing can be recorded, which changes no result.
     fn warn(&self, error: &io::Error) {
         if self.warned.swap(true, Ordering::Relaxed) {
             return;
@@ -420,19 +420,19 @@ impl Run {
             "cannot record in {}: {error}; the results are valid, but an edited test must be run again",
             self.job.directory.join(recording::DIRECTORY).display()
         );
-        self.tell(Event::Note { message });
+        self.send(Event::Note { message });
     }
 
-    /// Removes what recordings no longer need. That this fails changes no result.
+    /// Removes texts and recordings that are no longer needed. A failure changes no result.
     pub(super) async fn tidy(&self, began_us: u64) {
         let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
         if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
-            self.tell(Event::Note { message });
+            self.send(Event::Note { message });
         }
     }
 
-    /// Replaces what was found of attempts that a run of the whole suite omits, by what is known of all of them.
-    /// `results` are those of `units`, some of all.
+    /// Replaces the results of attempts that a run of the whole suite omits, based on what is known of all of them.
+    /// `results` are those of `units`, which are some of all.
     pub(super) async fn without_spare(
         self: &Arc<Self>,
         units: &[Unit],
@@ -457,11 +457,11 @@ impl Run {
             }
             own.iter().map(|unit| Arc::clone(&known[unit])).collect()
         });
-        // What was found stays where it cannot be settled.
+        // If they cannot be settled, the results stay.
         settled.await.unwrap_or(results)
     }
 
-    /// Judges what is known of an attempt.
+    /// Judges the recorded evidence of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
@@ -471,7 +471,7 @@ impl Run {
         Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
     }
 
-    /// Returns what claims do, and masking, may take a while or go wrong: they have threads of their own.
+    /// Runs claims or masking on a thread that may block: they may take a while, or panic.
     pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,
@@ -490,7 +490,7 @@ impl Run {
     }
 }
 
-/// Says that nothing was started, and what was looked at instead.
+/// Returns a note that nothing was started, and what was judged instead.
 fn looked(only: Only, context: &Context) -> Option<String> {
     match only {
         Only::Preconditions => None,
@@ -503,5 +503,5 @@ fn looked(only: Only, context: &Context) -> Option<String> {
     }
 }
 
-/// Why an attempt has no result whose observing was cut short.
+/// The message of an attempt that was cancelled during its observations.
 const CANCELLED: &str = "cancelled before everything was observed";

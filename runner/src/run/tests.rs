@@ -193,7 +193,7 @@ async fn run_with_an_error_has_no_verdicts_and_the_same_error_when_replayed() {
 }
 
 #[tokio::test]
-async fn what_is_not_observed_is_unknown() {
+async fn unobserved_need_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let prompt = PromptAction { at: Pointer::root(), prompt: "p".to_owned(), models: vec!["m".to_owned()] };
     let without_models = PromptAction { models: Vec::new(), ..prompt.clone() };

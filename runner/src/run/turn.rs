@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{observe::Cancelled, recording};
 
-/// The lock file, beside the recordings.
+/// The lock file, next to the recordings.
 const NAME: &str = "running";
 
 /// Pause before trying the lock again.

@@ -34,7 +34,7 @@ struct Secret {
     text: String,
     /// The variable that has it.
     name: Option<String>,
-    /// Its forms inside strings in JSON, which programs escape differently.
+    /// The forms inside strings in JSON, which programs escape differently.
     escaped: OnceLock<Option<regex::Regex>>,
 }
 

@@ -1,27 +1,27 @@
-//! A problem in a value that aliases repeat is one problem: it is reported at the value, and where the value is used
-//! again only as a place that belongs to it.
+//! Folds problems that aliases repeat: the problem is reported at the value, and each use of the value is a related
+//! location.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::stretches::Stretches;
+use super::ranges::Ranges;
 use crate::{
     document::Document,
     finding::USED_AGAIN,
     problem::{Code, Problem, Related},
 };
 
-/// What is said of the value, where only its uses are looked at.
+/// Label of the value, if only its uses are checked.
 const VALUE: &str = "the value is here";
 
 /// A value with a problem.
 struct Place {
-    /// The bytes of the value.
+    /// Bytes of the value.
     own: Range<usize>,
-    /// The problem that was found at the value.
+    /// Index of the problem that was found at the value.
     at_value: Option<usize>,
-    /// The problems that were found through aliases.
+    /// Indices of the problems that were found through aliases.
     uses: Vec<usize>,
 }
 
@@ -30,20 +30,20 @@ pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
     is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
 }
 
-/// Returns the blocks of the values that aliases use where one of these problems was found. `None` where none was.
-pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Stretches> {
+/// Returns the blocks of the aliased values in which one of these problems was found. `None` if there are none.
+pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Ranges> {
     let through_alias = problems.iter().filter(|problem| is_through_alias(problem, document));
     let own = through_alias.filter_map(|problem| Some(document.find(&problem.at)?.own_range()));
     let blocks: Vec<Range<usize>> = own.map(|own| document.block_around(own.start)).collect();
-    (!blocks.is_empty()).then(|| Stretches::of(blocks.into_iter()))
+    (!blocks.is_empty()).then(|| Ranges::of(blocks.into_iter()))
 }
 
-/// Reports problems that aliases repeat once.
+/// Reports each problem that aliases repeat only once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     let through_alias = |problem: &Problem| is_through_alias(problem, document);
     let own = |problem: &Problem| Some(document.find(&problem.at)?.own_range());
-    // The blocks of the values that aliases use, by what is said of them: only there the same problem may be found at the
-    // value. A look at the tree costs more than all the rest.
+    // Blocks of aliased values, by code and message: only there can the same problem be found at the value. A lookup in
+    // the tree costs more than everything else.
     let mut repeated: FxHashMap<(Code, &str), Vec<Range<usize>>> = FxHashMap::default();
     for problem in problems.iter().filter(|problem| through_alias(problem)) {
         repeated
@@ -54,13 +54,13 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     if repeated.is_empty() {
         return;
     }
-    let repeated: FxHashMap<(Code, &str), Stretches> =
-        repeated.into_iter().map(|(said, values)| (said, Stretches::of(values.into_iter()))).collect();
+    let repeated: FxHashMap<(Code, &str), Ranges> =
+        repeated.into_iter().map(|(said, values)| (said, Ranges::of(values.into_iter()))).collect();
     let is_repeated = |problem: &Problem| {
         let values = repeated.get(&(problem.code, problem.message.as_str()));
         values.is_some_and(|values| through_alias(problem) || values.hold(problem.range.start))
     };
-    // The mistakes that some alias repeats, in the order of the text: where they are, and where they are used.
+    // Problems that an alias repeats, in document order: their locations, and the locations of the uses.
     let mut places: Vec<Place> = Vec::new();
     let mut known: FxHashMap<(Code, &str, Range<usize>), usize> = FxHashMap::default();
     for (index, problem) in problems.iter().enumerate() {
@@ -82,9 +82,9 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     let mut gone = vec![false; problems.len()];
     for Place { own, at_value, uses } in places {
         let Some((&first, others)) = uses.split_first() else { continue };
-        let (told, others) = match at_value {
-            Some(told) => (told, uses.as_slice()),
-            // The value is not checked where it is written, so it is reported where it is used first.
+        let (reported, others) = match at_value {
+            Some(reported) => (reported, uses.as_slice()),
+            // The value is not checked where it is written, so the problem is reported at its first use.
             None => {
                 let at = problems[first].at.clone();
                 problems[first].related.push(Related {
@@ -100,7 +100,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         for index in others {
             let (at, range) = (problems[*index].at.clone(), problems[*index].range.clone());
             gone[*index] = true;
-            let related = &mut problems[told].related;
+            let related = &mut problems[reported].related;
             if related.last().is_none_or(|last| last.range != range) {
                 related.push(Related { message: USED_AGAIN.to_owned(), repeats: true, at, range, file: None });
             }
@@ -110,7 +110,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     problems.retain(|_| !gone.next().unwrap_or_default());
 }
 
-/// Whether such a mistake is in the value itself, wherever it is used.
+/// Whether problems with this code are about the value itself, wherever it is used.
 fn is_about_the_value(code: Code) -> bool {
     matches!(
         code,

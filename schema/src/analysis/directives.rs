@@ -1,11 +1,11 @@
-//! Comments that speak to speclens and are not obeyed, and those that allow what is not there.
+//! Directive comments that have no effect, and allowances that match no problem.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    directive::{self, Allowance, Directive, Slip, Verb},
+    directive::{self, Allowance, Directive, DirectiveMistake, Verb},
     document::{Document, Pointer},
     json_schema::SpecFile,
     kind,
@@ -13,15 +13,15 @@ use crate::{
     words::nearest,
 };
 
-/// The text below which a problem of a comment says what it does not do.
+/// Note of problems that make a comment ineffective.
 const NO_EFFECT: &str = "the comment has no effect";
 
-/// Reports the comments that are not obeyed.
+/// Reports directive comments that have no effect.
 pub(super) fn lint(document: &Document, file: SpecFile, allowances: &[Allowance], problems: &mut Vec<Problem>) {
     let directives = directive::directives(document);
     for directive in &directives {
-        match (&directive.slip, directive.verb) {
-            (Some(slip), _) => problems.push(slipped(document, file, directive, slip)),
+        match (&directive.mistake, directive.verb) {
+            (Some(mistake), _) => problems.push(mistake_in(document, file, directive, mistake)),
             (None, Some(Verb::Dialect)) => problems.extend(kind_of(document, file, directive)),
             (None, Some(Verb::Allow) | None) => {}
         }
@@ -33,15 +33,15 @@ pub(super) fn lint(document: &Document, file: SpecFile, allowances: &[Allowance]
     }
 }
 
-/// Reports the codes that are allowed where no problem has them. `begun`: where each problem begins; what is reported
-/// joins them.
+/// Reports allowed codes that match no problem. `begun` holds the start of each problem, and new reports are added to
+/// it.
 pub(super) fn lint_unused(
     document: &Document,
     allowances: &[Allowance],
     begun: &mut FxHashSet<(Code, usize)>,
     problems: &mut Vec<Problem>,
 ) {
-    // Whether `unused` is allowed in vain depends on the other codes that are.
+    // Whether an allowance of `unused` is unused depends on the other allowances.
     for is_about_unused in [false, true] {
         for allowance in allowances {
             for (word, range) in &allowance.codes {
@@ -61,23 +61,23 @@ pub(super) fn lint_unused(
     }
 }
 
-fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Slip) -> Problem {
+fn mistake_in(document: &Document, file: SpecFile, directive: &Directive, mistake: &DirectiveMistake) -> Problem {
     let text = document.text();
     let written = |range: &Range<usize>| String::from(text.byte_slice(range.clone()));
-    let message = match (slip, directive.verb) {
-        (Slip::Name(range), _) => format!("unknown comment prefix `{}`", written(range)),
-        (Slip::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
-        (Slip::Verb(range), _) => format!("unknown directive `{}`", written(range)),
-        (Slip::Form(_), Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
-        (Slip::Form(_), Some(Verb::Allow) | None) => "`allow` takes its codes in parentheses".to_owned(),
-        (Slip::Empty(_), Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
-        (Slip::Empty(_), Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
+    let message = match (mistake, directive.verb) {
+        (DirectiveMistake::Name(range), _) => format!("unknown comment prefix `{}`", written(range)),
+        (DirectiveMistake::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
+        (DirectiveMistake::Verb(range), _) => format!("unknown directive `{}`", written(range)),
+        (DirectiveMistake::Form(_), Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
+        (DirectiveMistake::Form(_), Some(Verb::Allow) | None) => "`allow` takes its codes in parentheses".to_owned(),
+        (DirectiveMistake::Empty(_), Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
+        (DirectiveMistake::Empty(_), Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
     };
     let note = match directive.verb {
         Some(Verb::Dialect) => read_as(file),
         Some(Verb::Allow) | None => NO_EFFECT.to_owned(),
     };
-    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), slip.range().clone(), message).with_note(note);
+    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), mistake.range().clone(), message).with_note(note);
     let right = directive.written().or_else(|| {
         let is_dialect = directive.verb == Some(Verb::Dialect);
         is_dialect.then(|| format!("speclens: dialect={}", file.as_str()))
@@ -96,7 +96,7 @@ fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Sl
     }
 }
 
-/// Returns what is wrong with a comment that says the kind of file, and is written as it is to be.
+/// Returns the problem of a comment that declares the kind of the file and has valid syntax.
 fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option<Problem> {
     let (word, range) = directive.words.first()?;
     let problem = |message: String| {
@@ -127,7 +127,7 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
 }
 
-/// Returns what is wrong with a code that a comment allows.
+/// Returns the problem of a code that a comment allows.
 fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range<usize>) -> Option<Problem> {
     let problem = |message: String| Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
     match Code::parse(word) {
@@ -155,7 +155,7 @@ fn read_as(file: SpecFile) -> String {
     format!("the file is read as `{}`", file.as_str())
 }
 
-/// Takes a code out of its comment, or the comment where it is the only one.
+/// Removes a code from its comment, or the comment if it has no other code.
 fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>) -> Edit {
     let index = allowance.codes.iter().position(|(_, range)| range == code).unwrap_or_default();
     let (before, behind) = (index.checked_sub(1).map(|at| &allowance.codes[at]), allowance.codes.get(index + 1));
@@ -166,7 +166,7 @@ fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>)
     }
 }
 
-/// Takes a comment away. What else its line holds stays, remarks after it among that.
+/// Removes a comment. The rest of its line stays, including remarks after it.
 fn without(document: &Document, directive: Range<usize>) -> Edit {
     let text = document.text();
     let number = text.byte_to_line(directive.start);

@@ -1,4 +1,4 @@
-//! Which cases have errors: those are not run, or cannot pass.
+//! Cases with errors: they are not run, or cannot pass.
 
 use std::{ops::Range, sync::Arc};
 
@@ -7,18 +7,18 @@ use crate::{
     suite::Case,
 };
 
-/// The errors of a document, in the order of the text.
+/// Errors of a document, in document order.
 pub(super) struct Errors<'p> {
-    /// Where those begin that settings call errors.
+    /// Starts of the problems that are errors according to the settings, and of their repetitions.
     refused: Vec<usize>,
-    /// Those of which some part of the text is not understood, whatever settings say.
+    /// Problems that leave part of the text not understood, whatever the settings are.
     doubts: Vec<&'p Problem>,
 }
 
 impl<'p> Errors<'p> {
-    /// `told` are the problems as settings adjust them, `found` as they are.
-    pub(super) fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
-        let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
+    /// Takes the problems as adjusted by settings (`reported`) and unadjusted (`found`).
+    pub(super) fn of(reported: &[Problem], found: &'p [Problem]) -> Errors<'p> {
+        let errors = reported.iter().filter(|problem| problem.severity == Severity::Error);
         let uses = |problem: &Problem| {
             let uses = problem.related.iter().filter(|related| related.repeats);
             uses.map(|related| related.range.start).collect::<Vec<_>>()
@@ -26,14 +26,14 @@ impl<'p> Errors<'p> {
         let mut refused: Vec<usize> =
             errors.flat_map(|problem| std::iter::once(problem.range.start).chain(uses(problem))).collect();
         refused.sort_unstable();
-        // Two tests of one name are understood.
+        // Two tests with the same name are both understood.
         let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
         let mut doubts: Vec<&Problem> = found.iter().filter(is_doubt).collect();
         doubts.sort_by_key(|problem| problem.range.start);
         Errors { refused, doubts }
     }
 
-    /// Whether an error begins in none of these places, which are in the order of the text.
+    /// Whether an error begins outside of all these ranges, which are in document order.
     pub(super) fn is_refused_outside<'r>(&self, places: impl Iterator<Item = &'r Range<usize>>) -> bool {
         let mut covered = 0;
         let mut inside = 0;
@@ -45,7 +45,7 @@ impl<'p> Errors<'p> {
         inside < self.refused.len()
     }
 
-    /// Whether an error begins there, and the doubts that do.
+    /// Returns whether an error begins in a range, and the doubts that begin in it.
     pub(super) fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
         let first = self.refused.partition_point(|place| *place < range.start);
         let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
@@ -55,7 +55,7 @@ impl<'p> Errors<'p> {
     }
 }
 
-/// Returns a case with what is wrong around it.
+/// Returns a case with the errors in its range.
 pub(super) fn doubted(case: Arc<Case>, is_refused: bool, doubts: &[&Problem]) -> Arc<Case> {
     if !doubts.is_empty() || !case.intact {
         Arc::new(case.doubted(doubts))

@@ -1,19 +1,19 @@
-//! A fact about a version of the program that a format comes from is one problem of a file, however many places it is
-//! about: it is reported at the first of them, and the others belong to it.
+//! Folds facts about a version of the original program: such a fact is reported once per file, at its first location,
+//! and the others are related locations.
 
 use rustc_hash::FxHashMap;
 
 use crate::problem::{Code, Problem, Related};
 
-/// Maximum number of other places that belong to one fact.
+/// Maximum number of related locations per fact.
 const MAX_PLACES: usize = 100;
 
-/// Whether a problem states such a fact. Each that has a fix of its own stays, so it can be applied.
+/// Whether a problem states such a fact. Problems with a fix stay separate, so that each fix can be applied.
 pub(super) fn is_stated_once(problem: &Problem) -> bool {
     problem.code == Code::UpstreamDiffers && problem.fixes.is_empty()
 }
 
-/// Makes one problem of those that state the same fact. The problems are in the order of the text.
+/// Folds problems that state the same fact. The problems are in document order.
 pub(super) fn fold(problems: &mut Vec<Problem>) {
     let mut first: FxHashMap<(String, Option<String>), usize> = FxHashMap::default();
     let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());

@@ -1,4 +1,4 @@
-//! The last look at what was found: its order, what comments and settings say of it, and which mistakes are alike.
+//! Last step of the analysis: sorts the findings, applies comments and settings, and folds repeated problems.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Analyzer, Found, aliases, directives, facts,
+    item_list::{ItemLists, Looked, Wrong},
     levels::Levels,
     problems::{Part, Problems},
-    roster::{Looked, Rosters, Wrong},
-    stretches::Stretches,
+    ranges::Ranges,
 };
 use crate::{
     directive::{self, Allowance},
@@ -19,8 +19,8 @@ use crate::{
     settings::Settings,
 };
 
-/// Makes what was found what is reported: comments and settings decide, and what is said twice is said once. What was found in
-/// an item by itself stays as it is, and shared, unless something outside of the item has a say.
+/// Turns findings into reported problems: applies comments and settings, and folds duplicates. The findings of an item
+/// stay shared and unchanged, unless something outside of the item affects them.
 pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer, settings: &Settings) -> Problems {
     let Found { mut lists, mut others } = found;
     let allowances = directive::allowances(document);
@@ -28,9 +28,9 @@ pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer,
     let (everywhere, somewhere): (Vec<&Allowance>, Vec<&Allowance>) =
         allowances.iter().partition(|allowance| allowance.covers == (0..length + 1));
     let levels = Levels::of(analyzer, settings, &everywhere);
-    let allowed = Stretches::of(somewhere.iter().map(|allowance| allowance.covers.clone()));
+    let allowed = Ranges::of(somewhere.iter().map(|allowance| allowance.covers.clone()));
     hand_over(&mut lists, &mut others, |looked, item| looked.is_entangled(item) || allowed.touch(&item.extent()));
-    // An alias may repeat what was found in the item that defines its value.
+    // An alias may repeat a problem of the item that defines its value.
     let values = aliases::values(&others, document);
     if let Some(values) = values {
         hand_over(&mut lists, &mut others, |_, item| item.has_anchors && values.touch(&item.extent()));
@@ -42,20 +42,23 @@ pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer,
         for item in std::mem::take(&mut looked.wrong) {
             let Wrong { index, start, length, .. } = item;
             let first_place = places.len();
-            let told = looked.told(&item, &levels, &mut places);
-            if !told.problems.is_empty() {
-                parts.push(Part { start, length, list: looked.list, index, first_place, told });
+            let reported = looked.reported(&item, &levels, &mut places);
+            if !reported.problems.is_empty() {
+                parts.push(Part { start, length, list: looked.list, index, first_place, reported });
             }
         }
     }
-    // A document may have its lists in any order.
+    // The lists of a document may be in any order.
     parts.sort_by_key(|part| part.start);
-    let rosters = document.notes::<Rosters>();
-    lists.into_iter().map(Looked::into_roster).for_each(|(list, roster)| rosters.keep(analyzer.file, list, roster));
+    let item_lists = document.notes::<ItemLists>();
+    lists
+        .into_iter()
+        .map(Looked::into_item_list)
+        .for_each(|(list, item_list)| item_lists.keep(analyzer.file, list, item_list));
     Problems::new(analyzer.file, analyzer.is_guess, parts, places, others)
 }
 
-/// Puts the problems of some items to the others.
+/// Moves the problems of some items to the others.
 fn hand_over<'d>(lists: &mut [Looked<'d>], others: &mut Vec<Problem>, is_meant: impl Fn(&Looked<'d>, &Wrong) -> bool) {
     for looked in lists {
         let (meant, rest): (Vec<Wrong>, Vec<Wrong>) =
@@ -65,7 +68,7 @@ fn hand_over<'d>(lists: &mut [Looked<'d>], others: &mut Vec<Problem>, is_meant: 
     }
 }
 
-/// The same for what was not found in an item by itself, and for the comments.
+/// Does the same for problems outside of such items, and for comments.
 fn finish_others(
     problems: &mut Vec<Problem>,
     lists: &[Looked<'_>],
@@ -75,7 +78,7 @@ fn finish_others(
     levels: &Levels<'_>,
 ) {
     let begin = |problem: &Problem| (problem.code, problem.range.start);
-    // One problem may stand for several: what is allowed at the place of another is not allowed in vain.
+    // One problem may represent several, so an allowance at the location of another one is not unused.
     let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
@@ -86,7 +89,7 @@ fn finish_others(
     }
     problems.retain(|problem| !levels.is_of_no_concern(problem));
     settle(problems, document);
-    // In the order of the text: the first use counts where the value itself is not checked.
+    // In document order: if the value itself is not checked, its first use is reported.
     aliases::fold(problems, document);
     facts::fold(problems);
     one_remedy_for_a_line(problems, document);
@@ -94,7 +97,7 @@ fn finish_others(
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
         let of_items = || lists.iter().flat_map(|looked| looked.wrong.iter().flat_map(|item| looked.found(item)));
-        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there
+        // If part of the text is not understood, or the file may belong to another tool, the allowed problem may exist
         // anyway.
         if !analyzer.is_guess && !problems.iter().chain(of_items()).any(|problem| problem.code.is_about_reading()) {
             directives::lint_unused(document, allowances, &mut begun, problems);
@@ -106,8 +109,8 @@ fn finish_others(
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
 }
 
-/// Brings what was found in one part of a document in order: what is no letter is not a mistake in a word, and what
-/// cannot be read is said once.
+/// Cleans up the findings of one part of a document: reports keys that begin with a no-break space as faults of the
+/// indentation, and removes duplicate syntax errors.
 pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
     problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
@@ -115,13 +118,13 @@ pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
     problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
 }
 
-/// Whether what is said of a problem of an item depends on other parts of the document.
+/// Whether what is reported of a problem of an item depends on other parts of the document.
 pub(super) fn is_entangled(problem: &Problem, document: &Document) -> bool {
     aliases::is_through_alias(problem, document) || facts::is_stated_once(problem)
 }
 
-/// The places where each code is allowed.
-struct Allowed<'a>(FxHashMap<&'a str, Stretches>);
+/// Ranges in which each code is allowed.
+struct Allowed<'a>(FxHashMap<&'a str, Ranges>);
 
 impl Allowed<'_> {
     fn by(allowances: &[Allowance]) -> Allowed<'_> {
@@ -131,7 +134,7 @@ impl Allowed<'_> {
                 places.entry(code).or_default().push(allowance.covers.clone());
             }
         }
-        Allowed(places.into_iter().map(|(code, places)| (code, Stretches::of(places.into_iter()))).collect())
+        Allowed(places.into_iter().map(|(code, places)| (code, Ranges::of(places.into_iter()))).collect())
     }
 
     fn covers(&self, problem: &Problem) -> bool {
@@ -139,7 +142,7 @@ impl Allowed<'_> {
     }
 }
 
-/// A key that begins with a no-break space is not unknown: the blank belongs to the indentation.
+/// Replaces the problem of a key that begins with a no-break space: the space belongs to the indentation.
 fn blanks_are_no_letters(problem: &mut Problem, document: &Document) {
     if problem.code != Code::UnknownKey {
         return;
@@ -157,7 +160,7 @@ fn blanks_are_no_letters(problem: &mut Problem, document: &Document) {
     }
 }
 
-/// Where a key of a line belongs elsewhere, nothing else is done about the indentation of that line.
+/// Removes fixes of the indentation of a line with a key that belongs elsewhere.
 fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
     let text = document.text();
     let line_of = |problem: &Problem| text.byte_to_line(problem.range.start.min(text.len_bytes()));
@@ -169,7 +172,7 @@ fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
         return;
     }
     let unknown = problems.iter().filter(|problem| problem.code == Code::UnknownKey);
-    // A claim that cannot be where it is read belongs elsewhere as well.
+    // A claim that is not valid at its location belongs elsewhere too.
     let is_elsewhere = |problem: &&Problem| {
         let has_home = matches!(problem.subject, Some(Subject::Home(_)));
         has_home || !problem.fixes.is_empty() || problem.severity == Severity::Error

@@ -1,4 +1,4 @@
-//! What settings, comments at the top of a file and its kind say of problems, wherever in the file they are.
+//! Severities of problems, from settings, comments at the top of the file, and the kind of the file.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,19 +12,19 @@ use crate::{
     settings::Settings,
 };
 
-/// Decides which problems are reported, and how bad they are.
+/// Decides which problems are reported, and with which severity.
 pub(super) struct Levels<'s> {
     settings: &'s Settings,
     dialect: Option<Dialect>,
-    /// The codes that are allowed in the whole file.
+    /// Codes that are allowed in the whole file.
     allowed: Vec<Code>,
-    /// Whether there are files beside the document.
+    /// Whether the document is in a directory.
     is_saved: bool,
     key: u64,
 }
 
 impl<'s> Levels<'s> {
-    /// `everywhere`: the comments that speak for the whole file.
+    /// Takes the comments that apply to the whole file (`everywhere`).
     pub(super) fn of(analyzer: &Analyzer, settings: &'s Settings, everywhere: &[&Allowance]) -> Levels<'s> {
         let codes = everywhere.iter().flat_map(|allowance| &allowance.codes);
         let allowed: Vec<Code> =
@@ -35,25 +35,25 @@ impl<'s> Levels<'s> {
         Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
     }
 
-    /// Returns a number that differs where anything else may be said.
+    /// Returns a hash of everything that affects the result.
     pub(super) fn key(&self) -> u64 {
         self.key
     }
 
-    /// Whether a problem is none where the document is, or for those who read it.
+    /// Whether a problem does not apply to the location of the document or to its readers.
     pub(super) fn is_of_no_concern(&self, problem: &Problem) -> bool {
         let is_for_others = problem.is_for_compat && !self.settings.has_to_be_read(self.dialect);
         is_for_others || (!self.is_saved && problem.code == Code::MissingFile)
     }
 
-    /// Gives a problem the severity that settings say. Returns whether it is reported.
+    /// Sets the severity of a problem from the settings. Returns whether it is reported.
     pub(super) fn adjust(&self, problem: &mut Problem) -> bool {
         let severity = self.settings.severity_in(self.dialect, problem.code, problem.severity);
         problem.severity = severity.unwrap_or(problem.severity);
         severity.is_some()
     }
 
-    /// Gives a problem of an item the severity that settings say. Returns whether it is reported.
+    /// Sets the severity of a problem of an item from the settings. Returns whether it is reported.
     pub(super) fn tells(&self, problem: &mut Problem) -> bool {
         !self.is_of_no_concern(problem) && !self.allowed.contains(&problem.code) && self.adjust(problem)
     }

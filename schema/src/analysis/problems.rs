@@ -1,5 +1,5 @@
-//! The problems of a document, as a sequence of parts: what was found in an item by itself is shared by all versions of the
-//! document that hold the item, and only its place is new.
+//! Problems of a document as a sequence of parts. The findings of an item are shared by all versions of the document
+//! that contain the item; only their location is new.
 
 use std::{any::Any, ops::Range, sync::Arc};
 
@@ -13,63 +13,67 @@ use crate::{
     validate::Definition,
 };
 
-/// What is wrong with a document, in the order of the text. Nothing is copied until it is asked for.
+/// Problems of a document, in document order. They are copied only on request.
 #[derive(Clone, Debug)]
 pub struct Problems {
     file: SpecFile,
-    /// Whether it is a guess that the document is of that kind: no fix is safe then.
+    /// Whether the kind of the document is a guess. If it is, no fix is safe.
     is_guess: bool,
-    /// What was found in items by themselves, in the order of the text.
+    /// Findings of items that are alone in their block, in document order.
     pub(super) parts: Vec<Part>,
-    /// The places in other items that belong to the problems of the parts.
+    /// Related locations of the parts that are in other items.
     places: Vec<ItemPlace>,
-    /// Everything else, in the order of the text. Fixes that need the whole file are not among its fixes.
+    /// All other problems, in document order. Their fixes exclude those that need the whole file.
     others: Vec<Problem>,
-    /// Up to where the others reach, each with those before it.
+    /// Maximum end of each of the other problems and those before it.
     reach: Vec<usize>,
 }
 
-/// What was found in an item. Its ranges count from the beginning of the item's block, its pointers from the item.
+/// Findings of one item. Ranges are relative to the start of its block, pointers to the item.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Where the block begins, and how many bytes it has.
+    /// Start and length of the block.
     pub(super) start: usize,
     pub(super) length: usize,
-    /// The list that the item is in, and its number.
+    /// List that contains the item, and the item's index.
     pub(super) list: &'static str,
     pub(super) index: usize,
-    /// The first of its places in other items.
+    /// Index of the first of its locations in other items.
     pub(super) first_place: usize,
-    pub(super) told: Arc<Told>,
+    pub(super) reported: Arc<Reported>,
 }
 
-/// What is reported of an item.
+/// Reported problems of an item.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Reported {
     pub(super) problems: Vec<Problem>,
-    /// The places that belong to a problem and are in other items, in order: the number of the problem, that of the related
-    /// place, and that of the item among the places of the part. Their ranges count from the block of that item, their
-    /// pointers from the item.
+    /// Related locations in other items, in order: the index of the problem, that of the related
+    /// location, and that of the item among the locations of the part. Ranges are relative to the block of that item,
+    /// pointers to the item.
     elsewhere: Vec<(usize, usize, usize)>,
-    /// What was made of them.
+    /// Cached results for the problems.
     memos: Memos,
 }
 
-impl Told {
-    /// Returns what is reported of problems, each with its places that are in other items.
-    pub(super) fn of(mut found: Vec<(Problem, Vec<(usize, usize)>)>, levels: &Levels<'_>) -> Told {
+impl Reported {
+    /// Returns the reported problems, each with its related locations in other items.
+    pub(super) fn of(mut found: Vec<(Problem, Vec<(usize, usize)>)>, levels: &Levels<'_>) -> Reported {
         found.sort_by_key(|(problem, _)| (problem.range.start, problem.code));
         found.retain_mut(|(problem, _)| levels.tells(problem));
         let numbered = found.iter().enumerate();
         let elsewhere =
             numbered.flat_map(|(number, (_, places))| places.iter().map(move |place| (number, place.0, place.1)));
         let elsewhere = elsewhere.collect();
-        Told { problems: found.into_iter().map(|(problem, _)| problem).collect(), elsewhere, memos: Memos::default() }
+        Reported {
+            problems: found.into_iter().map(|(problem, _)| problem).collect(),
+            elsewhere,
+            memos: Memos::default(),
+        }
     }
 }
 
-impl Told {
-    /// Returns the places of a problem that are in other items: the number of the related place, and that of the item.
+impl Reported {
+    /// Returns the related locations of a problem in other items: the index of the location, and that of the item.
     fn elsewhere_of(&self, number: usize) -> impl Iterator<Item = (usize, usize)> {
         let first = self.elsewhere.partition_point(|(of, ..)| *of < number);
         let own = self.elsewhere[first..].iter().take_while(move |(of, ..)| *of == number);
@@ -77,36 +81,36 @@ impl Told {
     }
 }
 
-/// Where an item is.
+/// Location of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemPlace {
-    /// Where its block begins.
+    /// Start of its block.
     pub(super) start: usize,
-    /// Its number in the list.
+    /// Index in the list.
     pub(super) index: usize,
 }
 
 impl ItemPlace {
-    /// Makes a place that counts from the item one of the document.
+    /// Converts a location relative to the item to one in the document.
     pub(super) fn place(self, list: &str, related: &mut Related) {
         related.range = related.range.start + self.start..related.range.end + self.start;
         related.at = Definition::list_at(list).index(self.index).join(&related.at);
     }
 }
 
-/// A problem and its place.
+/// A problem and its location.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'p> {
     problem: &'p Problem,
-    /// The part that it is in, and its number there.
+    /// Part that contains the problem, and the problem's index there.
     part: Option<(&'p Part, usize)>,
-    /// The places of the parts.
+    /// Related locations of the parts.
     places: &'p [ItemPlace],
     is_guess: bool,
 }
 
 impl Problems {
-    /// Returns the problems of a document. The parts and the others are in the order of the text.
+    /// Creates the problems of a document from parts and others, both in document order.
     pub(super) fn new(
         file: SpecFile,
         is_guess: bool,
@@ -121,23 +125,23 @@ impl Problems {
         Problems { reach: reach.collect(), file, is_guess, parts, places, others }
     }
 
-    /// Returns the problems of a document that is not analysed by parts.
+    /// Creates the problems of a document that is not analysed in parts.
     pub fn of_whole(file: SpecFile, mut problems: Vec<Problem>) -> Problems {
         problems.sort_by_key(|problem| (problem.range.start, problem.code));
         Problems::new(file, false, Vec::new(), Vec::new(), problems)
     }
 
-    /// Returns how many there are.
+    /// Returns the number of problems.
     pub fn len(&self) -> usize {
-        self.others.len() + self.parts.iter().map(|part| part.told.problems.len()).sum::<usize>()
+        self.others.len() + self.parts.iter().map(|part| part.reported.problems.len()).sum::<usize>()
     }
 
-    /// Whether there is none.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty() && self.parts.is_empty()
     }
 
-    /// Returns each with its place, in the order of the text.
+    /// Returns each problem with its location, in document order.
     pub fn iter(&self) -> impl Iterator<Item = Located<'_>> {
         self.merged(&self.parts, &self.others)
     }
@@ -145,7 +149,7 @@ impl Problems {
     fn merged<'p>(&'p self, parts: &'p [Part], others: &'p [Problem]) -> impl Iterator<Item = Located<'p>> {
         let (is_guess, places) = (self.is_guess, self.places.as_slice());
         let of_part = move |part: &'p Part| {
-            let problems = part.told.problems.iter().enumerate();
+            let problems = part.reported.problems.iter().enumerate();
             problems.map(move |(index, problem)| Located { problem, part: Some((part, index)), places, is_guess })
         };
         let mut own = parts.iter().flat_map(of_part).peekable();
@@ -157,8 +161,7 @@ impl Problems {
         })
     }
 
-    /// Returns the problems that touch a range, in the order of the text. Costs no more in a long file than in a short
-    /// one.
+    /// Returns the problems that touch a range, in document order. The cost does not depend on the length of the file.
     pub fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = Located<'_>> {
         let Range { start, end } = *range;
         let parts = self.parts.partition_point(|part| part.start + part.length < start);
@@ -169,7 +172,7 @@ impl Problems {
         self.merged(parts, others).filter(move |it| it.range().start <= end && start <= it.range().end)
     }
 
-    /// Returns a copy of some of them, in their order, with every fix.
+    /// Returns copies of some problems, in their order, with every fix.
     pub fn with_fixes<'p>(&self, document: &Document, some: impl IntoIterator<Item = Located<'p>>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = some.into_iter().map(|located| located.problem()).collect();
         if let Some(root) = document.root() {
@@ -186,12 +189,12 @@ impl Problems {
         problems
     }
 
-    /// Returns a copy of all, with every fix.
+    /// Returns copies of all problems, with every fix.
     pub fn to_vec(&self, document: &Document) -> Vec<Problem> {
         self.with_fixes(document, self.iter())
     }
 
-    /// How many problems with a code have such a fix.
+    /// Counts the problems with a code that have a matching fix.
     pub fn count_with_fix(&self, document: &Document, code: Code, is_meant: impl Fn(&Fix) -> bool) -> usize {
         let has_meant = |problem: &Problem| problem.fixes.iter().any(&is_meant);
         let (late, ready): (Vec<_>, Vec<_>) =
@@ -201,32 +204,32 @@ impl Problems {
             + ready.iter().filter(|located| has_meant(located.problem)).count()
     }
 
-    /// Returns what was found otherwise.
+    /// Returns the problems that belong to no part.
     pub fn others(&self) -> &[Problem] {
         &self.others
     }
 }
 
 impl Part {
-    /// Returns where its ranges count from: the beginning of a line.
+    /// Returns the offset that ranges are relative to: the start of a line.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// Returns the list that the item is in, and its number there.
+    /// Returns the list that contains the item, and the item's index.
     pub fn item(&self) -> (&'static str, usize) {
         (self.list, self.index)
     }
 
-    /// Returns the problems. Ranges count from [`Part::start`].
+    /// Returns the problems. Ranges are relative to [`Part::start`].
     pub fn problems(&self) -> &[Problem] {
-        &self.told.problems
+        &self.reported.problems
     }
 
-    /// Returns what was made of the problems before, or is made of them now. `key` stands for everything else that it
+    /// Returns the cached result for these problems, or computes it. `key` represents everything else that the result
     /// depends on.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
-        self.told.memos.memo(key, make)
+        self.reported.memos.memo(key, make)
     }
 }
 
@@ -244,7 +247,7 @@ impl<'p> Located<'p> {
         self.problem.code
     }
 
-    /// Returns how bad it is.
+    /// Returns the severity.
     pub fn severity(&self) -> Severity {
         self.problem.severity
     }
@@ -255,47 +258,47 @@ impl<'p> Located<'p> {
         self.problem.range.start + distance..self.problem.range.end + distance
     }
 
-    /// Returns the fixes that may be applied unseen.
+    /// Returns the fixes that can be applied without review.
     pub fn safe_fixes(&self) -> impl Iterator<Item = &'p Fix> {
         let is_guess = self.is_guess;
         self.problem.fixes.iter().filter(move |fix| !is_guess && fix.is_safe())
     }
 
-    /// Whether it may have fixes, those included that need the whole file.
+    /// Whether the problem may have fixes, including those that need the whole file.
     pub fn may_have_fix(&self) -> bool {
         !self.problem.fixes.is_empty() || fixes::may_gain(self.problem)
     }
 
-    /// Returns the problem. In a part, its places count from [`Part::start`].
+    /// Returns the problem. In a part, its ranges are relative to [`Part::start`].
     pub fn as_found(&self) -> &'p Problem {
         self.problem
     }
 
-    /// Returns the bytes that the places count from that belong to it: for each place the beginning of a line in its item. 0
-    /// where they are absolute.
+    /// Returns the offset of each related location: the start of a line in its item, or 0
+    /// if the location is absolute.
     pub fn starts_of_related(&self) -> Vec<usize> {
         let mut starts = vec![self.distance(); self.problem.related.len()];
         if let Some((part, number)) = self.part {
-            for (related, place) in part.told.elsewhere_of(number) {
+            for (related, place) in part.reported.elsewhere_of(number) {
                 starts[related] = self.places[part.first_place + place].start;
             }
         }
         starts
     }
 
-    /// Returns the part that it is in, and its number there.
+    /// Returns the part that contains the problem, and the problem's index there.
     pub fn part(&self) -> Option<(&'p Part, usize)> {
         self.part
     }
 
-    /// Returns a copy, with the fixes that need nothing but its item.
+    /// Returns a copy, with the fixes that need only its item.
     pub fn problem(&self) -> Problem {
         match self.part {
             None => self.problem.clone(),
             Some((part, number)) => {
                 let base = Definition::list_at(part.list).index(part.index);
                 let mut problem = self.problem.clone().moved(&base, part.start);
-                for (related, place) in part.told.elsewhere_of(number) {
+                for (related, place) in part.reported.elsewhere_of(number) {
                     problem.related[related] = self.problem.related[related].clone();
                     self.places[part.first_place + place].place(part.list, &mut problem.related[related]);
                 }

@@ -22,11 +22,11 @@ use crate::{
 pub(super) struct OfRule {
     /// Whether the links are those of the items as they are now.
     pub(super) is_linked: bool,
-    /// In the order of the items.
+    /// Problems in the order of the items.
     pub(super) remarks: Vec<Remark>,
 }
 
-/// A problem of an item because of others.
+/// A problem of an item because of other items.
 #[derive(Clone)]
 pub(super) struct Remark {
     pub(super) link: Link,
@@ -36,11 +36,11 @@ pub(super) struct Remark {
     pub(super) words: Option<Arc<Words>>,
 }
 
-/// A problem whose ranges count from the item's block, and its pointers from the item.
+/// A problem with ranges relative to the item's block, and pointers relative to the item.
 pub(super) struct Words {
     pub(super) problem: Problem,
-    /// The places that belong to the problem and are in other items: the number of each there, and that of the item in
-    /// [`Link::because`]. Their ranges count from the block of that item, their pointers from the item.
+    /// Related locations in other items: the index of each, and that of the item in
+    /// [`Link::because`]. Ranges are relative to the block of that item, pointers to the item.
     pub(super) elsewhere: Vec<(usize, usize)>,
     pub(super) is_entangled: bool,
 }
@@ -118,14 +118,14 @@ impl Scene<'_, '_> {
         Some(hasher.finish())
     }
 
-    /// Returns the problem, with absolute places.
+    /// Returns the problem, with absolute locations.
     fn problem(&self, rule: &dyn Between, link: &Link) -> Option<Problem> {
         let mut report = Report::default();
         report.push(rule.finding(self.items, link)?);
         report.resolve(false).problems(self.root).pop()
     }
 
-    /// Makes the places of a problem count from the items that they are in.
+    /// Makes the locations of a problem relative to their items.
     fn placed(&self, mut problem: Problem, link: &Link) -> Words {
         let is_entangled = finish::is_entangled(&problem, self.root.document());
         let list = Definition::list_at(self.list);

@@ -1,4 +1,4 @@
-//! What an analysis says after edits, settings and comments.
+//! Results of an analysis after edits, with settings and comments.
 
 use crate::{
     dialect::ScalarRules,
@@ -51,7 +51,7 @@ fn only_cases_without_errors_are_intact() {
     assert_eq!(intact, [true, true, false], "{:#?}", analysis.problems);
 }
 
-/// The reasons why each case cannot pass.
+/// Returns the reasons why each case cannot pass.
 fn doubts(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let cases = analyzer().analyze(&document, &files(), settings).suite.cases;
@@ -142,9 +142,10 @@ fn items_that_move_to_another_list_are_looked_at_again() {
     assert_eq!(problems(&document), before);
 }
 
-/// Returns the lists of problems that two analyses share, of those that the second one has.
+/// Returns the number of problem lists that two analyses share, and the number of all in the second one.
 fn shared(before: &super::Problems, after: &super::Problems) -> (usize, usize) {
-    let is_shared = |part: &&super::Part| before.parts.iter().any(|it| std::sync::Arc::ptr_eq(&it.told, &part.told));
+    let is_shared =
+        |part: &&super::Part| before.parts.iter().any(|it| std::sync::Arc::ptr_eq(&it.reported, &part.reported));
     (after.parts.iter().filter(is_shared).count(), after.parts.len())
 }
 
@@ -163,7 +164,7 @@ fn what_was_found_in_items_that_are_not_edited_is_shared() {
         document.refresh();
         let after = analyzer().look(&document, &files(), &settings);
         assert_eq!(shared(&before, &after), (39, 40));
-        // Items move when others come and go above them.
+        // Items move if others are inserted or removed above them.
         let at = text.find("  - name: t10").unwrap();
         document.edit(at..at, &test(99).replace('\n', style));
         document.refresh();

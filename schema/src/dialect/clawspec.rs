@@ -1,8 +1,8 @@
 //! ClawSpec: scenario, handoff and pipeline contracts of an OpenClaw workspace, its `clawspec.yaml`, its
 //! coverage ledger and its baselines.
 //!
-//! What a contract may say is in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the types of
-//! assertions, each of which is one Rust type below [`assertions`].
+//! The contracts are defined in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the assertion types,
+//! each of which is one Rust type below [`assertions`].
 
 pub mod agents;
 pub mod assertion;
@@ -60,7 +60,7 @@ use crate::{
     validate::{Context, Definition},
 };
 
-/// The format.
+/// The ClawSpec format.
 pub(crate) struct ClawSpec;
 
 impl Format for ClawSpec {

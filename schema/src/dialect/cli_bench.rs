@@ -1,6 +1,6 @@
-//! cli-bench: `cli-bench.yaml`, and the task files that it names.
+//! cli-bench: `cli-bench.yaml`, and the task files that it includes.
 //!
-//! What the main file may say is in [`config`], a task in [`tasks`], what is claimed in [`assertions`].
+//! The main file is defined in [`config`], a task in [`tasks`], and the claims in [`assertions`].
 
 pub(crate) mod asserted;
 pub mod assertions;
@@ -34,7 +34,7 @@ use crate::{
 
 pub use gates::Gates;
 
-/// The format.
+/// The cli-bench format.
 pub(crate) struct CliBench;
 
 impl Format for CliBench {
@@ -83,7 +83,7 @@ impl Format for CliBench {
         key: &str,
         files: &dyn Files,
     ) -> Option<InForce> {
-        // Keys of a task that count for all tasks when they are beside `tasks`.
+        // Keys of a task that apply to all tasks if they are next to `tasks`.
         const SHARED: [&str; 2] = ["repeat", "scaffold"];
         if !SHARED.contains(&key) || !at.steps().any(|step| step.index().is_some()) {
             return None;

@@ -1,15 +1,15 @@
-//! Attempts, counted as gates count them.
+//! Counts of attempts, for gates.
 
 use crate::verdict::Status;
 
-/// Number of attempts that came out how.
+/// Number of attempts by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Those that passed.
+    /// Passed attempts.
     pub passed: usize,
-    /// Those without an answer.
+    /// Attempts without a result.
     pub open: usize,
-    /// Those that failed.
+    /// Failed attempts.
     pub failed: usize,
 }
 
@@ -29,7 +29,7 @@ impl Count {
     }
 }
 
-/// Returns which share of `all` a number is; 0 where there are none.
+/// Returns `count` as a share of `all`; 0 if `all` is 0.
 pub(super) fn share(count: usize, all: usize) -> f64 {
     if all == 0 { 0.0 } else { count as f64 / all as f64 }
 }

@@ -1,4 +1,4 @@
-//! Everything in which the formats differ for the rest of the crate: one implementation for each.
+//! Everything that differs between the formats: one implementation for each.
 
 use std::fmt::Debug;
 
@@ -17,58 +17,58 @@ use crate::{
     validate::{Context, Definition},
 };
 
-/// What files must be together for names in them to be the same thing.
+/// Scope of names: the files in which the same name means the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Each file is alone.
+    /// A single file.
     File,
-    /// The files of a suite.
+    /// Files of a suite.
     Suite,
-    /// The files of a workspace, whose settings are in the directory of a file or above it.
+    /// Files of a workspace, whose settings are in the directory of a file or above it.
     Workspace,
 }
 
-/// Which assertions a trace can decide.
+/// Assertions that a trace can decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traced {
-    /// None.
+    /// No assertions.
     None,
-    /// Those that are about traces.
+    /// Assertions about traces.
     AboutTraces,
-    /// All: the trace replaces what a case does.
+    /// All assertions: the trace replaces the action of a case.
     All,
 }
 
-/// A suite to begin with.
+/// A suite for a new project.
 #[derive(Clone, Copy, Debug)]
 pub struct Starter {
-    /// What it has, as part of a sentence: "`kindlm.yaml`".
+    /// Content of the suite, as part of a sentence: "`kindlm.yaml`".
     pub docs: &'static str,
-    /// The path and the text of each file.
+    /// Path and text of each file.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// What counts where a key is not set.
+/// Value that applies if a key is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {
     /// The value.
     pub value: String,
-    /// Where it is from, as the end of a sentence such as "Defaults to `5` from this file".
+    /// Origin of the value, as the end of a sentence such as "Defaults to `5` from this file".
     pub source: Option<String>,
 }
 
 /// A format of test specs.
 ///
-/// What [`Format::report`] and [`Format::facts`] answer depends on the node and on files only, so the answer can be
-/// kept; [`Format::report_relations`] is asked again after every edit.
+/// The results of [`Format::report`] and [`Format::facts`] depend only on the node and on files, so they can be
+/// cached; [`Format::report_relations`] runs again after every edit.
 pub trait Format: Sync {
-    /// Returns the format's name as reports write it.
+    /// Returns the name of the format in reports.
     fn name(&self) -> &'static str;
 
-    /// Returns the name of the program that the format comes from, as messages write it.
+    /// Returns the name of the original program, as messages write it.
     fn program(&self) -> &'static str;
 
-    /// Returns the key that names a case.
+    /// Returns the key of a case's name.
     fn name_key(&self) -> &'static str;
 
     /// Returns the suite that `speclens init` writes. `None` if there is none.
@@ -76,39 +76,39 @@ pub trait Format: Sync {
         None
     }
 
-    /// Whether the models of a suite are asked about each of its cases, so that one of them can be chosen for a run.
+    /// Whether the models of a suite run each of its cases, so that one of them can be chosen for a run.
     fn chooses_models(&self) -> bool {
         false
     }
 
-    /// Returns why a name of a kind, such as `tags`, cannot be renamed: it has a meaning in the format.
+    /// Returns the reason why a name of a kind, such as `tags`, cannot be renamed: it has a meaning in the format.
     fn fixed_name(&self, _kind: &str, _name: &str) -> Option<&'static str> {
         None
     }
 
-    /// Returns how plain scalars are read.
+    /// Returns the rules for reading plain scalars.
     fn scalar_rules(&self) -> ScalarRules;
 
-    /// Whether what a test leaves running in the background serves the tests that follow.
+    /// Whether background processes of a test keep running for the tests that follow.
     fn keeps_background(&self) -> bool {
         false
     }
 
-    /// Returns what files must be together for names in them to be the same thing.
+    /// Returns the scope of names: the files in which the same name means the same thing.
     fn unit(&self) -> Unit {
         Unit::File
     }
 
-    /// Returns which assertions a trace can decide.
+    /// Returns the assertions that a trace can decide.
     fn traced(&self) -> Traced {
         Traced::None
     }
 
-    /// Returns what a case lacks that does nothing, as part of a sentence: "running a test without a command".
+    /// Returns the phrase for a case without an action: "running a test without a command".
     fn without_action(&self) -> &'static str;
 
-    /// Returns what counts where a key of the mapping at a place is not set, if it is not the default that the schema
-    /// names.
+    /// Returns the value that applies if a key of the mapping at a location is not set, unless it is the default in the
+    /// schema.
     fn in_force(
         &self,
         _file: SpecFile,
@@ -120,58 +120,58 @@ pub trait Format: Sync {
         None
     }
 
-    /// Whether the author switched a case off.
+    /// Whether the author disabled a case.
     fn is_skipped(&self, _case: NodeRef<'_>) -> bool {
         false
     }
 
-    /// Returns what a case does.
+    /// Returns the kind of action of a case.
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
 
-    /// Says of something that the schema finds what the format knows of it.
+    /// Adds the format's knowledge to a violation of the schema.
     fn explain(&self, _context: &Context<'_>, finding: Finding) -> Finding {
         finding
     }
 
-    /// Whether [`Format::report`] says more of a fault of the text.
+    /// Whether [`Format::report`] has a better report of a fault of the text.
     fn knows(&self, _fault: &Fault, _document: &Document) -> bool {
         false
     }
 
-    /// Returns where a path leads from the directory of the suite, or what is wrong with it: "is an absolute path". `None`
-    /// where that is not known.
+    /// Resolves a path relative to the directory of the suite, or returns why it is not valid: "is an absolute path".
+    /// `None` if that is unknown.
     fn path(&self, path: &str, _files: &dyn Files) -> Option<Result<String, &'static str>> {
         Some(files::inside(path).ok_or("is outside the directory of this file"))
     }
 
-    /// Returns how bad it is that a file does not exist before a run.
+    /// Returns the severity of a file that does not exist before a run.
     fn missing_file(&self) -> Severity {
         Code::MissingFile.severity()
     }
 
-    /// Returns what the format does with the patterns of a field, by what `x-searches` says there.
+    /// Returns how the format uses the patterns of a field, given the value of `x-searches` there.
     fn pattern_use(&self, _searches: &str) -> PatternUse {
         PatternUse::PLAIN
     }
 
-    /// Reports what is wrong with a pattern beyond what is the same for all formats.
+    /// Reports problems of a pattern that are specific to the format.
     fn report_pattern(&self, _pattern: &Pattern<'_>, _report: &mut Report) {}
 
-    /// Reports what is wrong in a part of a file: the root except for its lists, or one item of them, each looked at
-    /// alone. Pointers are relative to the node, ranges as the nodes give them.
+    /// Reports problems in a part of a file: the root without its lists, or one item of them, each
+    /// alone. Pointers are relative to the node, ranges as the nodes return them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
-    /// Returns what an item of a top-level list says that matters to others.
+    /// Returns the facts of an item of a top-level list.
     fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
         None
     }
 
-    /// Returns the rules about what several items of a list say.
+    /// Returns the rules between items of a list.
     fn between(&self, _file: SpecFile) -> &'static [&'static dyn Between] {
         &[]
     }
 
-    /// Reports what is wrong between items and sections. All places are absolute.
+    /// Reports problems between items and sections. All locations are absolute.
     fn report_relations(
         &self,
         _file: SpecFile,
@@ -182,44 +182,44 @@ pub trait Format: Sync {
     ) {
     }
 
-    /// Adds fixes that need to know the whole file.
+    /// Adds fixes that require the whole file.
     fn fix_across(&self, _root: NodeRef<'_>, _problems: &mut [Problem]) {}
 
-    /// Reads what a case needs to know of the rest of its file.
+    /// Reads the values from the rest of a file that its cases depend on.
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower>;
 
-    /// Returns what of the format's protocol is lost in standard output, as it was written and as it is masked.
+    /// Returns which parts of the format's protocol masking removed from standard output.
     fn concealed(&self, _written: &Capture, _masked: &Capture) -> Concealed {
         Concealed::Nothing
     }
 
-    /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done after a run, and
-    /// again whenever a recording is read.
+    /// Interprets the output of a run according to the format's protocol. Recordings contain only the raw streams, so
+    /// this runs after each run and whenever a recording is read.
     fn interpret(&self, _evidence: &mut Evidence) {}
 }
 
-/// What a case needs to know of the rest of its file, and how cases are made with it. Its debug text tells whether cases that
-/// were made with another one are still the same.
+/// Values from the rest of a file that its cases depend on, and the lowering of cases. If the debug text is equal,
+/// cases that were lowered earlier are still valid.
 pub trait Lower: Debug + Sync {
-    /// Everything of a suite but the cases of its list.
+    /// Returns the suite without the cases of its list.
     fn suite(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Suite;
 
-    /// Returns the cases of an item of the list, which is at a place of the document.
+    /// Returns the cases of an item of the list, given its location in the document.
     fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case>;
 }
 
-/// The conditions that a suite puts on its whole run.
+/// Conditions of a suite on its whole run.
 pub trait Gate: Debug + Send + Sync {
-    /// Judges a finished run.
+    /// Evaluates a finished run.
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport;
 
-    /// Returns whether the gate over the attempts of a subject's model has an answer that no further attempt can change:
-    /// `made` counts those that were made, of so many that are planned. `false` where no gate is only about them.
+    /// Whether no further attempt can change the result of the gate over the attempts of a subject's model. `made`
+    /// counts the finished attempts, `planned` is the number of all. `false` if there is no such gate.
     fn is_decided(&self, _subject: &Subject, _made: Count, _planned: usize) -> bool {
         false
     }
 
-    /// Returns whether such a gate exists.
+    /// Whether there is such a gate.
     fn can_be_decided(&self, _subject: &Subject) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! KindLM: `kindlm.yaml`.
 //!
-//! What a file may say is in [`config`], from the whole down to its parts; [`expect`] holds the claims.
+//! The file is defined in [`config`], from the whole to its parts; [`expect`] contains the expectations.
 
 pub(crate) mod claims;
 pub(crate) mod compliance;
@@ -42,7 +42,7 @@ use facts::SuiteFacts;
 
 pub use gates::Gates;
 
-/// The format.
+/// The KindLM format.
 pub(crate) struct KindLm;
 
 impl Format for KindLm {
@@ -131,7 +131,7 @@ impl Format for KindLm {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        lint::cure(root, problems);
+        lint::fix_across(root, problems);
     }
 
     fn lower(&self, _: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {
@@ -144,7 +144,7 @@ impl Format for KindLm {
 
     fn interpret(&self, evidence: &mut Evidence) {
         evidence.output = evidence.stdout().map(protocol::interpret);
-        // A command has no price: the format counts it as nothing.
+        // A command has no price: the format counts it as 0.
         if evidence.exit().is_some() && evidence.usage.is_none() {
             evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
         }

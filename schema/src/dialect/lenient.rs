@@ -1,11 +1,11 @@
-//! Reading what can be read: a value with a mistake in one member still gives the others.
+//! Deserialization of partially valid values: an invalid member does not affect the others.
 //!
 //! Types are read from `&Value` only: code is generated for each kind of input that a type is read from.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Reads a value; of an object that cannot be read as a whole, the members that can.
+/// Deserializes a value; for an object that is not valid as a whole, its valid members.
 pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
     if let Ok(read) = T::deserialize(value) {
         return Some(read);
@@ -13,7 +13,7 @@ pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
     let Value::Object(members) = value else { return None };
     let readable = |(key, value): &(&String, &Value)| {
         let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
-        // A member is readable when nothing is wrong but that others are missing.
+        // A member is valid if the only error is that others are missing.
         T::deserialize(&alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
     };
     let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();

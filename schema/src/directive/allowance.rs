@@ -1,25 +1,25 @@
-//! Where the comments are that speak to speclens, and what they are about.
+//! Finds directive comments, and the text that they apply to.
 //!
-//! Behind a value such a comment speaks for its own line, on a line of its own for the next line that is no
-//! comment, and before the first entry for the whole file.
+//! After a value, a directive applies to its own line; on a separate line, to the next line that is not a
+//! comment; before the first entry, to the whole file.
 
 use std::ops::Range;
 
 use super::{Directive, Verb};
 use crate::document::Document;
 
-/// What one comment allows.
+/// Codes that one comment allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// The words between the parentheses, with their places.
+    /// Words between the parentheses, with their ranges.
     pub codes: Vec<(String, Range<usize>)>,
-    /// The bytes in which problems with these codes may begin.
+    /// Range in which problems with these codes may begin.
     pub covers: Range<usize>,
-    /// The comment, from its name to the closing parenthesis.
+    /// Range of the comment, from its name to the closing parenthesis.
     pub range: Range<usize>,
 }
 
-/// Returns every comment that addresses speclens, or is meant to.
+/// Returns every directive, including misspelt ones.
 pub fn directives(document: &Document) -> Vec<Directive> {
     let read = |(at, comment): (usize, String)| {
         Directive::all_in(&comment).next().filter(|(hash, _)| *hash == 0).map(|(_, found)| found.moved(at))
@@ -27,9 +27,9 @@ pub fn directives(document: &Document) -> Vec<Directive> {
     document.directives().filter_map(read).collect()
 }
 
-/// Returns every comment that allows something.
+/// Returns every `allow` directive.
 pub fn allowances(document: &Document) -> Vec<Allowance> {
-    let obeyed = directives(document).into_iter().filter(|it| it.verb == Some(Verb::Allow) && it.slip.is_none());
+    let obeyed = directives(document).into_iter().filter(|it| it.verb == Some(Verb::Allow) && it.mistake.is_none());
     obeyed.map(|directive| allowance(document, directive)).collect()
 }
 
@@ -43,7 +43,7 @@ fn allowance(document: &Document, directive: Directive) -> Allowance {
     } else if document.is_before_first_entry(start) {
         0..text.len_bytes() + 1
     } else {
-        // Comments between may have problems, too.
+        // Comments in between may have problems too.
         let below = (number + 1).min(text.len_lines());
         let next = (below..text.len_lines()).find(|&next| {
             let line = String::from(text.line(next));
@@ -111,7 +111,7 @@ mod tests {
             check(text, &[]);
             check(&text.replace('\n', "\r\n"), &[]);
         }
-        // Behind such a text it is one again.
+        // After such a text, it is a comment again.
         check("a: |\n  x\n# speclens: allow(unused)\nb: 1\n", &[("unused", "b: 1\n")]);
         check("a: 1\n# speclens: allow(unused)\n", &[("unused", "")]);
     }

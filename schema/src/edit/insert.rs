@@ -1,4 +1,4 @@
-//! New entries and items, in the layout of those that are there.
+//! Inserts entries and items, in the layout of the existing ones.
 
 use crate::{
     document::{EntryRef, NodeRef, Shape},
@@ -10,7 +10,7 @@ use super::{
     lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines},
 };
 
-/// Puts new entries after one of a mapping, each of them one line.
+/// Inserts entries after an entry of a mapping, each on one line.
 pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if new.is_empty() || !is_own(mapping) || entry.key.is_through_alias() {
@@ -26,7 +26,7 @@ pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[S
     Some(vec![Edit::new(end..end, format!("\n{}", indented(new, place.column())))])
 }
 
-/// Puts a new entry before the others of a mapping. What takes several lines needs block style.
+/// Inserts an entry before the others of a mapping. An entry of several lines requires block style.
 pub(crate) fn entry_at_front(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if !is_own(mapping) {
@@ -44,18 +44,18 @@ pub(crate) fn entry_at_front(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edi
     Some(vec![Edit::new(at..at, format!("{text}\n{indent}"))])
 }
 
-/// Puts a new entry into a mapping: after the last of those that are before its key in `order`.
+/// Inserts an entry into a mapping, after the last existing key that precedes it in `order`.
 pub(crate) fn entry_in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let place = |key: &str| order.iter().position(|known| *known == key);
     let own = place(key);
     let is_later = |entry: &EntryRef<'_>| place(&entry.key.key_text()).is_some_and(|it| Some(it) > own);
-    // Where the keys are in another order, the new one comes before the first that follows it.
+    // If the keys are in another order, the new one goes before the first key that follows it.
     let last = mapping.entries().filter(|entry| !entry.is_merge()).take_while(|entry| !is_later(entry)).last();
     last.and_then(|entry| entries_behind(mapping, entry, &[line.to_owned()])).or_else(|| entry_at_front(mapping, line))
 }
 
-/// Puts several entries instead of one that is written on one line.
+/// Replaces an entry on one line with several entries.
 pub(crate) fn entry_in_place(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let range = entry.key.own_range().start..end_of_entry(entry);
@@ -69,7 +69,7 @@ pub(crate) fn entry_in_place(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[S
     Some(vec![Edit::new(range, new.join(&format!("\n{indent}")))])
 }
 
-/// Puts an item before the first one of a list. `words` are a mapping that fits on a line.
+/// Inserts an item before the first one of a list. `words` is a mapping that fits on a line.
 pub(crate) fn item_at_front(list: NodeRef<'_>, words: &str) -> Option<Vec<Edit>> {
     let list = list.resolved();
     if !is_own(list) || list.shape() != Shape::Sequence {
@@ -84,7 +84,7 @@ pub(crate) fn item_at_front(list: NodeRef<'_>, words: &str) -> Option<Vec<Edit>>
     Some(vec![Edit::new(at..at, text)])
 }
 
-/// Puts an item, in its lines from the dash on, after the others of a list in block style.
+/// Appends an item, given as lines from the dash on, to a list in block style.
 pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Edit>> {
     let last = list.items().last().filter(|last| !keeps_blank_lines(*last) && can_change(list) && !is_flow(list))?;
     let place = lines::item(list, last)?;
@@ -92,7 +92,7 @@ pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Ed
     Some(vec![Edit::new(end..end, format!("\n{}", indented(lines, place.column())))])
 }
 
-/// Puts a word after the items of a list.
+/// Appends a scalar to a list.
 pub(crate) fn item_at_end(list: NodeRef<'_>, word: &str) -> Option<Vec<Edit>> {
     if !is_flow(list) {
         return lines_at_end(list, &[format!("- {word}")]);

@@ -1,4 +1,4 @@
-//! The lines of entries and items in block style.
+//! Lines of entries and items in block style.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -9,17 +9,17 @@ use crate::{
 
 use super::{end_of, is_flow, is_own, line_start, margin, source};
 
-/// The lines of an entry or an item in block style.
+/// Lines of an entry or an item in block style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
-    /// From its first letter, or its dash, to the end of its last line, the line end not included.
+    /// From its first character, or its dash, to the end of its last line, without the line ending.
     pub(super) range: Range<usize>,
-    /// What is before it on its first line: blanks, and dashes of the items that begin with it.
+    /// Text before it on its first line: blanks, and dashes of items that begin with it.
     pub(super) before: String,
 }
 
 impl Lines {
-    /// Returns the column in which it begins.
+    /// Returns the column of its start.
     pub(super) fn column(&self) -> usize {
         self.before.chars().count()
     }
@@ -42,7 +42,7 @@ pub(super) fn item(list: NodeRef<'_>, item: NodeRef<'_>) -> Option<Lines> {
     }
     let first = if item.alias().is_some() { item.range().start } else { item.own_range().start };
     let head = source(list, line_start(list, first)..first)?;
-    // An anchor may be between the dash and the item.
+    // There may be an anchor between the dash and the item.
     let dash =
         head.find("- ").filter(|dash| head[..*dash].trim_start_matches('\u{feff}').bytes().all(|it| it == b' '))?;
     let between = head[dash + 2..].trim();
@@ -62,12 +62,12 @@ fn lines(node: NodeRef<'_>, start: usize, end: usize, before: String) -> Option<
         .then_some(Lines { range: start..stop, before })
 }
 
-/// Where an entry ends, comments after it not included.
+/// Returns the end of an entry, without comments after it.
 pub(super) fn end_of_entry(entry: EntryRef<'_>) -> usize {
     end_of(entry.value).max(entry.key.own_range().end)
 }
 
-/// Where the line of a byte ends, the line end not included.
+/// Returns the end of the line at an offset, without the line ending.
 pub(super) fn end_of_line(node: NodeRef<'_>, at: usize) -> Option<usize> {
     let text = node.document().text();
     let line = text.byte_to_line(at);
@@ -76,37 +76,37 @@ pub(super) fn end_of_line(node: NodeRef<'_>, at: usize) -> Option<usize> {
     Some(start + whole.trim_end_matches(['\n', '\r']).len())
 }
 
-/// Returns where the line after that of a byte begins.
+/// Returns the start of the next line after an offset.
 pub(super) fn next_line(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte((text.byte_to_line(at) + 1).min(text.len_lines()))
 }
 
-/// Whether these are only blanks and dashes.
+/// Whether a text consists of blanks and dashes.
 pub(super) fn is_margin(before: &str) -> bool {
     let before = before.trim_start_matches(' ');
     before.split("- ").all(|between| between.bytes().all(|it| it == b' ')) && !before.ends_with('-')
 }
 
-/// Returns the column of a key that begins its line, except for the dashes of items.
+/// Returns the column of a key that is the first on its line, apart from dashes of items.
 pub(super) fn column_of(key: NodeRef<'_>) -> Option<usize> {
     let before = margin(key, key.own_range().start)?;
     (is_margin(&before) && !key.is_through_alias()).then(|| before.chars().count())
 }
 
-/// Returns the spaces that put a new line below the byte at `at`, where only dashes and blanks are before it.
+/// Returns the indentation for a new line below the offset `at`, which only dashes and blanks precede.
 pub(super) fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
     let before = margin(node, at)?;
     before.chars().all(|letter| letter == ' ' || letter == '-').then(|| " ".repeat(before.chars().count()))
 }
 
-/// Returns the spaces and the dash before an item that begins a line. `None` for items in brackets.
+/// Returns the indentation and the dash of an item that begins a line. `None` for items in flow style.
 pub(super) fn dash_of(item: NodeRef<'_>) -> Option<String> {
     let before = margin(item, item.own_range().start)?;
     (before.trim() == "-" && before.chars().all(|sign| sign == ' ' || sign == '-')).then_some(before)
 }
 
-/// Whether blank lines belong to the last text of a node: what comes after them would not be after it.
+/// Whether trailing blank lines belong to the last scalar of a node, so nothing can be inserted after it.
 pub(super) fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
     match node.shape() {
         Shape::Mapping => node.entries().last().is_some_and(|entry| keeps_blank_lines(entry.value)),
@@ -119,14 +119,14 @@ pub(super) fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Lines at a column.
+/// Returns lines indented to a column.
 pub(super) fn indented(lines: &[String], column: usize) -> String {
     let margin = " ".repeat(column);
     let lines = lines.iter().map(|line| if line.is_empty() { String::new() } else { format!("{margin}{line}") });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the lines of a mapping as those of an item.
+/// Returns the lines of a mapping as an item.
 pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     let line = |(index, line): (usize, &String)| match (index, line.is_empty()) {
         (0, _) => format!("- {line}"),
@@ -136,15 +136,15 @@ pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Returns the lines that a value takes, which begins at `start`.
+/// Returns the lines of a value that begins at `start`.
 pub(super) fn span(value: NodeRef<'_>, start: usize) -> RangeInclusive<usize> {
     let text = value.document().text();
     let end = value.own_range().end.max(start + 1);
     text.byte_to_line(start)..=text.byte_to_line(end - 1)
 }
 
-/// Returns the edits that move lines to the right, or to the left where `by` is negative. `None` where a line has less
-/// before it.
+/// Returns the edits that indent lines, or dedent them if `by` is negative. `None` if a line has too little
+/// indentation.
 pub(super) fn shifted(node: NodeRef<'_>, lines: RangeInclusive<usize>, by: isize) -> Option<Vec<Edit>> {
     let text = node.document().text();
     let mut edits = Vec::new();

@@ -1,4 +1,4 @@
-//! Lists made of something else, and taken apart.
+//! Converts values to and from lists.
 
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
@@ -12,14 +12,14 @@ use super::{
     margin, one_line, source,
 };
 
-/// Writes a list in brackets instead of a value that is on one line.
+/// Replaces a value on one line with a list in flow style.
 pub(crate) fn as_list(value: NodeRef<'_>, words: &[String]) -> Option<Vec<Edit>> {
     let range = value.own_range();
     let is_short = is_own(value) && !range.is_empty() && is_on_one_line(value, &range);
     is_short.then(|| vec![Edit::new(range, format!("[{}]", words.join(", ")))])
 }
 
-/// Makes a mapping in block style the only item of a list.
+/// Makes a block mapping the only item of a list.
 pub(crate) fn as_items(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let first = mapping.entries().next()?.key.own_range().start;
     if !is_own(mapping) || mapping.anchor().is_some() || !is_indent(&margin(mapping, first)?) {
@@ -31,7 +31,7 @@ pub(crate) fn as_items(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(std::iter::once(dash).chain(shifted(mapping, lines, 2)?).collect())
 }
 
-/// Takes the only item, a mapping, out of its list.
+/// Replaces a list with its only item, a mapping.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mut items = list.items();
     let item = items.next().filter(|item| items.next().is_none() && item.shape() == Shape::Mapping)?;
@@ -46,7 +46,7 @@ pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     (between == "- ").then(|| vec![Edit::new(outer.start..inner.start, "  ")])
 }
 
-/// Takes the only item, a scalar, out of its list, to the line of the key.
+/// Replaces a list with its only item, a scalar, on the line of the key.
 pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mut items = list.items();
     let item = items.next().filter(|item| items.next().is_none() && !item.is_null() && item.scalar().is_some())?;
@@ -61,12 +61,12 @@ pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     key.ends_with(':').then(|| vec![Edit::new(above + key.len()..start, " ")])
 }
 
-/// Takes the only item, a scalar, out of its brackets.
+/// Replaces a list in flow style with its only item, a scalar.
 pub(crate) fn out_of_brackets(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mut items = list.items();
     let item = items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
     let range = list.own_range();
-    // A key whose colon is missing may end the text.
+    // The text may end with a key without its colon.
     let is_short = !source(list, range.clone())?.contains(['\n', '\r']);
     if !is_short || !is_flow(list) || list.alias().is_some() || item.alias().is_some() {
         return None;
@@ -74,7 +74,7 @@ pub(crate) fn out_of_brackets(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(range, source(item, item.own_range())?)])
 }
 
-/// Puts a space after the dash that begins each key of a mapping: `-exit_code: 0` was meant as an item.
+/// Inserts a space after the dash at the start of each key of a mapping: `-exit_code: 0` was meant as an item.
 pub(crate) fn space_dashes_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let text = mapping.document().text();
     let behind_dash = |entry: EntryRef<'_>| {
@@ -88,7 +88,7 @@ pub(crate) fn space_dashes_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     is_own.then(|| places.into_iter().map(|at| Edit::new(at..at, " ")).collect())
 }
 
-/// Puts a space after the dash that begins each line of a plain text: below its key, `-smoke` was meant as an item.
+/// Inserts a space after the dash at the start of each line of a plain scalar: `-smoke` was meant as an item.
 pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     if value.style() != Some(Style::Plain) || !is_own(value) {
         return None;
@@ -105,7 +105,7 @@ pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     (text.byte_to_line(range.start)..=text.byte_to_line(range.end)).map(behind_dash).collect()
 }
 
-/// Makes an item of each key of an item.
+/// Splits an item into one item per key.
 pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
     let item = item.resolved();
     let entries: Vec<EntryRef<'_>> = item.entries().collect();
@@ -124,7 +124,7 @@ pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
             };
             edits.push(Edit::new(between, words));
         } else {
-            // A key in another column is a problem of its own.
+            // A key in another column is reported separately.
             let indent = margin(item, key)?;
             let dash = dash.as_ref().filter(|dash| is_indent(&indent) && dash.len() == indent.len())?;
             // The dash replaces the blanks before the key.
@@ -135,7 +135,7 @@ pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Makes a list of a mapping in block style: an item for each key.
+/// Converts a block mapping to a list with one item per key.
 pub(crate) fn items_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if !is_own(mapping) || mapping.anchor().is_some() {
@@ -155,7 +155,7 @@ pub(crate) fn items_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Indents all entries of a mapping in block style but its first, which has no value: they become its value.
+/// Indents all entries of a block mapping except for the first, which has no value: they become its value.
 pub(crate) fn indent_entries(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let mut entries = mapping.entries();
@@ -169,7 +169,7 @@ pub(crate) fn indent_entries(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
         }
         edits.extend(shifted(mapping, span(entry.value, key), 2)?);
     }
-    // With the entries below it, the key has a value: a change of its bytes as well.
+    // With the entries below it, the key has a value. So an edit changes its bytes too.
     let end = owner.key.own_range().end + 1;
     let first = edits.first_mut()?;
     first.text.insert_str(0, &source(mapping, end..first.range.start)?.replace("\r\n", "\n"));
@@ -177,7 +177,7 @@ pub(crate) fn indent_entries(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Makes an item of each text of a list in brackets, which is the value of `key`.
+/// Converts a flow list of strings, the value of `key`, to a block list.
 pub(crate) fn one_item_each(list: NodeRef<'_>, key: NodeRef<'_>) -> Option<Vec<Edit>> {
     let list = list.resolved();
     if !is_own(list) || list.anchor().is_some() || !is_flow(list) {
@@ -193,7 +193,7 @@ pub(crate) fn one_item_each(list: NodeRef<'_>, key: NodeRef<'_>) -> Option<Vec<E
     (!texts.is_empty()).then(|| vec![Edit::new(list.own_range(), texts.join(&format!("\n{dash}{name}: ")))])
 }
 
-/// Makes a list of a mapping from ids to mappings.
+/// Converts a mapping from ids to mappings to a list.
 pub(crate) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if !is_own(mapping) || mapping.anchor().is_some() {
@@ -220,7 +220,7 @@ pub(crate) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Leaves a list alone, without the key that it is under.
+/// Replaces an entry with its value, a list.
 pub(crate) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value.resolved();
     let (key, first) = (entry.key.own_range(), list.items().next()?);
@@ -239,7 +239,7 @@ pub(crate) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     Some(std::iter::once(gone).chain(moved).collect())
 }
 
-/// Whether a line begins with spaces alone.
+/// Whether a line begins with spaces only.
 fn is_indent(before: &str) -> bool {
     before.bytes().all(|letter| letter == b' ')
 }

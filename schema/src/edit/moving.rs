@@ -1,4 +1,4 @@
-//! Entries that move to where they belong, with everything below them and the comments after them.
+//! Moves entries to where they belong, with everything below them and the comments after them.
 
 use std::ops::Range;
 
@@ -16,39 +16,39 @@ use super::{
     remove_entry, sorted, source,
 };
 
-/// Where an entry goes.
+/// Destination of an entry.
 #[derive(Clone, Copy)]
-enum Home<'d> {
-    /// Behind the other entries of the mapping under a key.
+enum Destination<'d> {
+    /// After the other entries of the mapping at a key.
     Mapping(EntryRef<'d>),
-    /// Below a key that has no value yet.
+    /// Below a key without a value.
     Empty(EntryRef<'d>),
-    /// Below a key that takes its place.
+    /// Below a new key in its place.
     New(&'d str),
-    /// A new item of the list under a key.
+    /// As a new item of the list at a key.
     Item(EntryRef<'d>),
-    /// An item of a list below a key that takes its place.
+    /// As an item of a list below a new key in its place.
     NewItem(&'d str),
-    /// Into a mapping around the one that has it, after the entry that holds it.
+    /// In an enclosing mapping, after the entry that contains it.
     Behind(EntryRef<'d>),
-    /// The same, before that entry.
+    /// In an enclosing mapping, before the entry that contains it.
     Before(EntryRef<'d>),
 }
 
-/// An entry, as it is taken out.
+/// An entry that is cut out.
 struct Cut {
-    /// Its bytes: in block style whole lines, without what is before its key.
+    /// Bytes of the entry: in block style, whole lines without the text before its key.
     range: Range<usize>,
-    /// The column of its key.
+    /// Column of its key.
     column: usize,
-    /// Its lines, as if they began a line of their own.
+    /// Lines of the entry, as if its key began a line.
     lines: Vec<String>,
-    /// The same for a mapping in braces, where it fits in one.
+    /// Text of the entry for a mapping in flow style, if it fits.
     words: Option<String>,
 }
 
 impl Cut {
-    /// Gives the key another name, with which the entry begins.
+    /// Renames the key at the start of the entry.
     fn rename(&mut self, key: NodeRef<'_>, name: &str) -> Option<()> {
         let length = key.own_range().len();
         for line in self.lines.first_mut().into_iter().chain(&mut self.words) {
@@ -59,58 +59,60 @@ impl Cut {
     }
 }
 
-/// [`below`] under another name. Only for a `child` that is there.
+/// Like [`below`], but renames the key. Only if `child` exists.
 pub(crate) fn below_as(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
     mapping.get(child)?;
     below_named(mapping, key, child, name)
 }
 
-/// Puts an entry below `child`, a key of the same mapping, which is made where it is not there. `None` where the key is there
-/// already: one of the two would have to go.
+/// Moves an entry below `child`, a key of the same mapping, which is added if necessary. `None` if the key
+/// already exists there, because one of the two would be lost.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
     below_named(mapping, key, child, key)
 }
 
 fn below_named(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
-    let home = match mapping.entry(child) {
-        None => Home::New(child),
+    let destination = match mapping.entry(child) {
+        None => Destination::New(child),
         Some(entry) if entry.key.is_through_alias() => return None,
-        Some(entry) if entry.value.is_null() && entry.value.own_range().is_empty() => Home::Empty(entry),
+        Some(entry) if entry.value.is_null() && entry.value.own_range().is_empty() => Destination::Empty(entry),
         Some(entry) if entry.value.shape() == Shape::Mapping && entry.value.entry(name).is_none() => {
-            Home::Mapping(entry)
+            Destination::Mapping(entry)
         }
         Some(_) => return None,
     };
-    place(mapping, key, name, home)
+    place(mapping, key, name, destination)
 }
 
-/// Makes an entry an item of the list under `child`, a key of the same mapping, which is made where it is not there.
+/// Makes an entry an item of the list at `child`, a key of the same mapping, which is added if necessary.
 pub(crate) fn into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
-    let home = match mapping.entry(child) {
-        None => Home::NewItem(child),
-        Some(entry) if !entry.key.is_through_alias() && entry.value.shape() == Shape::Sequence => Home::Item(entry),
+    let destination = match mapping.entry(child) {
+        None => Destination::NewItem(child),
+        Some(entry) if !entry.key.is_through_alias() && entry.value.shape() == Shape::Sequence => {
+            Destination::Item(entry)
+        }
         Some(_) => return None,
     };
-    place(mapping, key, key, home)
+    place(mapping, key, key, destination)
 }
 
-/// Puts an entry into the mapping `outer`, where `holder` is the key below which the entry is now.
+/// Moves an entry into the mapping `outer`; `holder` is the key that contains the entry now.
 pub(crate) fn beside(from: NodeRef<'_>, key: &str, outer: NodeRef<'_>, holder: &str) -> Option<Vec<Edit>> {
     let outer = outer.resolved();
     let holder = outer.entry(holder).filter(|_| can_change(outer) && outer.entry(key).is_none())?;
-    place(from.resolved(), key, key, Home::Behind(holder))
+    place(from.resolved(), key, key, Destination::Behind(holder))
 }
 
-/// Puts an entry at the top level, before `holder`, the key below which it is now.
+/// Moves an entry to the top level, before `holder`, the key that contains it now.
 pub(crate) fn to_top(from: NodeRef<'_>, key: &str, root: NodeRef<'_>, holder: &str) -> Option<Vec<Edit>> {
     let holder = root.entry(holder).filter(|_| can_change(root) && root.entry(key).is_none())?;
-    place(from.resolved(), key, key, Home::Before(holder))
+    place(from.resolved(), key, key, Destination::Before(holder))
 }
 
-/// Moves an entry, under the name that its key has there.
-fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec<Edit>> {
+/// Moves an entry and renames its key.
+fn place(from: NodeRef<'_>, key: &str, name: &str, destination: Destination<'_>) -> Option<Vec<Edit>> {
     let mut same = from.entries().filter(|entry| entry.key.key_text() == key);
     let entry = same.next().filter(|_| same.next().is_none())?;
     if from.is_through_alias() || entry.key.is_through_alias() || has_names(entry.value) {
@@ -120,16 +122,16 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
     if name != key {
         cut.rename(entry.key, name)?;
     }
-    let added = match home {
-        Home::New(child) if is_flow(from) => {
+    let added = match destination {
+        Destination::New(child) if is_flow(from) => {
             return Some(vec![Edit::new(cut.range.clone(), format!("{child}: {{ {} }}", cut.words?))]);
         }
-        Home::New(child) => {
+        Destination::New(child) => {
             let text = format!("{child}:\n{}", indented(&cut.lines, cut.column + 2));
             return Some(vec![Edit::new(cut.range.clone(), text)]);
         }
-        Home::Mapping(holder) | Home::Item(holder) if !can_change(holder.value) => return None,
-        Home::Mapping(holder) if is_flow(holder.value) => match (&cut.words, holder.value.entries().last()) {
+        Destination::Mapping(holder) | Destination::Item(holder) if !can_change(holder.value) => return None,
+        Destination::Mapping(holder) if is_flow(holder.value) => match (&cut.words, holder.value.entries().last()) {
             (Some(words), None) => Edit::new(holder.value.own_range(), format!("{{ {words} }}")),
             (Some(words), Some(last)) => {
                 let end = end_of_entry(last);
@@ -137,38 +139,38 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
             }
             (None, _) => unfolded(holder, &cut.lines)?,
         },
-        Home::Mapping(holder) => {
+        Destination::Mapping(holder) => {
             let mapping = holder.value;
             let (first, last) = (mapping.entries().next()?, mapping.entries().last()?);
             let column = column_of(first.key)?;
             let end = lines::entry(mapping, last).filter(|_| !keeps_blank_lines(last.value))?.range.end;
             Edit::new(end..end, format!("\n{}", indented(&cut.lines, column)))
         }
-        Home::NewItem(child) if is_flow(from) => {
+        Destination::NewItem(child) if is_flow(from) => {
             return Some(vec![Edit::new(cut.range.clone(), format!("{child}: [{{ {} }}]", cut.words?))]);
         }
-        Home::NewItem(child) => {
+        Destination::NewItem(child) => {
             let text = format!("{child}:\n{}", indented(&as_item(&cut.lines), cut.column + 2));
             return Some(vec![Edit::new(cut.range.clone(), text)]);
         }
-        Home::Item(holder) if is_flow(holder.value) => match (&cut.words, holder.value.items().last()) {
+        Destination::Item(holder) if is_flow(holder.value) => match (&cut.words, holder.value.items().last()) {
             (Some(words), None) => Edit::new(holder.value.own_range(), format!("[{{ {words} }}]")),
             (Some(words), Some(last)) => Edit::new(end_of(last)..end_of(last), format!(", {{ {words} }}")),
             (None, _) => unfolded(holder, &as_item(&cut.lines))?,
         },
-        Home::Item(holder) => lines_at_end(holder.value, &as_item(&cut.lines))?.pop()?,
-        Home::Empty(holder) => {
+        Destination::Item(holder) => lines_at_end(holder.value, &as_item(&cut.lines))?.pop()?,
+        Destination::Empty(holder) => {
             let column = column_of(holder.key)?;
             let end = end_of_line(from, holder.key.own_range().start)?;
             Edit::new(end..end, format!("\n{}", indented(&cut.lines, column + 2)))
         }
-        Home::Behind(holder) => {
+        Destination::Behind(holder) => {
             let column = column_of(holder.key)?;
             let end = end_of_lines(holder)?;
             if keeps_blank_lines(holder.value) {
                 return None;
             }
-            // The last entry of what holds it moves to the left, in its place.
+            // The last entry of its parent is dedented in place.
             if end == cut.range.end && !is_flow(from) {
                 let start = line_start(from, cut.range.start);
                 let margin = source(from, start..cut.range.start)?;
@@ -179,7 +181,7 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
             }
             Edit::new(end..end, format!("\n{}", indented(&cut.lines, column)))
         }
-        Home::Before(holder) => {
+        Destination::Before(holder) => {
             if column_of(holder.key)? != 0 {
                 return None;
             }
@@ -192,7 +194,7 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
     Some(sorted(edits))
 }
 
-/// Returns the edit that writes what is in brackets on one line over several lines, with more after it.
+/// Returns the edit that expands a one-line flow collection to several lines and appends more.
 fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     let column = column_of(holder.key)?;
     let list = holder.value;
@@ -200,7 +202,7 @@ fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     let text = list.document().text();
     let written = source(list, range.clone())?;
     let behind = source(list, range.end..end_of_lines(holder)?)?;
-    // Only the colon is before the bracket.
+    // Only the colon precedes the bracket.
     if written.contains(['\n', '\r'])
         || !behind.trim().is_empty()
         || !written.trim_start_matches(':').trim_start().starts_with(['[', '{'])
@@ -226,7 +228,7 @@ fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     Some(Edit::new(range, format!(":\n{}", indented(&lines, column + 2))))
 }
 
-/// Where the last line of an entry ends, after which there is nothing but a comment.
+/// Returns the end of the last line of an entry if only a comment follows on it.
 fn end_of_lines(entry: EntryRef<'_>) -> Option<usize> {
     let end = end_of_entry(entry);
     let stop = end_of_line(entry.key, end)?;
@@ -235,7 +237,7 @@ fn end_of_lines(entry: EntryRef<'_>) -> Option<usize> {
     (behind.is_empty() || behind.starts_with('#')).then_some(stop)
 }
 
-/// Joins a list to the one right before it, which is under another key: the line of the second key goes.
+/// Joins a list to the one immediately before it, which is under another key: the line of the second key is removed.
 pub(crate) fn joined(mapping: NodeRef<'_>, first: EntryRef<'_>, second: EntryRef<'_>) -> Option<Vec<Edit>> {
     if !can_change_value(first.value) || !can_change_value(second.value) {
         return None;
@@ -258,7 +260,7 @@ fn cut_lines(from: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Cut> {
     let lines = lines::entry(from, entry)?;
     let column = lines.column();
     let written = source(from, lines.range.clone())?;
-    // What continues at the column of its key would no longer belong to it further right.
+    // Text at the column of its key would no longer belong to it after indenting.
     let must_be_deeper = entry.value.scalar().is_some() || is_flow(entry.value);
     let mut all = Vec::new();
     for (index, line) in written.lines().enumerate() {
@@ -291,8 +293,8 @@ fn cut_from_braces(entry: EntryRef<'_>) -> Option<Cut> {
     Some(Cut { range, column: 0, lines: vec![words.clone()], words: Some(words) })
 }
 
-/// Returns the beginning of the line of a key, or of the comments right above it; those at the head of a file are about
-/// the file.
+/// Returns the start of the line of a key, or of the comments directly above it; comments at the top of a file belong
+/// to the file.
 fn above_comments(key: NodeRef<'_>) -> usize {
     let text = key.document().text();
     let line = text.byte_to_line(key.own_range().start);

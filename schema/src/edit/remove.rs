@@ -1,4 +1,4 @@
-//! Entries and items that go, or become comments.
+//! Removes entries and items, or comments them out.
 
 use crate::{
     document::{EntryRef, NodeRef, Pointer, Shape},
@@ -11,10 +11,10 @@ use super::{
     source,
 };
 
-/// Maximum number of entries of a mapping for which comments are offered.
+/// Maximum number of entries of a mapping for which to offer commenting out.
 const MAX_ENTRIES: usize = 256;
 
-/// Takes an entry out of a mapping, with its lines. `None` where nothing else would remain, or another place uses it.
+/// Removes an entry of a mapping, with its lines. `None` if it is the only one, or is used elsewhere.
 pub(crate) fn remove_entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if !is_own(mapping) || entry.key.is_through_alias() || has_anchor(entry.value) {
@@ -28,14 +28,14 @@ fn from_lines(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Edit> {
     if !lines.before.contains('-') {
         return whole_lines(mapping, &lines).filter(|_| mapping.entries().nth(1).is_some());
     }
-    // The next entry takes its place after the dash.
+    // The next entry moves to its place after the dash.
     let next = mapping.entries().find(|entry| entry.key.own_range().start > lines.range.start)?;
     let next = next.key.own_range().start;
     let between = source(mapping, end_of_entry(entry)..next)?;
     between.trim().is_empty().then(|| Edit::new(lines.range.start..next, ""))
 }
 
-/// Takes an entry out of braces, with one of the commas around it.
+/// Removes an entry of a flow mapping, with one adjacent comma.
 fn from_braces(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Edit> {
     let start = entry.key.own_range().start;
     let entries: Vec<EntryRef<'_>> = mapping.entries().collect();
@@ -45,12 +45,12 @@ fn from_braces(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Edit> {
         (Some(previous), None) => end_of_entry(entries[previous])..end_of_entry(entry),
         (None, None) => return None,
     };
-    // A comment between the two would go, too.
+    // A comment between the two would be removed too.
     let gone = source(mapping, range.clone())?;
     (!gone.contains(['\n', '\r', '#'])).then(|| Edit::new(range, ""))
 }
 
-/// Takes an item out of a list. `None` where nothing else would remain, or another place uses it.
+/// Removes an item of a list. `None` if it is the only one, or is used elsewhere.
 pub(crate) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Vec<Edit>> {
     let list = list.resolved();
     let item = list.item_at(index)?;
@@ -60,7 +60,7 @@ pub(crate) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Vec<Edit>> 
     if !is_flow(list) {
         return Some(vec![whole_lines(list, &lines::item(list, item)?)?]);
     }
-    // In brackets the comma goes, too.
+    // In flow style, the comma is removed too.
     let end = |item: NodeRef<'_>| super::end_of(item);
     let start = |item: NodeRef<'_>| if item.alias().is_some() { item.range().start } else { item.own_range().start };
     let range = match index.checked_sub(1) {
@@ -71,19 +71,19 @@ pub(crate) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Vec<Edit>> 
     (!gone.contains('#')).then(|| vec![Edit::new(range, "")])
 }
 
-/// Takes lines out. What begins with a dash that is not its own would take the item with it.
+/// Removes lines. `None` if they begin with the dash of an enclosing item, which would be removed too.
 fn whole_lines(node: NodeRef<'_>, lines: &Lines) -> Option<Edit> {
     let range = line_start(node, lines.range.start)..next_line(node, lines.range.end);
     (!lines.before.contains('-')).then(|| Edit::new(range, ""))
 }
 
-/// Turns an entry or an item into a comment. `at` leads to it from `root`. Nothing is lost but what it was taken for, which is
-/// why the mapping or the list must keep something else.
+/// Comments out the entry or item at `at` below `root`. Its effect is lost, so the mapping or list must have at least
+/// one other.
 pub(crate) fn comment_out(root: NodeRef<'_>, at: &Pointer) -> Option<Vec<Edit>> {
     let (parent, last) = (root.find(&at.parent()?)?, at.last()?);
     match parent.shape() {
         Shape::Mapping => {
-            // Where there are thousands of problems, one fix for each would cost more than it helps.
+            // With thousands of problems, one such fix for each would be too expensive.
             if parent.entries().take(MAX_ENTRIES).count() == MAX_ENTRIES || parent.entries().nth(1).is_none() {
                 return None;
             }
@@ -100,12 +100,12 @@ pub(crate) fn comment_out(root: NodeRef<'_>, at: &Pointer) -> Option<Vec<Edit>> 
     }
 }
 
-/// Turns an entry into a comment, whether or not another one has the same key.
+/// Comments out an entry, even if another one has the same key.
 pub(crate) fn comment_entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     Some(as_comment(mapping, &lines::entry(mapping, entry)?))
 }
 
-/// Puts a sign before each line.
+/// Prefixes each line with `#`.
 fn as_comment(node: NodeRef<'_>, lines: &Lines) -> Vec<Edit> {
     let text = node.document().text();
     let (first, last) = (text.byte_to_line(lines.range.start), text.byte_to_line(lines.range.end));

@@ -1,4 +1,4 @@
-//! Entries and lists that are written another way.
+//! Changes the form of entries and lists.
 
 use crate::{
     document::{EntryRef, NodeRef},
@@ -11,7 +11,7 @@ use super::{
     margin, source,
 };
 
-/// Gives a key that has no value one, on its line.
+/// Adds a value to a key without one, on its line.
 pub(crate) fn fill(entry: EntryRef<'_>, words: &str) -> Option<Vec<Edit>> {
     let (key, value) = (entry.key, entry.value);
     if key.is_through_alias() || !is_own(value) || !value.is_null() || !value.own_range().is_empty() {
@@ -24,8 +24,8 @@ pub(crate) fn fill(entry: EntryRef<'_>, words: &str) -> Option<Vec<Edit>> {
     rest[blanks..].starts_with(':').then(|| vec![Edit::new(colon..colon, format!(" {words}"))])
 }
 
-/// Writes lines instead of an entry with all its own. `kept` is the node whose words they hold: comments elsewhere
-/// would be lost.
+/// Replaces an entry and everything below it with lines. `kept` is the node whose text they contain: comments outside
+/// of it would be lost.
 pub(crate) fn replace_entry(
     mapping: NodeRef<'_>,
     entry: EntryRef<'_>,
@@ -37,7 +37,7 @@ pub(crate) fn replace_entry(
     Some(vec![Edit::new(place.range.clone(), indented(new, place.column()).trim_start().to_owned())])
 }
 
-/// Writes one entry instead of all those of a mapping.
+/// Replaces all entries of a mapping with one.
 pub(crate) fn replace_entries(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edit>> {
     let entries: Vec<EntryRef<'_>> = mapping.entries().collect();
     let (first, last) = (entries.first()?, entries.last()?);
@@ -52,11 +52,11 @@ pub(crate) fn replace_entries(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Ed
     Some(vec![Edit::new(first.key.own_range().start..lines::end_of_entry(*last), line)])
 }
 
-/// Puts the only entry of a mapping in block style in quotes, as one text. Returns that text as well.
+/// Puts the only entry of a block mapping in quotes, as one string. Also returns that string.
 pub(crate) fn quote_entry(mapping: NodeRef<'_>) -> Option<(String, Vec<Edit>)> {
     let mut entries = mapping.entries();
     let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
-    // The colon of a key without a value belongs to the text.
+    // The colon of a key without a value belongs to the string.
     let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
     let words = source(mapping, range.clone()).filter(|words| !words.contains(['\n', '\r']))?;
     let has_marks = [mapping, entry.key, entry.value].into_iter().any(is_marked);
@@ -67,7 +67,7 @@ pub(crate) fn quote_entry(mapping: NodeRef<'_>) -> Option<(String, Vec<Edit>)> {
     Some((quoted.clone(), vec![Edit::new(range, quoted)]))
 }
 
-/// Makes a mapping of a list with one item: the entry `line`, which holds the words of `kept`.
+/// Replaces a list of one item with a mapping: the entry `line`, which contains the text of `kept`.
 pub(crate) fn mapping_of_item(entry: EntryRef<'_>, line: &str, kept: NodeRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value;
     let mut items = list.items();
@@ -82,7 +82,7 @@ pub(crate) fn mapping_of_item(entry: EntryRef<'_>, line: &str, kept: NodeRef<'_>
     }
     let place = lines::item(list, item)?;
     keeps_comments(list, &place.range, kept)?;
-    // Without its dash an item would begin where its key begins.
+    // Without its dash, an item would begin in the column of its key.
     let column = margin(list, entry.key.own_range().start)?.chars().count();
     let more = if place.column() > column { 0 } else { column + 2 - place.column() };
     Some(vec![Edit::new(place.range, format!("{}{line}", " ".repeat(more)))])
@@ -94,8 +94,8 @@ fn keeps_comments(node: NodeRef<'_>, range: &std::ops::Range<usize>, kept: NodeR
     around.iter().all(|words| !words.contains('#')).then_some(())
 }
 
-/// Puts `line` instead of a key, and beside it what is below the key: the entries of a mapping, or a scalar as the
-/// entry `member`. `None` where the key has a value and is not alone.
+/// Replaces a key with `line`, and adds the value below the key next to it: the entries of a mapping, or a scalar as
+/// the entry `member`. `None` if the key has a value and is not the only one.
 pub(crate) fn split_key(
     mapping: NodeRef<'_>,
     entry: EntryRef<'_>,
@@ -110,7 +110,7 @@ pub(crate) fn split_key(
     let column = margin(value, start)?.chars().count();
     let indent = " ".repeat(column);
     if value.is_null() && own.is_empty() {
-        // In braces a key may be alone.
+        // In flow style, a key may have no value.
         let rest = source(value, key.own_range().end..next_line(value, key.own_range().end))?;
         let blanks = rest.len() - rest.trim_start_matches(' ').len();
         let colon = if rest[blanks..].starts_with(':') { blanks + 1 } else { 0 };

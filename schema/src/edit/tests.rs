@@ -1,4 +1,4 @@
-//! What the operations make of a text, in both line ends; every result is a text without problems of its own.
+//! Results of the operations, with both line endings. Every result must be free of problems.
 
 mod lists;
 mod members;
@@ -7,13 +7,13 @@ mod reshape;
 
 use super::*;
 use crate::{
-    cure::{adapted, replaced},
     dialect::ScalarRules,
     document::Document,
     faults,
+    fixing::{adapted, replaced},
 };
 
-/// Returns what an operation makes of a text.
+/// Compares the result of an operation.
 #[track_caller]
 fn check(text: &str, go: impl Fn(NodeRef<'_>) -> Option<Vec<Edit>>, expected: Option<&str>) {
     for (text, expected) in [

@@ -1,17 +1,17 @@
-//! Patterns over paths. The search is bounded: a pattern like `**/**/*` over a huge tree ends, and says
-//! that it was cut off.
+//! Glob patterns. The search is bounded: a pattern like `**/**/*` in a huge tree terminates and reports
+//! that it was truncated.
 
 use super::{FileKind, Matches};
 
-/// Maximum number of directory entries that are looked at.
+/// Maximum number of directory entries to visit.
 const ENTRY_LIMIT: usize = 100_000;
 
-/// No tree is searched deeper.
+/// Maximum depth of the search.
 const DEPTH_LIMIT: usize = 32;
 
-/// Returns what a pattern matches in the tree that `list` shows.
+/// Returns the matches of a pattern in the tree that `list` returns.
 ///
-/// `real` gives the path of a directory without symbolic links, where it may be entered.
+/// `real` returns the path of a directory without symbolic links, if it may be entered.
 pub(super) fn glob(
     list: &dyn Fn(&str) -> Vec<(String, FileKind)>,
     real: &dyn Fn(&str) -> Option<String>,
@@ -28,7 +28,7 @@ pub(super) fn glob(
     search.found
 }
 
-/// Whether a pattern matches a path, without a look at the disk.
+/// Whether a pattern matches a path, without access to files.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     fn rest(segments: &[&str], names: &[&str]) -> bool {
         match (segments.split_first(), names.split_first()) {
@@ -45,7 +45,7 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
         text.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
     };
     let (segments, names) = (cut(pattern), cut(path));
-    // Each `**` multiplies the ways to match.
+    // Each `**` multiplies the number of ways to match.
     if names.len() > DEPTH_LIMIT || segments.iter().filter(|segment| *segment == "**").count() > 4 {
         return false;
     }
@@ -57,14 +57,14 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
 struct Search<'l> {
     list: &'l dyn Fn(&str) -> Vec<(String, FileKind)>,
     real: &'l dyn Fn(&str) -> Option<String>,
-    /// The real paths of the directories that were entered, from the one where the search began.
+    /// Real paths of the directories that are currently entered, from the start of the search.
     trail: Vec<String>,
     seen: usize,
     found: Matches,
 }
 
 impl Search<'_> {
-    /// Searches a directory, unless a link leads out to it, or back to where the search came from.
+    /// Searches a directory, unless a link leads out of the tree or back to an entered directory.
     fn enter(&mut self, directory: &str, segments: &[&str], depth: usize) {
         let Some(real) = (self.real)(directory) else { return };
         if self.trail.contains(&real) || !is_below(&real, &self.trail[0]) {
@@ -109,7 +109,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a path leads further down from a directory. Both begin with as many `..` as they need.
+/// Whether a path is below a directory. Both begin with as many `..` as necessary.
 fn is_below(path: &str, directory: &str) -> bool {
     fn cut(path: &str) -> (usize, Vec<&str>) {
         let (up, names): (Vec<&str>, Vec<&str>) =
@@ -117,29 +117,29 @@ fn is_below(path: &str, directory: &str) -> bool {
         (up.len(), names)
     }
     let ((up, names), (base_up, base)) = (cut(path), cut(directory));
-    // What is less far above is below the other.
+    // A path with fewer `..` is below one with more.
     up < base_up && base.is_empty() || up == base_up && names.len() > base.len() && names.starts_with(&base)
 }
 
-/// Whether one pattern of a name, without `/`, matches a name.
+/// Whether a pattern without `/` matches a name.
 fn name_matches(pattern: &str, name: &str) -> bool {
     is_match(pattern, name, &['!', '^'])
 }
 
-/// Returns whether a pattern of a name, without `/`, matches a name as in Python's `glob`: `*`, `?`, `[...]` and `[!...]`. A
-/// leading dot is matched only by a dot.
+/// Whether a pattern without `/` matches a name as in Python's `glob`: `*`, `?`, `[...]` and `[!...]`. A
+/// leading dot matches only a literal dot.
 pub fn python_name_matches(pattern: &str, name: &str) -> bool {
     is_match(pattern, name, &['!'])
 }
 
-/// Whether a pattern matches a name, where the first letter in brackets may be one of `negations`.
+/// Whether a pattern matches a name; `negations` are the characters that negate a bracket expression.
 fn is_match(pattern: &str, name: &str, negations: &[char]) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;
     }
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut on) = (0, 0);
-    // The last `*`, and where its match ends: only it needs to be tried again.
+    // The last `*` and the end of its match: only it needs backtracking.
     let mut star: Option<(usize, usize)> = None;
     while on < name.len() {
         let step = match pattern.get(at) {
@@ -169,7 +169,7 @@ fn is_match(pattern: &str, name: &str, negations: &[char]) -> bool {
     pattern[at..].iter().all(|letter| *letter == '*')
 }
 
-/// Returns the place after a `[...]` that takes the letter. A bracket that is not closed stands for itself.
+/// Returns the index after a `[...]` that matches the character. An unclosed bracket is literal.
 fn class(pattern: &[char], start: usize, letter: char, negations: &[char]) -> Option<usize> {
     let mut at = start + 1;
     let negated = pattern.get(at).is_some_and(|letter| negations.contains(letter));

@@ -1,10 +1,10 @@
-//! The kind of file.
+//! The kind of file of scripted gateways.
 
 use super::{GatewayScript, lint};
 use crate::{
     dialect::Dialect,
     json_schema::generate,
-    kind::{Sight, Signs},
+    kind::{Candidate, Signs},
     spec_file::{Empty, Family, Kind, Landmarks, Names, SpecFile},
 };
 
@@ -29,14 +29,14 @@ impl SpecFile {
 struct Runs;
 
 impl Signs for Runs {
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        self.has_one_of_its_own(sight)
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        self.has_one_of_its_own(candidate)
     }
 
-    /// Whether the runs or the scores of a scripted gateway are in it, or are about to be.
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has_in_items("runs", &["when", "steps"])
-            || sight.has_in_items("scores", &["score"])
-            || sight.is_unfilled("runs")
+    /// Whether the file contains the runs or the scores of a scripted gateway, or is about to.
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has_in_items("runs", &["when", "steps"])
+            || candidate.has_in_items("scores", &["score"])
+            || candidate.is_unfilled("runs")
     }
 }

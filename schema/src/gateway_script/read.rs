@@ -1,4 +1,4 @@
-//! A scripted gateway as it is played: its runs and steps, each with the line that it is in.
+//! A scripted gateway, ready to be played: its runs and steps, each with its line number.
 
 use crate::{
     document::Pointer,
@@ -8,16 +8,16 @@ use crate::{
 
 use super::{GatewayScript, Health, LogForm, Run, Score, Step, When};
 
-/// A scripted gateway as it is played.
+/// A scripted gateway, ready to be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     /// A scripted run.
     pub runs: Vec<RunLines>,
     /// Response of `/health`.
     pub health: Health,
-    /// What the judge answers.
+    /// Answers of the judge.
     pub scores: Vec<Score>,
-    /// The path of the log, its templates not filled; `None` where the script does not say it.
+    /// Path of the log, with unexpanded templates; `None` if the script does not set it.
     pub log: Option<String>,
     /// Format of the log lines.
     pub form: LogForm,
@@ -25,22 +25,22 @@ pub struct Lines {
     pub spans: bool,
 }
 
-/// A run, with the lines of its steps.
+/// A run, with the line numbers of its steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunLines {
-    /// The line that it begins in; the first one is 1.
+    /// Line number of its start, from 1.
     pub number: usize,
     /// Conditions that start the run.
     pub when: When,
-    /// The agent that works.
+    /// Agent of the run.
     pub agent: String,
-    /// Its effect.
+    /// Steps of the run, in order.
     pub steps: Vec<Line<Step>>,
-    /// Whether it ends.
+    /// Whether the run ends.
     pub done: bool,
 }
 
-/// Reads a scripted gateway. The error names the line of the first problem, and is made to follow the name of the file.
+/// Parses a scripted gateway. The error contains the line of the first problem, and can follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
     let (script, places): (GatewayScript, Places) = read_valid(text, SpecFile::GATEWAY)?;
     let runs = Pointer::root().key("runs");

@@ -1,4 +1,4 @@
-//! `{{name}}` in scripted gateways: which names there are.
+//! Template variables (`{{name}}`) in scripted gateways.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::{
 
 const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
 
-/// Every variable.
+/// All variables.
 const VARIABLES: &[Variable] = &[
     Variable { name: "run_id", docs: "The id of the run.", files: FILES },
     Variable { name: "session_key", docs: "The session key of the run.", files: FILES },
@@ -17,7 +17,7 @@ const VARIABLES: &[Variable] = &[
     Variable { name: "now", docs: "The current time in UTC, such as `2026-05-14T12:00:00Z`.", files: FILES },
 ];
 
-/// What is filled in.
+/// Syntax of the templates.
 pub const FILLING: Filling = Filling {
     word: "gateway",
     texts: "strings of scripted gateways",
@@ -27,7 +27,7 @@ pub const FILLING: Filling = Filling {
     unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
 };
 
-/// Fills the placeholders of a text in one pass. Those without a value stay as they are.
+/// Expands the placeholders of a text in one pass. Those without a value are kept.
 pub fn expand<'v>(text: &'v str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
     let mut expanded = String::with_capacity(text.len());
     let mut from = 0;

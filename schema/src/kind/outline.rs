@@ -1,66 +1,66 @@
-//! The keys of the first two levels of a text, as far as indentation and brackets show them. A damaged text has an
-//! outline, too.
+//! Keys of the first two levels of a text, according to indentation and brackets. Damaged text also has an
+//! outline.
 
-/// The keys of the first two levels.
+/// Keys of the first two levels.
 #[derive(Debug, Default)]
 pub(crate) struct Outline<'t> {
-    /// The keys of the root.
+    /// Keys of the root.
     pub(crate) keys: Vec<Entry<'t>>,
-    /// Keys one level below.
+    /// Keys of the second level.
     pub(crate) below: Vec<Below<'t>>,
-    /// The keys of each item, where the root is a list. Only of the first ones.
+    /// Keys of each of the first items, if the root is a list.
     pub(crate) items: Vec<Vec<&'t str>>,
-    /// Whether there is anything besides.
+    /// Whether there is other content.
     pub(crate) other: bool,
 }
 
-/// A key, and what follows it on its line.
+/// A key, and the value on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'t> {
     pub(crate) key: &'t str,
-    /// The value beside the key; empty where there is none, or only a comment.
+    /// Value next to the key; empty if there is none, or only a comment.
     pub(crate) value: &'t str,
 }
 
-/// A key one level below the root.
+/// A key of the second level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Below<'t> {
-    /// The place of the key above it.
+    /// Index of its parent key.
     parent: usize,
-    /// Whether it is in an item of a list, and not in a mapping.
+    /// Whether it is in an item of a list instead of a mapping.
     is_in_item: bool,
     entry: Entry<'t>,
 }
 
 impl Entry<'_> {
-    /// Returns the value without quotes and without a comment after it.
+    /// Returns the value without quotes and without a trailing comment.
     pub(crate) fn text(&self) -> &str {
         let value = self.value.split(" #").next().unwrap_or_default().trim();
         value.trim_matches(['"', '\''])
     }
 }
 
-/// The columns of what is directly below a key of the root.
+/// Columns of the content directly below a key of the root.
 #[derive(Clone, Copy, Debug)]
 enum Inner {
-    /// Nothing was seen yet.
+    /// Nothing was read yet.
     Unseen,
-    /// The keys of a mapping.
+    /// Keys of a mapping.
     Mapping { keys: usize },
-    /// The dashes of a list, and the keys of its items.
+    /// Dashes of a list, and keys of its items.
     List { dash: usize, keys: usize },
 }
 
 impl<'t> Outline<'t> {
     pub(crate) fn of(text: &'t str) -> Outline<'t> {
-        /// The items, and the keys, that are looked at. The kind of a suite shows early.
+        /// Maximum number of items and of keys to read. The kind of a suite is apparent early.
         const LIMIT: usize = 256;
         let mut outline = Outline::default();
         if outline.read_flow(text, LIMIT) {
             return outline;
         }
         let mut inner = Inner::Unseen;
-        // The column of the keys of a root that is a list.
+        // Column of the keys if the root is a list.
         let mut item_keys = 0;
         for line in text.trim_start_matches('\u{feff}').lines() {
             let words = line.trim_start_matches(' ');
@@ -128,14 +128,14 @@ impl<'t> Outline<'t> {
         outline
     }
 
-    /// Reads what is after the dash of an item.
+    /// Reads the text after the dash of an item.
     fn read_item(&mut self, parent: usize, rest: &'t str) {
         let rest = rest.trim_start();
         let entries = key_of(rest).into_iter().chain(in_braces(rest));
         self.below.extend(entries.map(|entry| Below::new(parent, true, entry)));
     }
 
-    /// Reads a file that is one mapping or list in brackets, as JSON is; false where it is none.
+    /// Reads a file that is one flow mapping or list, such as JSON; returns false if it is not.
     fn read_flow(&mut self, text: &'t str, limit: usize) -> bool {
         let mut at = 0;
         let start = text.trim_start_matches('\u{feff}').lines().find_map(|line| {
@@ -147,7 +147,7 @@ impl<'t> Outline<'t> {
             return false;
         }
         let mut open: Vec<char> = Vec::new();
-        // Where a key or a value begins that is not yet over.
+        // Start of a key or value that has not ended yet.
         let mut begin = None;
         let mut letters = text[at..].char_indices().peekable();
         while let Some((offset, letter)) = letters.next() {
@@ -192,7 +192,7 @@ impl<'t> Outline<'t> {
                         ['[', '{'] => self.items.last_mut().into_iter().for_each(|item| item.push(key)),
                         _ => {}
                     }
-                    // What follows is a value, until the next comma.
+                    // A value follows, up to the next comma.
                     begin = None;
                 }
                 _ if letter.is_whitespace() => {}
@@ -235,12 +235,12 @@ impl<'t> Below<'t> {
     }
 }
 
-/// Returns the column of what is after a dash.
+/// Returns the column of the text after a dash.
 fn indent_behind(dash: usize, rest: &str) -> usize {
     dash + 2 + rest.len() - rest.trim_start_matches(' ').len()
 }
 
-/// Returns the entry that a line begins with.
+/// Returns the entry at the start of a line.
 fn key_of(line: &str) -> Option<Entry<'_>> {
     let line = line.trim_start_matches(' ');
     let (key, rest) = match line.chars().next()? {
@@ -256,14 +256,14 @@ fn key_of(line: &str) -> Option<Entry<'_>> {
     Some(Entry { key: key.trim_end(), value: if value.starts_with('#') { "" } else { value } })
 }
 
-/// Returns the entries of the first mapping of a list in brackets, as far as one line shows them.
+/// Returns the entries of the first mapping of a flow list, as far as they are on one line.
 fn in_brackets(value: &str) -> impl Iterator<Item = Entry<'_>> {
     let first = value.trim_start().strip_prefix('[').map(str::trim_start).filter(|rest| rest.starts_with('{'));
     let first = first.unwrap_or_default();
     in_braces(first.find('}').map_or(first, |end| &first[..=end]))
 }
 
-/// Returns the entries of a mapping in braces, as far as one line shows them.
+/// Returns the entries of a flow mapping, as far as they are on one line.
 fn in_braces(value: &str) -> impl Iterator<Item = Entry<'_>> {
     let inner = value.trim_start().strip_prefix('{').unwrap_or_default();
     let inner = inner.trim_end().strip_suffix('}').unwrap_or(inner);

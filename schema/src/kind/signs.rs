@@ -1,4 +1,4 @@
-//! How a kind of file is recognised by its content, where its name is not enough.
+//! Recognises a kind of file by its content, if its name is not sufficient.
 
 use super::outline::{Entry, Outline};
 use crate::{
@@ -7,87 +7,87 @@ use crate::{
     words::nearest,
 };
 
-/// How much a content says.
+/// Strength of the evidence in the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// The format calls itself by its name.
+    /// The content names the format.
     Name,
-    /// Two keys that no other tool has like that.
+    /// Two keys that no other tool uses in this way.
     Keys,
-    /// Keys that other tools may have as well.
+    /// Keys that other tools may also use.
     Hint,
 }
 
 impl Strength {
-    /// Returns what keys say that are telling, or not.
+    /// Returns the strength of keys that are specific to the format, or not.
     pub(crate) fn of_keys(are_telling: bool) -> Strength {
         if are_telling { Strength::Keys } else { Strength::Hint }
     }
 }
 
-/// How a kind of file is recognised by its content.
+/// Recognises a kind of file by its content.
 pub trait Signs: Sync {
-    /// Returns the keys at the root by one of which a file is of this kind, once its format is known.
+    /// Returns the root keys that identify this kind once the format is known.
     fn root_keys(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Returns how much the content says for this kind, under any name; `None` if it does not look like one.
-    fn content(&self, _sight: &Sight<'_>) -> Option<Strength> {
+    /// Returns the strength of the content for this kind, under any name; `None` if it does not match.
+    fn content(&self, _candidate: &Candidate<'_>) -> Option<Strength> {
         None
     }
 
-    /// Whether two keys are as only this kind of file has them. What says so under any name is known already.
-    fn has_two_of_its_own(&self, _sight: &Sight<'_>) -> bool {
+    /// Whether two keys are specific to this kind of file. Content that is sufficient under any name is already known.
+    fn has_two_of_its_own(&self, _candidate: &Candidate<'_>) -> bool {
         false
     }
 
-    /// Whether a key is as only this kind of file has it, or nothing is in it yet.
-    fn has_one_of_its_own(&self, _sight: &Sight<'_>) -> bool {
+    /// Whether a key is specific to this kind of file, or the file has no content yet.
+    fn has_one_of_its_own(&self, _candidate: &Candidate<'_>) -> bool {
         false
     }
 
-    /// Whether the content is that of another tool, whatever keys there are.
-    fn is_of_another_tool(&self, _sight: &Sight<'_>) -> bool {
+    /// Whether the content belongs to another tool, regardless of its keys.
+    fn is_of_another_tool(&self, _candidate: &Candidate<'_>) -> bool {
         false
     }
 
-    /// Whether little of the content is enough in a place that no other tool looks at.
-    fn is_clear_in_its_place(&self, _sight: &Sight<'_>) -> Option<bool> {
+    /// Whether the content is sufficient in a location that no other tool uses.
+    fn is_clear_in_its_place(&self, _candidate: &Candidate<'_>) -> Option<bool> {
         None
     }
 
-    /// Whether a file of this name may be one, although the name is not a usual one.
+    /// Whether a file with this unusual name may be of this kind.
     fn may_be_named(&self, _path: &str) -> bool {
         false
     }
 
-    /// Whether the settings of a workspace name such files by patterns.
+    /// Whether the settings of a workspace define patterns for such files.
     fn is_named_by_patterns(&self) -> bool {
         false
     }
 }
 
-/// The signs of a kind of file that is recognised by its name alone.
+/// Signs of a kind of file that is recognised only by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct NoSigns;
 
 impl Signs for NoSigns {}
 
-/// The outline of a file that may be of a kind.
+/// Outline of a file that may be of a kind.
 #[derive(Clone, Copy)]
-pub struct Sight<'a> {
+pub struct Candidate<'a> {
     pub(crate) file: SpecFile,
     pub(crate) outline: &'a Outline<'a>,
 }
 
-impl<'a> Sight<'a> {
-    /// Whether a key of the root is there, and holds what it must hold in this kind of file.
+impl<'a> Candidate<'a> {
+    /// Whether a root key exists and has a value of the type that this kind requires.
     pub fn has(&self, key: &str) -> bool {
         self.outline.has(key) && self.agrees(key)
     }
 
-    /// Whether a key is one of this kind of file, or nearly so, and holds what it must hold there.
+    /// Whether a key is one of this kind of file, or similar to one, and has a value of the required type.
     pub(crate) fn agrees(&self, key: &str) -> bool {
         let fields = Shape::of(self.file).all_fields();
         let names = || fields.iter().map(|field| field.name);
@@ -110,35 +110,35 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Returns how many of the keys of the root agree.
+    /// Returns the number of root keys that agree.
     pub(super) fn known(&self) -> usize {
         self.outline.keys.iter().filter(|entry| self.agrees(entry.key)).count()
     }
 
-    /// Returns the first key of the root that is this one, or nearly so, and agrees.
+    /// Returns the first root key that is this one, or similar to it, and agrees.
     pub(crate) fn near(&self, key: &str) -> Option<&'a Entry<'a>> {
         let mut meant =
             self.outline.keys.iter().filter(|entry| entry.key == key || nearest(entry.key, [key]).is_some());
         meant.find(|entry| self.agrees(entry.key))
     }
 
-    /// Whether a key of the root holds nothing yet.
+    /// Whether a root key has no content yet.
     pub(crate) fn is_unfilled(&self, key: &str) -> bool {
         self.is_empty_list(key) && self.outline.members(key).next().is_none()
     }
 
-    /// Whether a key of the root holds nothing yet, and no item.
+    /// Whether a root key has neither a value nor items yet.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         let is_empty = |entry: &Entry<'_>| matches!(entry.value, "" | "[]" | "{}");
         self.outline.entry(key).is_some_and(is_empty) && self.outline.of_items(key).next().is_none()
     }
 
-    /// Returns how many of these keys are in the mapping at a key of the root.
+    /// Returns how many of these keys are in the mapping at a root key.
     pub(crate) fn members(&self, key: &str, known: &[&str]) -> usize {
         known.iter().filter(|known| self.outline.members(key).any(|entry| entry.key == **known)).count()
     }
 
-    /// Whether an item of the list at a key of the root has one of these keys.
+    /// Whether an item of the list at a root key has one of these keys.
     pub fn has_in_items(&self, key: &str, known: &[&str]) -> bool {
         self.outline.of_items(key).any(|entry| known.contains(&entry.key))
     }

@@ -1,4 +1,4 @@
-//! Which kind a file is taken for, and which files of other tools are left alone.
+//! Detected kinds, and files of other tools that are ignored.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn scripted_gateways_need_their_name_and_runs_or_scores() {
     check(".gateway.yaml", "runs: []\n", None);
 }
 
-/// What a file is where the directories around it say that.
+/// Checks the kind of a file in such a workspace.
 #[track_caller]
 fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {
     let around = Around { workspace: &|| workspace, ..Around::NOTHING };
@@ -69,17 +69,17 @@ fn names_that_others_have_need_a_second_sign() {
         check_in(Workspace::Settings, path, text, ours);
         check_in(Workspace::Target, path, text, ours);
     }
-    // Keys that are nearly ours; a list only where no other tool has its files.
+    // Misspelt keys; a list only where no other tool has its files.
     check_in(Workspace::Settings, path, "vresion: '1.0'\nscenaros:\n- name: a\n", ours);
     check_in(Workspace::Settings, path, "- a\n- b\n", None);
     check_in(Workspace::Settings, "skills/a/tests/scenarios.yaml", "- a\n- b\n", ours);
-    // The content alone, and with the name.
+    // Only the content, and the content with the name.
     let text = "target: {type: skill, path: a}\nscenarios: []\n";
     check_in(Workspace::Unknown, path, text, ours);
     check_in(Workspace::Unknown, "x.yaml", text, Some((SpecFile::CLAWSPEC_SCENARIOS, true)));
     check_in(Workspace::Settings, "x.yaml", text, ours);
     check_in(Workspace::Unknown, path, "scenarios:\n- name: a\n  when: {invoke: b}\n  then:\n  - type: c\n", ours);
-    // The directories where ClawSpec looks.
+    // Directories in which ClawSpec looks.
     let guess = |file| Some((file, true));
     check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::CLAWSPEC_SCENARIOS));
     check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::CLAWSPEC_HANDOFF));
@@ -101,7 +101,7 @@ fn names_that_others_have_need_a_second_sign() {
     let baselines = Some((SpecFile::CLAWSPEC_BASELINES, false));
     check_in(Workspace::Unknown, "s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", baselines);
     check("scenarios.yaml", "", None);
-    // What a contract holds says which one it is.
+    // The content of a contract decides its kind.
     let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
     check("s/tests/pipeline.yaml", handoff, Some(SpecFile::CLAWSPEC_HANDOFF));
 }
@@ -162,7 +162,7 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
         "- hosts: all\n  tasks:\n    - name: x\n      command: y\n",
         "repos:\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
         "markers: [slow]\ntestpaths: [tests]\n",
-        // Sentences of behaviour
+        // Sentences of behaviour-driven tests
         "scenarios:\n  - name: a\n    given: a user\n    when: the user logs in\n    then: a page is shown\n",
         "baselines:\n  model: 0.9\n",
         // Molecule
@@ -190,7 +190,7 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
             check_in(Workspace::Unknown, path, text, None);
         }
     }
-    // In a repository that has settings of ClawSpec as well.
+    // In a repository that also has settings of ClawSpec.
     for text in strangers {
         for path in paths {
             check_in(Workspace::Settings, path, text, None);
@@ -259,7 +259,7 @@ fn the_author_has_the_first_word() {
     check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
     let nothing = Said { word: "nothing".to_owned(), kind: None, meant: None };
     assert_eq!(said("# speclens: dialect=nothing\n"), Some(nothing));
-    // The name of a dialect, where the content says which of its files it is.
+    // The name of a dialect, if the content decides which of its files it is.
     let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";
     check("x.yaml", tasks, Some(SpecFile::CLI_BENCH_TASKS));
     let scenarios = "# speclens: dialect=clawspec\ntarget:\n  path: a\nscenarios: []\n";
@@ -272,7 +272,7 @@ fn the_author_has_the_first_word() {
     );
     check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::CLAWSPEC_PIPELINE));
     check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::CLAWSPEC_LEDGER));
-    // A slip of the pen is no reason to look at nothing.
+    // A misspelling does not disable the directive.
     for slip in [
         "speclens: dialect=clawspec-handof",
         "speclens: dialekt=clawspec-handoff",

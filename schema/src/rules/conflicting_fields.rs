@@ -16,15 +16,15 @@ page! {
     "conflicting-fields", Error
 }
 
-/// Keys of which a mapping may have one.
+/// Keys that exclude each other in a mapping.
 #[derive(Debug)]
 struct Excluding(Vec<&'static str>);
 
-/// More than one key where each item is one assertion.
+/// Several keys in an item that is one assertion.
 #[derive(Debug)]
 struct SeveralInItem {
     keys: Vec<String>,
-    /// Where the item is: the finding is at its second key.
+    /// Location of the item: the finding is at its second key.
     item: Pointer,
 }
 

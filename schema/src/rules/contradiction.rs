@@ -18,23 +18,23 @@ page! {
 /// A lower bound that is greater than the upper one.
 #[derive(Debug)]
 struct EmptyRange {
-    /// The key of the lower bound.
+    /// Key of the lower bound.
     low: String,
-    /// The key of the upper one.
+    /// Key of the upper bound.
     high: &'static str,
 }
 
-/// Looks at a number that another key bounds.
+/// Checks a number that another key bounds.
 pub(crate) fn check_bounds(value: &Value<'_, '_>, report: &mut Report) {
     let Some((low, high)) = value.own_key().zip(value.shape().and_then(|shape| shape.at_most())) else { return };
     let Some(upper) = value.sibling(high) else { return };
     if number(value.node).zip(number(upper.node)).is_some_and(|(least, most)| least > most) {
         let rule = EmptyRange { low: low.to_owned(), high };
-        report.push(value.spot().finding(rule).with("the maximum", &upper));
+        report.push(value.lint_node().finding(rule).with("the maximum", &upper));
     }
 }
 
-/// Returns a number, which may be written as a text.
+/// Returns a number, which may be written as a string.
 fn number(node: NodeRef<'_>) -> Option<f64> {
     node.text()?.trim().parse().ok()
 }

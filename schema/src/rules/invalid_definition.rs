@@ -13,15 +13,15 @@ page! {
     "invalid-definition", Warning
 }
 
-/// A definition that does not pass ClawSpec's structural checks. The problem is in another file, so it is reported once where
-/// that is named.
+/// A definition that does not pass ClawSpec's structural checks. The problem is in another file, so it is reported
+/// once, where that file is named.
 #[derive(Debug)]
 struct Unstructured {
     file: String,
     failures: Vec<Failure>,
 }
 
-/// Looks at the definition of a target.
+/// Checks the definition of a target.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
     if target.elsewhere.is_some() || target.found(files) != Found::Target {
         return;

@@ -13,24 +13,24 @@ page! {
     "invalid-path", Error
 }
 
-/// A path that is absolute, or leads upwards, where it must not.
+/// A path that is absolute or leads upwards, although it must not.
 #[derive(Debug)]
 struct Outside(String);
 
-/// A path that leads somewhere on this machine only.
+/// A path that is valid only on this machine.
 #[derive(Debug)]
 pub(crate) struct NotPortable {
     path: String,
-    /// What it is: `is an absolute path of another system`.
+    /// Reason, as the end of a sentence: `is an absolute path of another system`.
     reason: &'static str,
 }
 
-/// Looks at a path that must not lead out of the workspace.
+/// Checks a path that must not lead out of the workspace.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let is_inside = value.shape().is_some_and(|shape| shape.is_inside());
     let path = value.node.as_str().filter(|path| is_inside && !path.is_empty() && files::inside(path).is_none());
     if let Some(path) = path {
-        report.push(value.spot().finding(Outside(path.to_owned())));
+        report.push(value.lint_node().finding(Outside(path.to_owned())));
     }
 }
 

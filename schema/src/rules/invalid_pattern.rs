@@ -12,38 +12,38 @@ page! {
     "invalid-pattern", Error
 }
 
-/// A pattern that is not searched for as it should be.
+/// A pattern that cannot be used as intended.
 #[derive(Debug)]
 enum InvalidPattern {
-    /// It cannot be used. The note says what happens.
+    /// The pattern cannot be used. The note describes the consequence.
     Unusable { reason: String, severity: Severity, note: Option<&'static str> },
-    /// It is valid, and too much for speclens.
+    /// The pattern is valid, but speclens does not support it.
     Unsupported { reason: String, note: &'static str },
-    /// `(?i)` where patterns ignore case anyway.
+    /// `(?i)` in a format whose patterns always ignore case.
     IgnoreCase,
-    /// It is searched for as plain text.
+    /// The pattern is searched for as plain text.
     PlainText { program: &'static str, pattern: String, reason: String },
-    /// It takes more than linear time, so nothing is masked with it.
+    /// Matching takes more than linear time, so the pattern is not used for masking.
     NotLinear(String),
-    /// The tool rejects it, because it may take too long.
+    /// The tool rejects the pattern, because it may take too long.
     Nested { program: &'static str, note: &'static str },
 }
 
-/// Looks at a pattern.
+/// Checks a pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Report) {
-    let Pattern { spot, text, usage, compiled, .. } = pattern;
+    let Pattern { lint_node, text, usage, compiled, .. } = pattern;
     let program = format.program();
     let Compiled::Broken(error) = compiled else {
         let beyond = match usage.limit {
             Limit::None => None,
-            // An empty match is reported as such.
+            // An empty match is reported separately.
             Limit::Linear if compiled.matches_empty() => None,
             Limit::Linear => mask::pattern(text).err().map(InvalidPattern::NotLinear),
             Limit::NotNested(note) => {
                 refused_by_original(text).then_some(InvalidPattern::Nested { program, note })
             }
         };
-        report.extend(beyond.map(|rule| spot.text_finding(rule)));
+        report.extend(beyond.map(|rule| lint_node.text_finding(rule)));
         return;
     };
     let reason = error.message.clone();
@@ -54,15 +54,15 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
         (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && is_flag() => InvalidPattern::IgnoreCase,
         (Invalid::Unusable(severity, note), None) => InvalidPattern::Unusable { reason, severity, note },
     };
-    // As plain text it is searched for as a whole.
+    // As plain text, the whole pattern is searched for.
     let range = match usage.invalid {
-        Invalid::PlainText => spot.text_range(),
+        Invalid::PlainText => lint_node.text_range(),
         Invalid::Unusable(..) => pattern.place(error),
     };
-    report.push(Finding::new(rule, spot.at.clone(), range));
+    report.push(Finding::new(rule, lint_node.at.clone(), range));
 }
 
-/// Returns a pattern that matches a text literally.
+/// Returns a pattern that matches a string literally.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
@@ -74,12 +74,12 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a pattern begins with flags: it is meant as one then, and the text itself is found nowhere.
+/// Whether a pattern begins with flags: it is meant as a regular expression, and its text does not occur literally.
 fn has_flags(pattern: &str) -> bool {
     pattern.starts_with("(?")
 }
 
-/// Returns what to write instead of a pattern that is searched for as plain text: the help and the pattern.
+/// Returns the replacement of a pattern that is searched for as plain text: the help and the pattern.
 fn instead_of(pattern: &str) -> Option<(String, String)> {
     if has_flags(pattern) {
         let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')')?;
@@ -118,7 +118,7 @@ impl Rule for InvalidPattern {
                 let fix = instead_of(pattern).and_then(|(help, meant)| {
                     Some(Fix::guess(help, site.replaced(serde_json::Value::from(meant).to_string())?))
                 });
-                words.mend(fix)
+                words.fix_with_help(fix)
             }
             InvalidPattern::NotLinear(reason) => {
                 Words::new(format!("this pattern cannot be used for masking: {reason}"))

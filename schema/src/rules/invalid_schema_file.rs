@@ -9,19 +9,19 @@ page! {
     "invalid-schema-file", Error
 }
 
-/// A file that does not hold a JSON Schema.
+/// A file that is not a JSON Schema.
 #[derive(Debug)]
 struct InvalidSchema {
     path: String,
     reason: String,
 }
 
-/// The files that a test of KindLM names.
+/// Checks the schema files of a KindLM test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
         if let State::Invalid(reason) = &file.state {
             let rule = InvalidSchema { path: file.path.to_owned(), reason: reason.clone() };
-            report.push(file.spot.finding(rule));
+            report.push(file.lint_node.finding(rule));
         }
     }
 }

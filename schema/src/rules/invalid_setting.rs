@@ -10,11 +10,11 @@ page! {
 }
 
 
-/// A mistake in `speclens.yaml` that other rules have words for.
+/// A problem in `speclens.yaml`, with the message of another rule.
 #[derive(Debug)]
 struct InSettings;
 
-/// Reports a finding of another rule as one about a setting.
+/// Reports a finding of another rule as a problem of a setting.
 pub(crate) fn in_settings(finding: Finding) -> Finding {
     finding.explained(InSettings)
 }

@@ -22,29 +22,29 @@ page! {
 }
 
 
-/// A value that is not one of those that a field allows.
+/// A value that is not one of the allowed values.
 #[derive(Debug)]
 struct NotAllowed {
-    /// The key that has the value. `None` for an item of a list.
+    /// Key of the value. `None` for an item of a list.
     key: Option<String>,
     shape: Option<Shape>,
 }
 
-/// The same, of a value of another type than those that are allowed.
+/// A value whose type also differs from that of the allowed values.
 #[derive(Debug)]
 struct OfOtherType;
 
-/// A text that does not have the form that its field needs.
+/// A string that does not have the required form.
 #[derive(Debug)]
 enum WrongForm {
-    /// One that stands for something else: a path, a pattern.
+    /// A string with a meaning: a path, a pattern.
     Word(String),
     /// An item of a list.
     Item(Option<Shape>),
     Url(String),
 }
 
-/// Something that no other rule has words for: a keyword of the schema.
+/// A violation of a schema keyword for which no other rule exists.
 #[derive(Debug)]
 struct Violates(String);
 
@@ -65,7 +65,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     if is_of_type { finding } else { finding.explained(OfOtherType) }
 }
 
-/// Reports a text of another form.
+/// Reports a string that does not have the required form.
 pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
     let name = at.last().unwrap_or_default();
     let shape = context.shape(&at);
@@ -80,7 +80,7 @@ pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(rule, at, range)
 }
 
-/// Reports what no other rule has words for.
+/// Reports a violation for which no other rule exists.
 pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Finding {
     let range = place(context.node, &at);
     Finding::new(Violates(keyword), at, range)
@@ -160,7 +160,7 @@ impl Rule for Violates {
     }
 }
 
-/// Returns what to write for a word with which the docs of one choice describe it.
+/// Returns the help for a word that the documentation of exactly one choice contains.
 fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
     let describes =
         |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));

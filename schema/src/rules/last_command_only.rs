@@ -10,11 +10,11 @@ page! {
     "last-command-only", Hint
 }
 
-/// An assertion about the output, where several commands are expected.
+/// An assertion about the output of a task that expects several commands.
 #[derive(Debug)]
 struct LastCommandOnly;
 
-/// Looks at the assertions of a task.
+/// Checks the assertions of a task.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     if asserted.types().is_none() {
         return;

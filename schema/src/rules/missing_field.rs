@@ -17,26 +17,26 @@ page! {
     "missing-field", Error
 }
 
-/// A required key that is not there.
+/// A missing required key.
 #[derive(Debug)]
 struct Missing {
     key: String,
-    /// What lacks it: a key, or the form of an assertion. `None` for an item of a list.
+    /// Owner of the key: a key, or the form of an assertion. `None` for an item of a list.
     owner: Option<String>,
-    /// What the mapping may have.
+    /// Schema of the mapping.
     shape: Option<Shape>,
-    /// Whether another value in the mapping is what makes it required.
+    /// Whether another value in the mapping makes it required.
     is_conditional: bool,
 }
 
-/// None of several keys, of which one is required.
+/// None of several keys of which one is required.
 #[derive(Debug)]
 struct NoneOf {
     alternatives: Vec<&'static str>,
     shape: Option<Shape>,
 }
 
-/// Reports a key that is missing at its place.
+/// Reports a missing key.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
     let parent = at.parent().unwrap_or_default();
     let shape = context.shape(&parent);
@@ -50,7 +50,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
     Finding::new(Missing { key, owner, shape, is_conditional }, at, range)
 }
 
-/// Reports a mapping without any of the keys of which it needs one.
+/// Reports a mapping without any of several keys of which one is required.
 pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
     let shape = context.shape(&at);
     let alternatives = shape.as_ref().map(Shape::alternatives).unwrap_or_default();
@@ -58,8 +58,8 @@ pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(NoneOf { alternatives, shape }, at, range)
 }
 
-/// Returns the fix that adds a key to a mapping, after the keys that come first in its type. `known` are values of keys
-/// that are not examples.
+/// Returns the fix that adds a key to a mapping, after the keys that precede it in its type. `known` contains values of
+/// keys that replace examples.
 fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, String)]) -> Option<Fix> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
     fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)

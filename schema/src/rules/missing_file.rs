@@ -22,35 +22,35 @@ page! {
 /// A path that does not exist.
 #[derive(Debug)]
 pub(crate) struct Missing {
-    /// The path as it is shown.
+    /// Path in the message.
     pub(crate) path: String,
     pub(crate) severity: Severity,
-    /// What is before the path in its text.
+    /// Text before the path in its string.
     pub(crate) scheme: &'static str,
-    /// The path of the nearest file or directory, as the author would write it.
+    /// Path of the most similar file or directory, as the author would write it.
     near: Option<String>,
-    /// The directory below which it was looked for, where it does not lead out of it.
+    /// Directory that was searched, unless the path leads out of it.
     pub(crate) root: Option<String>,
-    /// What to know where no other name is near.
+    /// Note if no name is similar.
     pub(crate) note: Option<&'static str>,
     creation: Option<Fix>,
 }
 
-/// A file where a directory should be, or the other way around.
+/// A file instead of a directory, or vice versa.
 #[derive(Debug)]
 pub(crate) struct OtherKind {
     path: String,
-    /// What should be there: `JSON Schema file`.
+    /// Expected kind: `JSON Schema file`.
     noun: &'static str,
 }
 
-/// Looks at a path that must lead somewhere before a run.
+/// Checks a path that must exist before a run.
 pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, files: &dyn Files, report: &mut Report) {
     let Some(first) = value.shape().and_then(|shape| shape.exists_before()) else { return };
     let Some(path) = value.node.as_str().filter(|path| !path.is_empty()) else { return };
     let normal = match format.path(path, files) {
         Some(Ok(normal)) => normal,
-        Some(Err(reason)) => return report.push(value.spot().finding(invalid_path::NotPortable::unusable(path, reason))),
+        Some(Err(reason)) => return report.push(value.lint_node().finding(invalid_path::NotPortable::unusable(path, reason))),
         None => return,
     };
     let (wanted, noun) = match kind {
@@ -58,22 +58,22 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
         _ => (FileKind::File, "file"),
     };
     match files.named(&normal) {
-        Lead::Found { kind, .. } if kind != wanted => report.push(value.spot().finding(OtherKind::new(path, noun))),
+        Lead::Found { kind, .. } if kind != wanted => report.push(value.lint_node().finding(OtherKind::new(path, noun))),
         Lead::Found { is_far: true, .. } | Lead::Unread => {
-            report.push(value.spot().finding(invalid_path::NotPortable::outside(path)));
+            report.push(value.lint_node().finding(invalid_path::NotPortable::outside(path)));
         }
         Lead::Found { is_far: false, .. } => {}
         Lead::Nothing => {
             let missing = Missing::of(path, &normal, wanted, Template::called(first), files);
-            // Where the path is filled, what it leads to says more.
+            // For an expanded path, the result says more.
             let path = if path.contains("{{") { normal } else { path.to_owned() };
-            report.push(value.spot().finding(Missing { path, severity: format.missing_file(), ..missing }));
+            report.push(value.lint_node().finding(Missing { path, severity: format.missing_file(), ..missing }));
         }
     }
 }
 
 impl Missing {
-    /// Returns a path as it is written, and as it leads from the directory of the suite, at which nothing of a kind is.
+    /// Creates the problem of a path that does not exist, as written and relative to the directory of the suite.
     pub(crate) fn of(path: &str, normal: &str, kind: FileKind, first: Option<Template>, files: &dyn Files) -> Missing {
         let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
         let entries = files.list_named(directory);

@@ -11,7 +11,7 @@ use crate::{
     files::Files,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
@@ -23,21 +23,21 @@ page! {
 /// No scenario is tagged `negative`.
 #[derive(Debug)]
 struct NoNegative {
-    /// Where the gateway log is, for a scenario that looks into it.
+    /// Path of the gateway log, for a scenario that reads it.
     log_path: String,
 }
 
-/// The coverage ledger claims a negative scenario that is not there.
+/// The coverage ledger claims a negative scenario that does not exist.
 #[derive(Debug)]
 struct Claimed;
 
-/// The coverage ledger does not claim the negative scenario that is there.
+/// The coverage ledger does not claim an existing negative scenario.
 #[derive(Debug)]
 struct Unclaimed;
 
-/// Looks at the scenarios of a contract, and of others for the same target.
+/// Checks the scenarios of a contract and of others for the same target.
 pub(crate) fn check_relations(
-    root: &Spot<'_>,
+    root: &LintNode<'_>,
     items: Items<'_>,
     siblings: &[Sibling],
     files: &dyn Files,
@@ -50,26 +50,26 @@ pub(crate) fn check_relations(
     }
 }
 
-/// Looks at an entry of the coverage ledger: `coverage.negative` says what the contract holds.
-pub(crate) fn check_entry(item: &Spot<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
+/// Checks that `coverage.negative` of a ledger entry agrees with the contract.
+pub(crate) fn check_entry(item: &LintNode<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
     let Some(contract) = contracts.of(item.get("contracts").as_ref()) else { return };
     let claimed = item.find(&["coverage", "negative"]);
-    match (claimed.as_ref().and_then(Spot::bool), contract.has_negative) {
+    match (claimed.as_ref().and_then(LintNode::bool), contract.has_negative) {
         (Some(true), false) => report.push(claimed.as_ref().unwrap_or(item).finding(Claimed)),
         (Some(false) | None, true) => report.push(claimed.as_ref().unwrap_or(item).head_finding(Unclaimed)),
         (Some(true), true) | (Some(false) | None, false) => {}
     }
 }
 
-/// Words in the name of a scenario that shows what a target refuses.
+/// Words in the names of scenarios that test what a target must refuse.
 const WORDS: [&str; 14] = [
     "negative", "refuse", "reject", "deny", "denie", "invalid", "missing", "fail", "forbid", "block", "unauth",
     "wrong", "error", "abort",
 ];
 
-/// Returns the fixes: a tag for the scenario that is one, or a new scenario.
-fn cures(scenarios: &Spot<'_>, log_path: &str) -> Vec<Fix> {
-    let looks = |scenario: &Spot<'_>| {
+/// Returns the fixes: a tag for an existing negative scenario, or a new scenario.
+fn fixes_of(scenarios: &LintNode<'_>, log_path: &str) -> Vec<Fix> {
+    let looks = |scenario: &LintNode<'_>| {
         let name = scenario.get("name").and_then(|name| name.text()).unwrap_or_default().to_lowercase();
         WORDS.iter().any(|word| name.contains(word))
     };
@@ -87,15 +87,15 @@ fn cures(scenarios: &Spot<'_>, log_path: &str) -> Vec<Fix> {
     fixes
 }
 
-/// Returns the first tag that is `negative` except for its capitals.
-fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
+/// Returns the first tag that differs from `negative` only in case.
+fn capital<'d>(scenarios: &LintNode<'d>) -> Option<LintNode<'d>> {
     let items = scenarios.items().into_iter();
     let mut tags = items.filter_map(|scenario| scenario.get("tags")).flat_map(|tags| tags.items());
     tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
 }
 
 /// Returns the edits that tag a scenario.
-fn tag(scenario: &Spot<'_>) -> Option<Vec<Edit>> {
+fn tag(scenario: &LintNode<'_>) -> Option<Vec<Edit>> {
     let Some(tags) = scenario.get("tags") else {
         return scenario.with_behind("name", &[("tags", "[negative]".to_owned())]);
     };
@@ -111,7 +111,7 @@ impl Rule for NoNegative {
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new("no scenario is tagged `negative`")
             .note("ClawSpec refuses to run this target, and every other target that is selected with it");
-        let Some(scenarios) = site.spot() else { return words };
+        let Some(scenarios) = site.lint_node() else { return words };
         match capital(&scenarios) {
             Some(tag) => {
                 let written = tag.text().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Rule for NoNegative {
                 let edits = tag.replaced("negative");
                 words.remedy(help, Fix::guess, edits)
             }
-            None => words.fix(cures(&scenarios, &self.log_path)),
+            None => words.fix(fixes_of(&scenarios, &self.log_path)),
         }
     }
 }

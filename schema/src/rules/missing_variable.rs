@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     template::{self, Variable, trimmed_placeholders},
     walk::Value,
     words::nearest,
@@ -17,16 +17,16 @@ page! {
     "missing-variable", Error
 }
 
-/// A placeholder with a name that nothing has.
+/// A placeholder with an unknown name.
 #[derive(Debug)]
 struct Unknown {
-    /// The placeholder as it is written.
+    /// Placeholder as written.
     written: String,
-    /// The name that is most like it.
+    /// Most similar name.
     near: Option<String>,
-    /// The names that there are.
+    /// Available names.
     names: Vec<String>,
-    /// The consequence.
+    /// Consequence of the problem.
     note: &'static str,
 }
 
@@ -37,17 +37,17 @@ struct HalfWritten {
     name: String,
 }
 
-/// A variable that only other kinds of files fill.
+/// A variable that has a value only in other kinds of files.
 #[derive(Debug)]
 struct Elsewhere {
     written: String,
-    /// The kinds of files that do.
+    /// Kinds of files in which it has a value.
     files: &'static str,
-    /// The consequence.
+    /// Consequence of the problem.
     note: &'static str,
 }
 
-/// Looks at a text whose placeholders have values by their names.
+/// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
     let Some(filling) = value.template().and_then(template::filling) else { return };
@@ -57,7 +57,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
     let names: Vec<&str> = filling.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
-    let spot = value.spot();
+    let lint_node = value.lint_node();
     let mut seen: HashSet<&str> = HashSet::new();
     for found in trimmed_placeholders(text).into_iter().filter(|found| seen.insert(found.name)) {
         let elsewhere = unfilled.elsewhere.filter(|_| filling.variables.iter().any(|it| it.name == found.name));
@@ -66,19 +66,19 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
             continue;
         } else if let Some((files, note)) = elsewhere {
             let rule = Elsewhere { written, files, note };
-            report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
             let names = names.iter().map(|name| (*name).to_owned()).collect();
             let rule = Unknown { written, near, names, note: unfilled.note };
-            report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         }
     }
-    check_half_written(&spot, text, &names, report);
+    check_half_written(&lint_node, text, &names, report);
 }
 
-/// Looks for `{today}` where `{{today}}` is meant.
-fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], report: &mut Report) {
+/// Reports `{today}` instead of `{{today}}`.
+fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], report: &mut Report) {
     let mut rest = text.to_owned();
     for found in trimmed_placeholders(text) {
         rest.replace_range(found.at..found.at + found.text.len(), &" ".repeat(found.text.len()));
@@ -92,14 +92,14 @@ fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], report: &mut 
             }
             let written = &text[at - before..at + name.len() + behind];
             let rule = HalfWritten { written: written.to_owned(), name: (*name).to_owned() };
-            report.push(Finding::new(rule, spot.at.clone(), spot.part(written, 0)));
+            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(written, 0)));
         }
     }
 }
 
-/// Returns the fix that writes a placeholder instead of another part of a text.
+/// Returns the fix that replaces part of a string with a placeholder.
 fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
-    let edits = site.spot()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
+    let edits = site.lint_node()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
     Some(Fix::guess(title, edits))
 }
 

@@ -2,7 +2,7 @@ use crate::{
     dialect::kindlm::expects::turns,
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 page! {
@@ -14,8 +14,8 @@ page! {
 #[derive(Debug)]
 struct NoClaims;
 
-/// A test has an expectation, or one of its turns has.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks that a test or one of its turns has an expectation.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     let Some(expect) = test.get("expect").filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
     if !turns(test).iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
         report.push(expect.head_finding(NoClaims));

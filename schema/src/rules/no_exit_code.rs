@@ -3,7 +3,7 @@ use crate::{
     edit,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 page! {
@@ -12,15 +12,15 @@ page! {
     "no-exit-code", Hint
 }
 
-/// A list of assertions of which none checks the exit code.
+/// A list of assertions without a check of the exit code.
 #[derive(Debug)]
 struct NoExitCode;
 
-/// Looks at the assertions of a task.
-pub(crate) fn check_task(task: &Spot<'_>, asserted: &Asserted<'_>, report: &mut Report) {
+/// Checks the assertions of a task.
+pub(crate) fn check_task(task: &LintNode<'_>, asserted: &Asserted<'_>, report: &mut Report) {
     let Some(types) = asserted.types() else { return };
     let checks_success = |name: &String| ["exit_code", "verify"].contains(&name.as_str());
-    // Beside the list it is only in the wrong place, which is reported there.
+    // Next to the list it is only misplaced, which is reported separately.
     if task.get("exit_code").is_none() && !types.iter().any(checks_success) && !asserted.are_idle() {
         report.push(asserted.list.head_finding(NoExitCode));
     }

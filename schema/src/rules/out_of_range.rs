@@ -23,7 +23,7 @@ struct Number {
     shape: Option<Shape>,
 }
 
-/// An empty string where none may be.
+/// An empty string that is not allowed.
 #[derive(Debug)]
 enum EmptyText {
     Field(String),
@@ -31,13 +31,13 @@ enum EmptyText {
     Item,
 }
 
-/// An empty list or mapping where none may be.
+/// An empty list or mapping that is not allowed.
 #[derive(Debug)]
 enum Empty {
     List(String),
     Mapping(String),
     File { is_list: bool },
-    /// A mapping without a name of its own, that needs one of these keys.
+    /// An item of a list that requires one of these keys.
     Item(Vec<&'static str>),
 }
 
@@ -99,7 +99,7 @@ impl Rule for Number {
         match share.and_then(|node| Some((node, node.text()?.parse::<u32>().ok()?))) {
             Some((node, percent @ 10..=100)) => {
                 let text = (f64::from(percent) / 100.0).to_string();
-                words.mend(fix::written(node, text, Fix::guess))
+                words.fix_with_help(fix::written(node, text, Fix::guess))
             }
             Some(_) | None => words,
         }

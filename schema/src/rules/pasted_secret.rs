@@ -14,35 +14,35 @@ page! {
     "pasted-secret", Warning
 }
 
-/// A secret in a spec. The words do not repeat it.
+/// A secret in a spec. The message does not repeat it.
 #[derive(Debug)]
 enum PastedSecret {
-    /// A text that has the form of one: "a key of OpenAI".
+    /// A string in the form of a secret: "a key of OpenAI".
     Text(&'static str),
-    /// A key instead of the name of the variable that holds it.
+    /// A key instead of the name of its environment variable.
     InsteadOfName(String),
 }
 
-/// Whether a text is a secret, or begins as keys of models do: it need not be one of full length where a name belongs.
+/// Whether a string is a secret or begins like an API key: in place of a name, even a truncated key is reported.
 fn is_key(text: &str) -> bool {
     pasted_secret(text).is_some() || text.starts_with("sk-")
 }
 
-/// Whether a key is there instead of the name of the environment variable that holds it. Under another name of the
-/// field it would still be in the file.
+/// Whether a value is a key instead of the name of its environment variable. Renaming the field would leave the secret
+/// in the file.
 pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
     let names_variable = key.ends_with("KeyEnv") || key.ends_with("_key_env") || ["apiKey", "api_key"].contains(&key);
     names_variable && value.as_str().is_some_and(is_key)
 }
 
-/// Looks at a value.
+/// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.node.as_str() else { return };
     if let Some(key) = value.own_key().filter(|key| is_instead_of_name(key, value.node)) {
-        report.push(value.spot().finding(PastedSecret::InsteadOfName(key.to_owned())));
+        report.push(value.lint_node().finding(PastedSecret::InsteadOfName(key.to_owned())));
     } else if let Some((found, what)) = pasted_secret(text) {
-        let spot = value.spot();
-        report.push(Finding::new(PastedSecret::Text(what), spot.at.clone(), spot.part(&text[found], 0)));
+        let lint_node = value.lint_node();
+        report.push(Finding::new(PastedSecret::Text(what), lint_node.at.clone(), lint_node.part(&text[found], 0)));
     }
 }
 

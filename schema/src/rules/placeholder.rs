@@ -9,15 +9,15 @@ page! {
     "placeholder", Warning
 }
 
-/// A word that a fix, a snippet or an author left to be filled in: `TODO(the tool)`, and `TODO` alone where nothing searches
-/// for it.
+/// A marker that a fix, a snippet or the author left: `TODO(the tool)`, or only `TODO` in a value that is not searched
+/// for.
 #[derive(Debug)]
 struct Placeholder {
-    /// What is left to fill in. Empty where it does not say.
+    /// Content to fill in. Empty if unknown.
     what: String,
 }
 
-/// Keys whose values name something or address a reader: there `TODO` alone is not a text that is searched for.
+/// Keys whose values are names or prose: there, `TODO` alone is not a string to search for.
 const SPEAKING: [&str; 11] =
     ["name", "description", "invoke", "intent", "tool", "trigger", "rubric", "criteria", "command", "path", "to_agent"];
 
@@ -26,15 +26,15 @@ pub(crate) fn placeholder(what: &str) -> String {
     format!("TODO({what})")
 }
 
-/// Looks at a value.
+/// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(what) = value.node.as_str().and_then(left_out) else { return };
     if !what.is_empty() || SPEAKING.contains(&value.name) {
-        report.push(value.spot().finding(Placeholder { what: what.to_owned() }));
+        report.push(value.lint_node().finding(Placeholder { what: what.to_owned() }));
     }
 }
 
-/// Returns what is left to fill in, if a text is a placeholder: empty where it does not say.
+/// Returns what to fill in if a string is a placeholder; empty if unknown.
 fn left_out(text: &str) -> Option<&str> {
     let rest = text.trim_end().strip_prefix("TODO")?;
     if rest.is_empty() {

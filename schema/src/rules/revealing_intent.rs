@@ -5,7 +5,7 @@ use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 page! {
@@ -20,17 +20,17 @@ struct RevealingIntent {
     command: String,
 }
 
-/// What an intent gives away, as far as the task alone shows: it is not asked again with every edit elsewhere.
+/// Commands that an intent reveals, as far as the task alone shows. Not computed again after edits elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Revealed {
-    /// Whether something is in it that can make a command of the name of a program.
+    /// Whether the text can make a command of the name of a program.
     may_name_program: bool,
-    /// Where it holds a command that the task expects.
+    /// Range of an expected command in the intent.
     command: Option<Range<usize>>,
 }
 
 impl Revealed {
-    /// Whether an intent may name a command, and which of these commands it holds.
+    /// Whether an intent may name a command, and which of these commands it contains.
     pub(crate) fn of(intent: &str, commands: &[String]) -> Revealed {
         Revealed {
             may_name_program: ["`", " -", "\t-"].iter().any(|sign| intent.contains(sign)),
@@ -38,13 +38,13 @@ impl Revealed {
         }
     }
 
-    /// Whether the name of some program makes it a command, or it holds one anyway.
+    /// Whether it contains a command, or may contain one depending on the name of the program.
     pub(crate) fn may_be_command(&self) -> bool {
         self.may_name_program || self.command.is_some()
     }
 }
 
-/// Looks at the intents of all tasks.
+/// Checks the intents of all tasks.
 pub(crate) fn check_relations(root: NodeRef<'_>, items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     for (index, task) in items.tasks(About::Command) {
         let Some(intent) = &task.intent else { continue };
@@ -57,7 +57,7 @@ pub(crate) fn check_relations(root: NodeRef<'_>, items: Items<'_>, suite: &Suite
     }
 }
 
-/// Returns the place of a part of a text, where it was written as it reads.
+/// Returns the range of a part of a text that is written without escapes.
 fn part(
     root: NodeRef<'_>,
     named: &Named,
@@ -69,11 +69,11 @@ fn part(
     }
     let command = &named.text[found.clone()];
     let nth = named.text[..found.start].matches(command).count();
-    let exact = root.find(&at).map(|node| Spot { node, key: None, at: Pointer::root() }.part(command, nth));
+    let exact = root.find(&at).map(|node| LintNode { node, key: None, at: Pointer::root() }.part(command, nth));
     (at, exact.filter(|exact| exact.len() == command.len()).unwrap_or(range))
 }
 
-/// Returns where an intent holds a command as whole words.
+/// Returns the range of a command in an intent, as whole words.
 fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let command = command.trim_end_matches('\n').trim();
@@ -84,7 +84,7 @@ fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Returns a command in an intent: the program followed by an option, or a command of the program in backquotes.
+/// Returns the range of a command in an intent: the program with an option, or a command of the program in backquotes.
 fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
     for (at, _) in intent.match_indices(cli) {
@@ -92,7 +92,7 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
             continue;
         }
         let rest = &intent[at + cli.len()..];
-        // A command ends where its line does.
+        // A command ends at the end of its line.
         let words = rest.trim_start_matches([' ', '\t']).split('\n').next().unwrap_or_default();
         let rest = &rest[..words.as_ptr() as usize + words.len() - rest.as_ptr() as usize];
         if words.len() == rest.len() {
@@ -103,7 +103,7 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
         {
             return Some(at..at + cli.len() + end);
         }
-        // Options may come after a subcommand or two.
+        // Options may follow a subcommand or two.
         let mut end = at + cli.len() + (rest.len() - words.len());
         for word in words.split(' ').take(4) {
             let option = word.trim_end_matches(['.', ',', ';', ':', ')', '\'', '"', '`']);

@@ -4,7 +4,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Fix},
     shape::Shape,
-    spot::Spot,
+    lint_node::LintNode,
     validate::line_in_order,
 };
 
@@ -13,27 +13,27 @@ page! {
     "shared-workdir", Warning
 }
 
-/// The key that says how many tasks run at once.
+/// Key of the number of simultaneous tasks.
 const CONCURRENCY: &str = "concurrency";
 
-/// A directory that all tasks share, with the number of those that run at once.
+/// A directory that all tasks share, with the number of simultaneous tasks.
 #[derive(Debug)]
 struct SharedWorkdir {
     at_once: f64,
 }
 
-/// Looks at `workdir` together with `concurrency`.
-pub(crate) fn check(root: &Spot<'_>, report: &mut Report) {
+/// Checks `workdir` together with `concurrency`.
+pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
     let Some(workdir) = root.get("workdir").filter(|workdir| workdir.text().is_some()) else { return };
     let concurrency = root.get(CONCURRENCY);
     let count = match &concurrency {
-        Some(spot) => spot.number(),
+        Some(lint_node) => lint_node.number(),
         None => Some(f64::from(Config::CONCURRENCY)),
     };
     let Some(at_once) = count.filter(|count| *count > 1.0) else { return };
     let finding = workdir.head_finding(SharedWorkdir { at_once });
     report.push(match &concurrency {
-        Some(spot) => finding.with("the number of tasks at once", spot),
+        Some(lint_node) => finding.with("the number of tasks at once", lint_node),
         None => finding,
     });
 }
@@ -44,8 +44,8 @@ impl Rule for SharedWorkdir {
     fn words(&self, site: &Site<'_>) -> Words {
         let count = self.at_once;
         let help = "set `concurrency: 1`";
-        let edits = match Spot::root(site.root).get(CONCURRENCY) {
-            Some(spot) => spot.replaced("1"),
+        let edits = match LintNode::root(site.root).get(CONCURRENCY) {
+            Some(lint_node) => lint_node.replaced("1"),
             None => line_in_order(site.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
         };
         Words::new("all tasks share this directory")

@@ -1,4 +1,4 @@
-//! Values of a KindLM test that break out of the shell quotes they are put into.
+//! Values of a KindLM test that break out of the shell quotes around them.
 
 use crate::{
     dialect::kindlm::{
@@ -14,34 +14,34 @@ page! {
     "shell-quoting", Warning
 }
 
-/// A value that the shell does not take as it is.
+/// A value that the shell does not take literally.
 #[derive(Debug)]
 struct ShellQuoting {
     placeholder: String,
     broken: Broken,
 }
 
-/// What the shell takes for something else.
+/// Part of a value that the shell interprets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Broken {
-    /// A single quote between single quotes.
+    /// A single quote in single quotes.
     Single,
-    /// A sign between double quotes.
+    /// A special character in double quotes.
     Double(char),
-    /// A sign without quotes around it.
+    /// A special character without quotes.
     Bare(char),
-    /// Spaces without quotes around them.
+    /// Spaces without quotes.
     Spaces,
-    /// A sign in a here-document.
+    /// A special character in a here-document.
     Here(char),
 }
 
-/// The values that are put into a command.
+/// Checks the values that are inserted into a command.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     let values = command.values();
     for placeholder in command.placeholders.iter().take(MAX_PLACEHOLDERS).filter(|it| !it.is_reserved()) {
         let Some(var) = values.get(placeholder.name) else { continue };
-        // A value that is the whole command is to be taken apart.
+        // A value that is the whole command is meant to be interpreted.
         if command.template.trim() == placeholder.text {
             continue;
         }
@@ -49,8 +49,8 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
         let Some(broken) = var.text().and_then(|value| broken_by(value, quotes)) else { continue };
         let nth = command.template[..placeholder.at].matches(placeholder.text).count();
         let rule = ShellQuoting { placeholder: placeholder.text.to_owned(), broken };
-        let spot = &command.spot;
-        report.push(Finding::new(rule, spot.at.clone(), spot.part(placeholder.text, nth)).with("the value", var));
+        let lint_node = &command.lint_node;
+        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(placeholder.text, nth)).with("the value", var));
     }
 }
 
@@ -67,7 +67,7 @@ fn broken_by(value: &str, quotes: Quotes) -> Option<Broken> {
     }
 }
 
-/// Returns the first sign that means something inside double quotes.
+/// Returns the first character that is special in double quotes.
 fn breaks_double(value: &str) -> Option<char> {
     let mut letters = value.chars().peekable();
     let mut line_break = None;

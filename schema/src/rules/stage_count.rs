@@ -1,7 +1,7 @@
 use crate::{
     finding::{Relation, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
@@ -10,27 +10,27 @@ page! {
     "stage-count", Error
 }
 
-/// Another number than the list has.
+/// A number that differs from the length of the list.
 #[derive(Debug)]
 struct OtherCount {
     written: String,
     actual: usize,
 }
 
-/// Looks at the number of stages of a pipeline.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
-    let (Some(count), Some(stages)) = (root.find(&["pipeline", "stages"]), root.get("stages").filter(Spot::is_list))
+/// Checks the number of stages of a pipeline.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
+    let (Some(count), Some(stages)) = (root.find(&["pipeline", "stages"]), root.get("stages").filter(LintNode::is_list))
     else {
         return;
     };
     let actual = stages.items().len();
-    // That none are given is another mistake.
+    // An empty list is reported separately.
     if actual == 0 || count.number().is_none_or(|count| count == actual as f64) || is_damaged(root.node) {
         return;
     }
     let rule = OtherCount { written: count.node.text().unwrap_or_default().to_owned(), actual };
     let finding = count.finding(rule).related(Relation::Labelled("the list"), stages.at.clone(), stages.head());
-    // A number that cannot be is one that the list corrects.
+    // An impossible number is corrected from the list.
     report.push(finding.instead_of(Scope::CodeAt(Code::OutOfRange, count.at.clone())).unless_wrong(count.at.clone()));
 }
 
@@ -39,7 +39,7 @@ impl Rule for OtherCount {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherCount { written, actual } = self;
-        let edits = site.spot().and_then(|spot| spot.replaced(actual.to_string()));
+        let edits = site.lint_node().and_then(|lint_node| lint_node.replaced(actual.to_string()));
         Words::new(format!("`pipeline.stages` is {written}, but the length of `stages` is {actual}"))
             .fix(edits.map(|edits| Fix::guess(format!("change it to {actual}"), edits)))
     }

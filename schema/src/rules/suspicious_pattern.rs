@@ -14,19 +14,19 @@ page! {
     "suspicious-pattern", Warning
 }
 
-/// A pattern that matches where there is nothing.
+/// A pattern that matches an empty text.
 #[derive(Debug)]
 enum MatchesNothing {
-    /// It matches an empty line.
+    /// The pattern matches an empty line.
     EmptyLine,
-    /// It matches the empty string. The note says what happens.
+    /// It matches the empty string. The note describes the consequence.
     EmptyString(&'static str),
 }
 
-/// Looks at a valid pattern.
+/// Checks a valid pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
-    let Pattern { spot, text, usage, compiled, .. } = pattern;
-    // What the tool rejects is reported as such.
+    let Pattern { lint_node, text, usage, compiled, .. } = pattern;
+    // A pattern that the tool rejects is reported separately.
     let is_rejected = matches!(usage.limit, Limit::NotNested(_)) && refused_by_original(text);
     let is_by_lines = match compiled {
         Compiled::Broken(_) | Compiled::Literal => return,
@@ -37,9 +37,9 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
         return;
     }
     match usage.empty.filter(|_| compiled.matches_empty()) {
-        Some(_) if is_by_lines => report.push(spot.finding(MatchesNothing::EmptyLine)),
-        Some(note) => report.push(spot.finding(MatchesNothing::EmptyString(note))),
-        None => misread::check(spot, text, usage.case, report),
+        Some(_) if is_by_lines => report.push(lint_node.finding(MatchesNothing::EmptyLine)),
+        Some(note) => report.push(lint_node.finding(MatchesNothing::EmptyString(note))),
+        None => misread::check(lint_node, text, usage.case, report),
     }
 }
 

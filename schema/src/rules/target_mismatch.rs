@@ -4,7 +4,7 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 page! {
@@ -12,25 +12,25 @@ page! {
     "target-mismatch", Warning
 }
 
-/// A path that is not relative to the root: the target is not found by it.
+/// A path that is not relative to the root, so the target is not found.
 #[derive(Debug)]
 struct Outside {
     path: String,
-    /// The directory that the contract tests by its place.
+    /// Directory that the location of the contract implies.
     here: Option<String>,
 }
 
-/// Another directory than the one that the file is in.
+/// A directory other than that of the file.
 #[derive(Debug)]
 struct Elsewhere {
     key: &'static str,
     wanted: String,
     here: String,
-    /// Whether the directory that the file is in has a definition.
+    /// Whether the directory of the file has a definition.
     is_defined: bool,
 }
 
-/// Looks at the target of a scenario contract.
+/// Checks the target of a scenario contract.
 pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report) {
     match target {
         Target::Outside(path, here) => {
@@ -58,10 +58,10 @@ impl Rule for Outside {
             .note("ClawSpec compares this path as text")
             .help("write it as `skills/name`");
         let to_here = |here: &String| {
-            let edits = site.spot()?.replaced(scalar(here))?;
+            let edits = site.lint_node()?.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))
         };
-        words.mend(here.as_ref().and_then(to_here))
+        words.fix_with_help(here.as_ref().and_then(to_here))
     }
 }
 
@@ -70,7 +70,7 @@ impl Rule for Elsewhere {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Elsewhere { key, wanted, here, is_defined } = self;
-        let fix = site.spot().and_then(|path: Spot<'_>| change_to(&path, key, here, *is_defined));
+        let fix = site.lint_node().and_then(|path: LintNode<'_>| change_to(&path, key, here, *is_defined));
         Words::new("`target.path` is not the directory of this file")
             .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`, but the file is in `{here}`"))
             .fix(fix)

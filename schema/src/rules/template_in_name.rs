@@ -2,7 +2,7 @@ use crate::{
     dialect::clawspec::template::variable,
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
     template::trimmed_placeholders,
 };
 
@@ -15,8 +15,8 @@ page! {
 #[derive(Debug)]
 struct TemplateInName;
 
-/// Looks at the name of a scenario.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Checks the name of a scenario.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     let Some((name, text)) = scenario.get("name").and_then(|name| Some((name.clone(), name.text()?))) else { return };
     if let Some(placeholder) = trimmed_placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
         report.push(Finding::new(TemplateInName, name.at.clone(), name.part(placeholder.text, 0)));

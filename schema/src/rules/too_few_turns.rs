@@ -6,7 +6,7 @@ use crate::{
     },
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 page! {
@@ -17,14 +17,14 @@ page! {
 /// A task with too few turns.
 #[derive(Debug)]
 enum TooFewTurns {
-    /// For its difficulty, as written, which takes at least so many.
+    /// For its difficulty, as written, which requires at least this many.
     ForDifficulty { turns: f64, difficulty: String, least: u32 },
-    /// To find out how the program is used.
+    /// For looking up how to use the program.
     ForDiscovery { turns: u32 },
 }
 
 /// Compares `max_turns` of a task with its `difficulty`.
-pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     let (Some(difficulty), Some(turns)) = (task.get("difficulty"), task.get("max_turns")) else { return };
     let (Some(word), Some(count)) = (difficulty.text(), turns.number()) else { return };
     let Some(least) = Difficulty::parse(word).map(Difficulty::least_turns) else { return };
@@ -34,7 +34,7 @@ pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks for turns that `discoverable` uses up.
+/// Reports tasks whose turns `discoverable` uses up.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     if !suite.help_modes.contains(&HelpMode::Discoverable) {
         return;

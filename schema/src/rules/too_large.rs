@@ -13,11 +13,11 @@ page! {
 }
 
 
-/// Aliases of aliases that stand for more values than are read.
+/// Nested aliases that expand to more values than the limit.
 #[derive(Debug)]
 struct MultipliedAliases;
 
-/// Reports a part whose aliases multiply each other.
+/// Reports a part with such aliases.
 pub(crate) fn aliases(node: NodeRef<'_>) -> Finding {
     let range = head(node, &Pointer::root());
     Finding::new(MultipliedAliases, Pointer::root(), range)

@@ -33,68 +33,68 @@ page! {
     "unknown-key", Warning
 }
 
-/// Where KindLM keeps the schema that `argsSchema` names.
+/// Key in which KindLM stores the schema of `argsSchema`.
 const RESOLVED: &str = "argsSchemaResolved";
 
-/// A key that is known so many steps away belongs there; farther away it is another one of the same name.
+/// Maximum distance of a place to which a key belongs; farther away, it is a different key with the same name.
 const NEARBY: usize = 2;
 
-/// A key that its mapping does not have.
+/// An unknown key of a mapping.
 #[derive(Debug)]
 struct UnknownKey {
     key: String,
-    /// The form of the mapping, where it has several: `type` of an assertion.
+    /// Form of the mapping, if it has several: `type` of an assertion.
     form: Option<&'static str>,
     severity: Severity,
-    /// The format whose program ignores it, where it was to be an assertion.
+    /// Format whose program ignores the key, if it was meant as an assertion.
     unchecked_by: Option<Dialect>,
-    /// Whether it can be turned into a comment, where no other fix is found.
+    /// Whether the key can be commented out if there is no other fix.
     may_go: bool,
     meant: Meant,
-    /// What the types say of it, instead of that.
+    /// Explanation of the key in the types, instead of `meant`.
     other_name: Option<OtherName>,
-    /// The provider that a model of KindLM asks for, where it is missing beside the key.
+    /// Missing provider that a KindLM model next to the key refers to.
     wanted: Option<String>,
 }
 
-/// What an unknown key was meant to be.
+/// Intended meaning of an unknown key.
 #[derive(Debug)]
 enum Meant {
-    /// A merge key, in a format that applies none.
+    /// A merge key, in a format without merging.
     Merge(Option<Dialect>),
-    /// What KindLM itself writes beside `argsSchema`.
+    /// The key that KindLM itself adds next to `argsSchema`.
     Resolved,
-    /// The opposite of a key, for which there is another one.
+    /// The opposite of a key, for which there is another key.
     Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },
-    /// The opposite of a key that is on or off: the value turns around.
+    /// The opposite of a boolean key: the value is inverted.
     Flipped { name: &'static str, value: bool, is_free: bool },
-    /// The opposite of a key, which cannot be said.
+    /// The opposite of a key, for which there is no key.
     Opposite(&'static str),
-    /// The one key that is missing beside it. `belongs_to` is the form that has the key itself.
+    /// The only missing key of the mapping. `belongs_to` is the form that has the key itself.
     StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
     /// A known key, misspelt or under another name.
     Name(Rename),
-    /// A known key, misspelt, that is there as well.
+    /// A misspelt known key that also exists.
     Taken(&'static str),
-    /// A key of other forms of the mapping, the most alike first.
+    /// A key of other forms of the mapping, the most similar first.
     OtherForm { tag: &'static str, forms: Vec<&'static str>, is_like: bool },
     /// A key of another mapping.
     Elsewhere(Move),
-    /// Like a key of another mapping.
+    /// A key similar to one of another mapping.
     LikeElsewhere { name: &'static str, way: Option<(Move, bool)> },
-    /// A place for the name of a variable, and it holds the secret itself: under another name it would still be in the file.
+    /// A secret in place of the name of a variable. Renaming the key would leave the secret in the file.
     Secret,
-    /// None that is known: one of these is to be used.
+    /// Unknown: one of these keys is to be used.
     OneOf(Vec<&'static str>),
 }
 
-/// A key that becomes another one.
+/// A renamed key.
 #[derive(Debug)]
 struct Rename {
     name: &'static str,
-    /// What the value must be then.
+    /// Schema of its value after renaming.
     member: Option<Shape>,
-    /// Whether no other name can be meant.
+    /// Whether no other name is possible.
     is_sure: bool,
 }
 
@@ -103,13 +103,13 @@ struct Rename {
 struct Move {
     here: Place,
     to: Place,
-    /// What may be below the key under which it belongs, where that is in the same mapping.
+    /// Schema of the key below which it belongs, if that is in the same mapping.
     child: Option<Shape>,
     /// Whether the key is missing there.
     is_missing: bool,
 }
 
-/// Reports an unknown key. `is_required` is whether it stands for one that must be there.
+/// Reports an unknown key. `is_required`: whether it replaces a required key.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
     let mut rule = decide(context, &at, key, is_required);
@@ -132,7 +132,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
     }
 }
 
-/// Returns whether an unknown key is a claim that vanishes.
+/// Whether an unknown key is an assertion that would be lost.
 pub(crate) fn is_lost_claim(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
     decide(context, at, key, false).severity == Severity::Error
 }
@@ -175,7 +175,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         form: known.variant.map(|(_, form)| form),
         severity,
         unchecked_by: file.dialect().filter(|_| (known.claims || is_lost) && !is_said),
-        // Without it the key that it stands for would be missing.
+        // Without it, the key that it replaces would be missing.
         may_go: !is_said && !has_name && !is_required,
         meant,
         other_name: None,
@@ -183,7 +183,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     }
 }
 
-/// Returns what a key was meant to be, and whether it is like a key that its mapping has.
+/// Returns the intended meaning of a key, and whether it resembles a key of its mapping.
 fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (Meant, bool) {
     let file = context.file;
     let Mapping { node: mapping, here, fields, free, variant, tags, .. } = known;
@@ -199,13 +199,13 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     }
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
-    // The form that is most like this one comes first.
+    // The most similar form comes first.
     if let Some((_, own)) = variant {
         tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
     }
     let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
     let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-    // A value that cannot be there speaks against a likeness, unless that is close.
+    // A value that is not valid there makes a similarity unlikely, unless it is close.
     let near = near.filter(|name| {
         let holds = entry
             .zip(member(name))
@@ -213,7 +213,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         holds || is_surely(key, name, fields.iter().copied())
     });
     let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
-    // Where only one of both places can have the value, the key belongs there.
+    // If only one of both places accepts the value, the key belongs there.
     let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
         let other = Shape::find(file, &place.pointer().key(key), None);
         let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
@@ -231,12 +231,12 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         if !free.contains(&name) {
             return (Meant::Taken(name), true);
         }
-        // Of two keys that may be meant, only one can have the name.
+        // Of two possible keys, only one can be renamed.
         let means_it = |other: &str| {
             other != key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
         };
         let has_rival = mapping.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
-        // A dash that is none of YAML's begins an item, not a name.
+        // A dash that is not a YAML dash starts an item, not a name.
         let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         let is_sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
         return (Meant::Name(rename(name, is_sure)), true);
@@ -317,15 +317,15 @@ impl Rule for UnknownKey {
     }
 }
 
-/// Returns what happens because of an unknown key that was to be an assertion.
+/// Returns the consequence of an unknown key that was meant as an assertion.
 fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so nothing is checked", dialect.program())
 }
 
-/// Returns the edits that give the key at a place another name, and those of its value. What comes from a merge is put
-/// right where it is written: here is only its name.
+/// Returns the edits that rename a key, and those of its value. A key from a merge must be fixed
+/// where it is written: here it exists only by reference.
 fn renamed(site: &Site<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
-    Some([site.spot()?.renamed(name)?, value].concat())
+    Some([site.lint_node()?.renamed(name)?, value].concat())
 }
 
 impl Meant {
@@ -388,7 +388,7 @@ impl Meant {
 }
 
 impl Move {
-    /// Returns the key of the same mapping under which it belongs.
+    /// Returns the key of the same mapping below which it belongs.
     fn child_here(&self) -> Option<&'static str> {
         let is_below = self.here.contains(&self.to) && self.here.distance(&self.to) == 1;
         self.to.0.last().copied().filter(|_| is_below)
@@ -406,15 +406,15 @@ impl Move {
     }
 }
 
-/// Returns the mapping around the one at `parent` that is at another place in the kind of file. What is said of one
-/// item of a list is not said of all: it does not leave its item.
+/// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item
+/// does not apply to all items, so it stays in its item.
 fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
     let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
     between.iter().try_fold(parent.clone(), |at, _| at.parent())
 }
 
 impl Rename {
-    /// Returns what the key is to be called, and what its value must be then.
+    /// Returns the new name of the key, and the schema of its value.
     fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
         let Rename { name, is_sure, .. } = *self;
         let title = fix::rename_title(name);
@@ -447,7 +447,7 @@ impl Rename {
     }
 }
 
-/// Whether both names end with what a price is for, and not with the same: `input_per_1m`, `input_per_1k`.
+/// Whether both names end with different units of a price: `input_per_1m`, `input_per_1k`.
 fn counts_by_another_number(key: &str, name: &str) -> bool {
     let number =
         |text: &str| text.rsplit_once("per").map(|(_, number)| number.trim_start_matches(['_', '-']).to_lowercase());
@@ -457,14 +457,14 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the nearest place to this one where a key is known. One that another form of the mapping here has does not
+/// Returns the nearest place at which a key is known. A key of another form of the mapping does not
 /// belong elsewhere.
 pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
     let others = shape::places_of(file, key).iter().filter(|place| *place != here);
     others.min_by_key(|place| (here.distance(place), place.0.len()))
 }
 
-/// Whether a key that is here instead of there is a claim that vanishes: beside what holds the claims of a test, or above
+/// Whether a misplaced key is an assertion that would be lost: next to the mapping of a test's assertions, or above
 /// the tests.
 fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
     let holds_claims = |at: &Pointer| Shape::find(file, at, None).is_some_and(|shape| shape.holds_claims());
@@ -472,7 +472,7 @@ fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
     way.here.contains(&way.to) && is_in_claims(way.to.pointer().key(key)) && !is_in_claims(way.here.pointer())
 }
 
-/// Whether a key of another place is meant: a likeness that far away must be a close one.
+/// Whether a key of another place is meant: at that distance, the names must be very similar.
 fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
     is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
 }

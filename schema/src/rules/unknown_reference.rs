@@ -20,27 +20,27 @@ page! {
     "unknown-reference", Error
 }
 
-/// A name that nothing has.
+/// An undefined name.
 #[derive(Debug)]
 pub(crate) struct Unknown {
     message: String,
     severity: Severity,
-    /// What happens because of it, or where the name was looked for.
+    /// Consequence, or where the name was looked up.
     note: Option<String>,
     /// Whether the name is a key.
     is_key: bool,
-    /// The name that is most likely meant.
+    /// Most similar name.
     near: Option<String>,
     otherwise: Otherwise,
 }
 
-/// What is said where no name is near.
+/// Note or help if no name is similar.
 #[derive(Debug)]
 enum Otherwise {
     Nothing,
     Note(Rc<str>),
     Help(String),
-    /// A note, and the only name that there is.
+    /// A note, and the only available name.
     Only(Rc<str>, String),
 }
 
@@ -58,30 +58,30 @@ impl Unknown {
         Unknown { note: Some(note.into()), ..self }
     }
 
-    /// Returns the same for a key.
+    /// Marks the name as a key.
     pub(crate) fn key(self) -> Unknown {
         Unknown { is_key: true, ..self }
     }
 
-    /// Returns the same with a note for where no name is near, such as the names that there are.
+    /// Sets the note if no name is similar, such as a list of the available names.
     pub(crate) fn or_note(self, note: impl Into<Rc<str>>) -> Unknown {
         Unknown { otherwise: Otherwise::Note(note.into()), ..self }
     }
 
-    /// Returns the same with a help for where no name is near.
+    /// Sets the help if no name is similar.
     pub(crate) fn or_help(self, help: String) -> Unknown {
         Unknown { otherwise: Otherwise::Help(help), ..self }
     }
 
-    /// Returns the same with a note for where no name is near, and the only name that there is.
+    /// Sets the note if no name is similar, and the only available name.
     pub(crate) fn or_only(self, note: Rc<str>, name: &str) -> Unknown {
         Unknown { otherwise: Otherwise::Only(note, name.to_owned()), ..self }
     }
 
-    /// Returns the help to write another name, and the edits that do it.
+    /// Returns the help to change the name, and its edits.
     fn change(&self, site: &Site<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
         match self.is_key {
-            true => (rename_title(name), site.spot().and_then(|spot| spot.renamed(name))),
+            true => (rename_title(name), site.lint_node().and_then(|lint_node| lint_node.renamed(name))),
             false => (format!("change it to `{name}`"), site.replaced(scalar(name))),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Edit, Fix},
     shape::{Need, Type, all_keys, scalar},
-    spot::Spot,
+    lint_node::LintNode,
     words::{nearest, opposite_of, same_negation},
 };
 
@@ -20,39 +20,39 @@ page! {
     "unknown-type", Error
 }
 
-/// A type that does not exist.
+/// An unknown type.
 #[derive(Debug)]
 struct Unknown {
     name: String,
     meant: Meant,
 }
 
-/// What was meant by it.
+/// Intended meaning of the type.
 #[derive(Debug)]
 enum Meant {
-    /// A type under another name, and whether that is the same beyond doubt.
+    /// A type under another name, and whether that is certain.
     Called { real: &'static str, is_same: bool },
     /// No single type: what to write instead.
     Advice { note: Option<&'static str>, help: Option<&'static str> },
-    /// A type that is misspelt.
+    /// A misspelt type.
     Misspelt(&'static str),
-    /// The type that checks the opposite of the one whose name follows a negation.
+    /// The type that checks the opposite of the negated one.
     Negated(&'static str),
     /// The opposite of a type, and the type for it.
     OppositeOf { other: &'static str, negation: Option<&'static str> },
-    /// None that is known.
+    /// Unknown.
     Nothing,
 }
 
-/// The type of an assertion elsewhere than under `type`: as a key, as in other formats, or under another key.
+/// The type of an assertion that is not under `type`: as a key, as in other formats, or under another key.
 #[derive(Debug)]
 struct NotUnderType {
     name: String,
-    /// Whether another key than `type` has it.
+    /// Whether it is the value of another key.
     is_value: bool,
 }
 
-/// Types with the type that checks the opposite.
+/// Types and the types that check the opposite.
 const OPPOSITES: [(&str, &str); 4] = [
     ("file_present", "file_absent"),
     ("artifact_exists", "file_absent"),
@@ -60,7 +60,7 @@ const OPPOSITES: [(&str, &str); 4] = [
     ("artifact_contains", "artifact_absent_words"),
 ];
 
-/// Maximum number of files that are offered instead of the reply.
+/// Maximum number of files to suggest instead of the reply.
 const MAX_FILES: usize = 3;
 
 /// Returns the type that checks the opposite of another one.
@@ -94,14 +94,14 @@ impl Meant {
     }
 }
 
-/// Looks at the type of an assertion, and for one that is not under `type`.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the type of an assertion, and reports one that is not under `type`.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     if !assertion.is_mapping() {
         return;
     }
     let Some(kind) = assertion.get("type") else { return check_elsewhere(assertion, report) };
     let unknown = kind.text().filter(|name| Assertion::type_info(name).is_none());
-    // A type with a value after it is a fault of the text.
+    // A type with a value after it is a syntax fault.
     if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
         let finding = kind.finding(Unknown { name: name.to_owned(), meant: Meant::of(name) });
         let variable = Scope::CodeAt(Code::MissingVariable, kind.at.clone());
@@ -109,7 +109,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn check_elsewhere(assertion: &Spot<'_>, report: &mut Report) {
+fn check_elsewhere(assertion: &LintNode<'_>, report: &mut Report) {
     let entries = assertion.entries();
     let is_type = |name: &str| Assertion::type_info(name).is_some();
     let shape = assertion_shape();
@@ -127,8 +127,8 @@ fn check_elsewhere(assertion: &Spot<'_>, report: &mut Report) {
     report.push(places.into_iter().fold(finding, |finding, at| finding.instead_of(Scope::At(at))));
 }
 
-/// Returns the edits that make `type: name` of `name: …`, with what is below the name beside it.
-fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>) -> Option<Vec<Edit>> {
+/// Returns the edits that convert `name: …` to `type: name`, with the content of `name` next to it.
+fn spelled_out(assertion: &LintNode<'_>, name: &str, member: &LintNode<'_>) -> Option<Vec<Edit>> {
     let field = only_field(name, member.node).and_then(|(field, is_list)| {
         let words = edit::words(member.node)?;
         Some(if is_list { format!("{field}: [{words}]") } else { format!("{field}: {words}") })
@@ -136,7 +136,7 @@ fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>) -> Option<Ve
     edit::split_key(assertion.node, member.entry()?, &format!("type: {name}"), field.as_deref())
 }
 
-/// Returns the field that a type needs, where it is one, and whether it is a list; `None` if the value does not fit.
+/// Returns the only required field of a type, and whether it is a list; `None` if the value does not fit.
 fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     let fields = fields_of(name);
     let mut needed = fields.iter().filter(|field| field.need == Need::Required && field.name != "type");
@@ -150,9 +150,9 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     }
 }
 
-/// Returns a text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of
+/// Returns one or several strings as the value of a type: a pattern without special characters, or a list of
 /// words.
-pub(crate) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<Edit>> {
+pub(crate) fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
     if real == "artifact_absent_words" {
         let rename = member.renamed("words")?;
         if member.is_list() {
@@ -173,8 +173,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns the fixes that look for what was expected of the reply in the files that the scenario leaves.
-fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str) -> Vec<Fix> {
+/// Returns the fixes that search in the artifacts of the scenario for what was expected of the reply.
+fn about_files(site: &Site<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str) -> Vec<Fix> {
     let real = match name {
         "response_contains" | "output_contains" | "reply_contains" => "log_entry",
         "not_contains" | "response_not_contains" | "output_not_contains" => "artifact_absent_words",
@@ -194,8 +194,8 @@ fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
     artifact_paths(site).iter().take(MAX_FILES).filter_map(fix).collect()
 }
 
-/// Returns the fix of what is run beforehand to make a file: the file is what the scenario needs.
-fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
+/// Returns the fix that replaces `wait_for_artifact` with an assertion that the file exists.
+fn awaited(site: &Site<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> Option<Fix> {
     let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
     let mut edits = [kind.replaced("file_present")?, file.renamed("path")?].concat();
     for (key, member) in assertion.entries() {
@@ -206,10 +206,10 @@ fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix
     Some(Fix::suggestion("require that the file exists", edits))
 }
 
-/// Whether the path has wildcards, which mean nothing to the type that exists.
-fn is_wild(assertion: &Spot<'_>, real: &str) -> bool {
+/// Whether the path has wildcards, which the existing type does not support.
+fn is_wild(assertion: &LintNode<'_>, real: &str) -> bool {
     let is_expanded_elsewhere = |path: &str| {
-        // The braces of a template are no choice.
+        // The braces of a template are not alternatives.
         let bare = path.replace("{{", "").replace("}}", "");
         bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
     };
@@ -217,18 +217,18 @@ fn is_wild(assertion: &Spot<'_>, real: &str) -> bool {
     matches!(real, "file_absent" | "file_present") && path.is_some_and(is_expanded_elsewhere)
 }
 
-/// Whether every key of an assertion has a meaning for the type that exists, under its own or another name. What has none
-/// may have said the opposite (`expected: false`), or more than that type checks (`updated_after`).
-fn has_nothing_else(assertion: &Spot<'_>, real: &str) -> bool {
+/// Whether every key of an assertion has a meaning for the existing type, under its own or another name. Other keys
+/// may mean the opposite (`expected: false`), or more than that type checks (`updated_after`).
+fn has_nothing_else(assertion: &LintNode<'_>, real: &str) -> bool {
     let waits = Assertion::type_info(real).is_some_and(|info| info.waits);
     let has_effect = |key: &str| waits || !["timeout", "updated_after"].contains(&key);
     let known = fields_of(real);
     let fields: Vec<&str> = known.iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
-    // A key that types of assertions have may mean there what it means in them.
+    // A key of some assertion type may have the same meaning here.
     let is_free = |key: &str| !all_keys(SpecFile::CLAWSPEC_SCENARIOS).any(|known| known == key);
     let is_called = |key: &str| known.iter().any(|it| it.shape.other_names().iter().any(|other| other.name == key));
     let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_called(key) && is_free(key);
-    // A pattern that was searched for as a text means something else as a regular expression.
+    // A pattern that was searched for as text has another meaning as a regular expression.
     let is_plain = |value: NodeRef<'_>| value.as_str().is_some_and(|text| regex::escape(text) == text);
     let is_pattern = |key: &str, value| key == "pattern" && fields.contains(&key) && is_plain(value);
     assertion.node.entries().all(|entry| {
@@ -237,8 +237,8 @@ fn has_nothing_else(assertion: &Spot<'_>, real: &str) -> bool {
     })
 }
 
-/// Returns the fix that makes the same assertion with the type that exists.
-fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, real: &str, is_same: bool) -> Option<Fix> {
+/// Returns the fix that converts the assertion to the existing type.
+fn convert(assertion: &LintNode<'_>, kind: &LintNode<'_>, real: &str, is_same: bool) -> Option<Fix> {
     let mut edits = kind.replaced(real)?;
     for field in fields_of(real).iter().filter(|field| assertion.get(field.name).is_none()) {
         let Some(member) = field.shape.other_names().iter().find_map(|other| assertion.get(other.name)) else {
@@ -268,7 +268,7 @@ impl Rule for Unknown {
     fn words(&self, site: &Site<'_>) -> Words {
         let name = self.name.as_str();
         let words = Words::new(format!("unknown assertion type `{name}`"));
-        let (Some(assertion), Some(kind)) = (site.holder(), site.spot()) else { return words };
+        let (Some(assertion), Some(kind)) = (site.holder(), site.lint_node()) else { return words };
         let words = match &self.meant {
             Meant::Called { real, .. } if is_wild(&assertion, real) => {
                 words.help(format!("use `{real}` for each file: it does not expand wildcards"))
@@ -303,7 +303,7 @@ impl Rule for NotUnderType {
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.name;
         let assertion = site.holder();
-        let edits = site.spot().zip(assertion).and_then(|(member, assertion)| match self.is_value {
+        let edits = site.lint_node().zip(assertion).and_then(|(member, assertion)| match self.is_value {
             true => member.renamed("type"),
             false => spelled_out(&assertion, name, &member),
         });

@@ -3,7 +3,7 @@ use crate::{
     edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
     walk::Value,
 };
 
@@ -12,7 +12,7 @@ page! {
     "unquoted-template", Error
 }
 
-/// `{{name}}` without quotes, which YAML reads as a mapping in a mapping, where a text is meant.
+/// `{{name}}` without quotes, which YAML reads as nested mappings instead of a string.
 #[derive(Debug)]
 struct Unquoted;
 
@@ -20,27 +20,27 @@ struct Unquoted;
 #[derive(Debug)]
 struct UnquotedKey;
 
-/// Whether a key is the inner mapping of such a text.
+/// Whether a key is the inner mapping of such a string.
 pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
     let range = key.range();
     let before = key.document().text().get_byte_slice(range.start.saturating_sub(1)..range.end + 1).map(String::from);
     before.is_some_and(|words| words.starts_with("{{") && words.ends_with('}'))
 }
 
-/// Looks at a list or a mapping as a key.
-pub(crate) fn check_key(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+/// Checks a list or a mapping as a key.
+pub(crate) fn check_key(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
     if matches!(key.shape(), Shape::Sequence | Shape::Mapping) && is_template(key) {
         report.push(Finding::new(UnquotedKey, member.at.clone(), key.range()));
     }
 }
 
-/// Whether a mapping begins in a mapping.
+/// Whether a mapping begins with a nested mapping.
 fn begins_with_braces(node: NodeRef<'_>) -> bool {
     let start = node.own_range().start;
     node.shape() == Shape::Mapping && node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
 }
 
-/// Reports a placeholder that lacks its quotes. `None` for any other node.
+/// Reports a placeholder without quotes. `None` for any other node.
 pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     if node.alias().is_some() || !begins_with_braces(node) {
         return None;
@@ -50,16 +50,16 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
     let is_name = !inner.contains(['{', '}', ':', '\n']);
     let finding = is_name.then(|| Finding::new(Unquoted, at.clone(), range))?;
-    // What is said of the whole need not be said of its key.
+    // The whole is reported, so its key is not.
     let keys = node.entries().map(|entry| Scope::CodeAt(Code::UnquotedTemplate, at.key(&entry.key.key_text())));
     Some(keys.fold(finding, Finding::instead_of))
 }
 
-/// Looks at the value of a key in a part of a file whose strings are all filled, also where any value may be: what YAML
-/// reads instead of a text is no other mistake.
+/// Checks the value of a key in a part of a file whose strings are all expanded, also where any value is allowed. What
+/// YAML reads instead of a string is not reported again.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if value.own_key().is_some() && begins_with_braces(value.node) && value.template().is_some() {
-        let at = value.spot().at;
+        let at = value.lint_node().at;
         report.extend(of(&at, value.node).map(|finding| finding.instead_of(Scope::In(at))));
     }
 }

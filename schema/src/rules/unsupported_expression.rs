@@ -4,7 +4,7 @@ use crate::{
     edit,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Problem},
-    spot::Spot,
+    lint_node::LintNode,
     words::nearest,
 };
 
@@ -13,15 +13,15 @@ page! {
     "unsupported-expression", Error
 }
 
-/// A condition that is none of those that are known.
+/// An unknown condition.
 #[derive(Debug)]
 struct UnknownCondition {
     text: String,
     near: Option<&'static str>,
 }
 
-/// Looks at a condition on the whole run.
-pub(crate) fn check_health(health: &Spot<'_>, report: &mut Report) {
+/// Checks a condition on the whole run.
+pub(crate) fn check_health(health: &LintNode<'_>, report: &mut Report) {
     let Some(check) = health.get("check") else { return };
     let Some(text) = check.text().filter(|text| !text.is_empty()) else { return };
     if Condition::parse(text).is_none() {
@@ -29,8 +29,8 @@ pub(crate) fn check_health(health: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Adds the fix that turns an unknown condition into a comment, with its description: another one would not check what that
-/// says.
+/// Adds the fix that comments out an unknown condition with its description, because another condition would not match
+/// it.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
     for problem in unknown {

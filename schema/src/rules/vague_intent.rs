@@ -10,25 +10,25 @@ page! {
     "vague-intent", Hint
 }
 
-/// An intent that asks for nothing in particular.
+/// An intent without a specific request.
 #[derive(Debug)]
 struct VagueIntent;
 
-/// What an intent asks for.
+/// Request of an intent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Wish {
-    /// There is no intent, or it is blank.
+    /// No intent, or a blank one.
     #[default]
     Absent,
-    /// Nothing in particular.
+    /// No specific request.
     Idle,
-    /// Nothing in particular, if this is the name of the program.
+    /// No specific request, if this is the name of the program.
     About(String),
-    /// Something.
+    /// A specific request.
     Clear,
 }
 
-/// Looks at the intents of all tasks.
+/// Checks the intents of all tasks.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     for (index, task) in items.tasks(About::Wish) {
         if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
@@ -38,7 +38,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     }
 }
 
-/// Words that do not say what is wanted.
+/// Words that do not state a request.
 const IDLE: [&str; 60] = [
     "a",
     "an",
@@ -103,7 +103,7 @@ const IDLE: [&str; 60] = [
 ];
 
 impl Wish {
-    /// Returns what an intent asks for.
+    /// Returns the request of an intent.
     pub(crate) fn of(intent: &str) -> Wish {
         let lower = intent.to_lowercase();
         if lower.trim().is_empty() {
@@ -115,9 +115,9 @@ impl Wish {
         if wanted.all(|word| word.eq_ignore_ascii_case(first)) { Wish::About(first.to_owned()) } else { Wish::Clear }
     }
 
-    /// Whether an intent asks for nothing in particular: except for the program it holds no word that says what is
-    /// wanted.
-    /// Whether the name of some program makes it vague.
+    /// Whether an intent has no specific request: apart from the program, it contains no word that states
+    /// one.
+    /// Whether the intent may be vague depending on the name of the program.
     pub(crate) fn may_be_vague(&self) -> bool {
         match self {
             Wish::Idle | Wish::About(_) => true,

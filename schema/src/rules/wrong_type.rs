@@ -19,19 +19,19 @@ page! {
     "wrong-type", Error
 }
 
-/// A value of another type than its field has.
+/// A value of the wrong type.
 #[derive(Debug)]
 pub(super) struct WrongType {
-    /// The key that has the value. `None` for an item of a list, and for the whole.
+    /// Key of the value. `None` for an item of a list, and for the whole.
     key: Option<String>,
-    /// What may be there.
+    /// Schema of the value.
     shape: Option<Shape>,
     is_whole_file: bool,
-    /// What to do with a key, or an item, that has no value, beside giving it one.
+    /// Alternative to adding a value to an empty key or item.
     removal: Option<&'static str>,
 }
 
-/// Reports a value of another type.
+/// Reports a value of the wrong type.
 pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     let shape = context.member(&at);
     let node = context.node.find(&at);
@@ -49,10 +49,10 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(rule, at, range)
 }
 
-/// Returns what to do with a key, or an item, that has no value, beside giving it one.
+/// Returns the alternative to adding a value to an empty key or item.
 fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
     let Some((parent, key)) = at.parent().zip(context.key_at(at)) else {
-        // The root of what is checked alone is an item, unless it is the root of the file.
+        // The root of a separately checked part is an item, unless it is the root of the file.
         return (!context.base.join(at).is_root()).then_some("remove the `-`");
     };
     let mapping = context.mapping(&parent);
@@ -93,12 +93,12 @@ impl Rule for WrongType {
         if let Some((key, meant)) = self.key.as_ref().and_then(|key| Some((key, unit::meant(key, node, shape)?))) {
             let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
             return match meant.fix {
-                Some(fix) => words.mend(Some(fix)),
+                Some(fix) => words.fix_with_help(Some(fix)),
                 None => words.help("write only the number, in the unit of the field"),
             };
         }
         let mut fix = None;
-        // In brackets there is no dash.
+        // In flow style, there is no dash.
         let in_brackets = is_in_brackets(node);
         match (kind, node.shape()) {
             (Type::Text, NodeShape::Scalar)
@@ -160,7 +160,7 @@ impl Rule for WrongType {
             }
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !site.at.is_root() => {
                 words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
-                // A mapping whose keys are names of the author takes any item, and reads its keys as names.
+                // A mapping with free keys accepts any item and reads its keys as names.
                 let is_like = !shape.all_fields().is_empty()
                     && node.items().next().is_some_and(|item| fix::is_like(item, shape));
                 let only = fix::only_item(node).filter(|_| items_are_entries(node, shape));
@@ -189,7 +189,7 @@ impl Rule for WrongType {
             }
             _ => {}
         }
-        // The title of a fix is its help, unless more can be said.
+        // The title of a fix is its help, unless there is a better one.
         words.help = words.help.or_else(|| fix.as_ref().map(|fix| fix.title.clone()));
         if let (Some(help), Some(fix)) = (&words.help, &mut fix) {
             fix.title.clone_from(help);
@@ -199,7 +199,7 @@ impl Rule for WrongType {
     }
 }
 
-/// Whether a list or a mapping is written in brackets.
+/// Whether a list or a mapping is in flow style.
 fn is_in_brackets(node: NodeRef<'_>) -> bool {
     let start = node.own_range().start;
     let first = node.document().text().get_byte_slice(start..start + 1);
@@ -210,8 +210,8 @@ fn first_field(shape: &Shape) -> &'static str {
     shape.fields(None).first().map_or("", |field| field.name)
 }
 
-/// Whether the items of a list are entries of a mapping, so that the list only has to go: where the keys are names of the
-/// author of mappings or lists, an item with other values is not what was meant.
+/// Whether the items of a list are entries of a mapping, so that only the dashes have to be removed. If keys are free
+/// and their values are mappings or lists, an item with other values was not meant as an entry.
 fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
     let Some(value) = shape.map_value() else { return true };
     let is_nested = matches!(value.kind(), Type::Mapping | Type::List);
@@ -220,7 +220,7 @@ fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
     are_mappings && !(is_nested && values().any(|value| value.shape() == NodeShape::Scalar))
 }
 
-/// Returns the help for a list of named things instead of a mapping from their names.
+/// Returns the help for a list of named items instead of a mapping by name.
 fn keyed_help(list: NodeRef<'_>) -> String {
     let is_name = |text: &&str| {
         let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');

@@ -1,10 +1,10 @@
-//! The kind of file.
+//! The kind of file of scripted models.
 
 use super::{Script, lint};
 use crate::{
     dialect::Dialect,
     json_schema::generate,
-    kind::{Sight, Signs},
+    kind::{Candidate, Signs},
     spec_file::{Empty, Family, Kind, Landmarks, Names, SpecFile},
 };
 
@@ -29,17 +29,17 @@ impl SpecFile {
 struct Turns;
 
 impl Signs for Turns {
-    // No key is one that only scripts have, so the turns decide.
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        self.has_one_of_its_own(sight)
+    // No key is specific to scripts, so the turns decide.
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        self.has_one_of_its_own(candidate)
     }
 
-    /// Whether a script has turns or answers, or room for them.
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has_in_items("default", &["say", "run", "call", "fail"])
-            || sight.has_in_items("answers", &["asked"])
-            // One level deeper nothing is known of them.
-            || sight.is_empty_list("tasks")
-            || ["default", "answers"].into_iter().any(|key| sight.is_unfilled(key))
+    /// Whether a script has turns or answers, or is about to.
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has_in_items("default", &["say", "run", "call", "fail"])
+            || candidate.has_in_items("answers", &["asked"])
+            // The keys one level deeper are not in the outline.
+            || candidate.is_empty_list("tasks")
+            || ["default", "answers"].into_iter().any(|key| candidate.is_unfilled(key))
     }
 }

@@ -1,23 +1,23 @@
-//! The rules of scripts.
+//! Checks of scripts.
 
 use crate::{
     document::NodeRef,
     files::Files,
     finding::Report,
+    lint_node::LintNode,
     rules::{collision, missing_field, no_effect, unknown_reference},
-    spot::Spot,
 };
 
 use super::suite;
 
-/// Reports what a schema cannot say about a script. Pointers and ranges are absolute.
+/// Reports problems of a script that a schema cannot express. Pointers and ranges are absolute.
 pub(crate) fn report(root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let root = Spot::root(root);
+    let root = LintNode::root(root);
     if !root.is_mapping() {
         return;
     }
     let suite = suite::of(files);
-    let tasks = root.get("tasks").filter(Spot::is_mapping).map(|tasks| tasks.entries()).unwrap_or_default();
+    let tasks = root.get("tasks").filter(LintNode::is_mapping).map(|tasks| tasks.entries()).unwrap_or_default();
     if let Some(suite) = &suite {
         unknown_reference::script::check(&tasks, suite, report);
     }
@@ -28,7 +28,7 @@ pub(crate) fn report(root: NodeRef<'_>, files: &dyn Files, report: &mut Report) 
     if let Some(turns) = root.get("default") {
         no_effect::script::check_turns(&turns, suite.is_some(), report);
     }
-    if let Some(answers) = root.get("answers").filter(Spot::is_list) {
+    if let Some(answers) = root.get("answers").filter(LintNode::is_list) {
         collision::played::check_answers(&answers, report);
         missing_field::script::check_answers(&answers, report);
         no_effect::script::check_answers(&answers, report);

@@ -1,4 +1,4 @@
-//! A script as it is played: its turns, each with the line that it is in.
+//! A script, ready to be played: its turns, each with its line number.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,29 @@ use crate::{
 
 use super::{Answer, Script, Tokens, Turn};
 
-/// Something in a script, and where it is.
+/// An item of a script, and its line number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line<T> {
-    /// The line that it begins in; the first one is 1.
+    /// Line number of its start, from 1.
     pub number: usize,
-    /// What is there.
+    /// The item.
     pub item: T,
 }
 
-/// A script as it is played.
+/// A script, ready to be played.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    /// The turns of each test.
+    /// Turns of each test.
     pub tasks: BTreeMap<String, Vec<Line<Turn>>>,
-    /// Turns of all tests that `tasks` does not list. `None`: they break.
+    /// Turns of all tests that `tasks` does not list. `None`: such tests break.
     pub default: Option<Vec<Line<Turn>>>,
-    /// Answers to questions that offer no tools.
+    /// Answers to requests without tools.
     pub answers: Vec<Line<Answer>>,
-    /// The tokens that a reply reports that says nothing of them itself.
+    /// Token counts of replies that do not set their own.
     pub usage: Option<Tokens>,
 }
 
-/// Reads a script. The error names the line of the first problem, and is made to follow the name of the file.
+/// Parses a script. The error contains the line of the first problem, and can follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
     let (script, places): (Script, Places) = read_valid(text, SpecFile::SCRIPT)?;
     let root = Pointer::root();

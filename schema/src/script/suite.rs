@@ -1,4 +1,4 @@
-//! The cli-bench suite that a script belongs to.
+//! The cli-bench suite of a script.
 
 use std::collections::HashSet;
 
@@ -9,18 +9,18 @@ use crate::{
     json_schema::SpecFile,
 };
 
-/// The cli-bench suite that a script belongs to.
+/// The cli-bench suite of a script.
 pub(crate) struct Suite {
-    /// The path of its main file.
+    /// Path of its main file.
     pub(crate) path: String,
-    /// The ids of its tasks.
+    /// Ids of its tasks.
     pub(crate) ids: HashSet<String>,
-    /// Whether its `providers` name the script.
+    /// Whether its `providers` contain the script.
     pub(crate) is_named: bool,
 }
 
-/// Returns the suite that a script belongs to, where all of its tasks can be read. KindLM suites may use a script as
-/// well, so none is known beside one.
+/// Returns the suite of a script if all of its tasks can be read. A KindLM suite may use a script too, so
+/// there is no result next to one.
 pub(super) fn of(files: &dyn Files) -> Option<Suite> {
     let path = files.main()?.to_owned();
     if ["kindlm.yaml", "kindlm.yml"].into_iter().any(|name| files.kind(name).is_some()) {

@@ -1,4 +1,4 @@
-//! Settings of ClawSpec workspaces that `clawspec.yaml` has no keys for, because ClawSpec itself reads that file.
+//! Settings of ClawSpec workspaces that are not in `clawspec.yaml`, because ClawSpec itself reads that file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where the traces of ClawSpec runs come from, beside Opik, which `clawspec.yaml` names.
+//! Sources of traces of ClawSpec runs, in addition to Opik in `clawspec.yaml`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

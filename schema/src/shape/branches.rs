@@ -1,4 +1,4 @@
-//! What a schema says under conditions: which of its branches hold for a node.
+//! Conditional branches of a schema: which of them apply to a node.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -9,19 +9,19 @@ use crate::document::{NodeRef, Shape as NodeShape};
 
 use super::Keywords;
 
-/// An `if` with what follows from it.
+/// An `if` with its branches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branch {
     condition: &'static Value,
-    /// The key and the value that the condition asks for.
+    /// Key and value that the condition requires.
     pub(super) tag: Option<(&'static str, &'static str)>,
-    /// What is said where it holds.
+    /// Schema that applies if the condition holds.
     pub(super) then: Option<&'static Value>,
-    /// What is said where it does not.
+    /// Schema that applies if the condition does not hold.
     pub(super) otherwise: Option<&'static Value>,
 }
 
-/// The key that was looked at last, and the text that is there. Nearly all conditions ask for the same key.
+/// Key of the last lookup, and its text. Nearly all conditions test the same key.
 pub(super) type Tag<'d> = Option<(&'static str, Option<Option<&'d str>>)>;
 
 impl Branch {
@@ -31,7 +31,7 @@ impl Branch {
         Some(Branch { condition, tag: tag_of(condition), then, otherwise })
     }
 
-    /// Whether it says only that the node may be null: that is no form of its own.
+    /// Whether it only allows null, which is not a separate form.
     pub(super) fn is_about_null(&self) -> bool {
         self.condition.get("type").and_then(Value::as_str) == Some("null")
     }
@@ -51,8 +51,8 @@ impl Branch {
     }
 }
 
-/// Returns the branches of a schema: its own, and those in its `allOf`. There are dozens of some, and each is asked for
-/// at every node.
+/// Returns the branches of a schema: its own, and those in its `allOf`. Cached, because some schemas have dozens, and
+/// they are queried at every node.
 pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
     thread_local! {
         static KNOWN: RefCell<FxHashMap<*const Keywords, Rc<[Branch]>>> = RefCell::default();
@@ -64,13 +64,13 @@ pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
     KNOWN.with_borrow_mut(|known| Rc::clone(known.entry(std::ptr::from_ref(part)).or_insert_with(read)))
 }
 
-/// Returns the key and the value that a condition asks for.
+/// Returns the key and the value that a condition requires.
 fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
     let properties = condition.get("properties")?.as_object()?;
     properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
 }
 
-/// Whether a node fulfils a condition. Knows what conditions in our schemas are made of.
+/// Whether a node fulfils a condition. Supports only the keywords in conditions of our schemas.
 fn holds(condition: &'static Value, node: NodeRef<'_>) -> bool {
     let Value::Object(keywords) = condition else { return true };
     keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
@@ -86,7 +86,7 @@ fn holds(condition: &'static Value, node: NodeRef<'_>) -> bool {
             "object" => node.shape() == NodeShape::Mapping,
             "array" => node.shape() == NodeShape::Sequence,
             "string" => node.as_str().is_some(),
-            // What has no value may get one: it is offered what it could be.
+            // A missing value may still be added, so completion is offered.
             "null" => false,
             _ => true,
         },

@@ -1,5 +1,5 @@
-//! Names that a key, or a value out of a closed set, has elsewhere: in earlier versions, in other formats, in habit. The types
-//! declare them with `x-synonyms` and `x-other-names`, and what to do about a name that stands for no single field with
+//! Other names of a key or of a value from a closed set: in earlier versions, in other formats, or customary. The types
+//! declare them with `x-synonyms` and `x-other-names`, and advice about names without a single equivalent with
 //! `x-advice` (see [`crate::words`]).
 
 use serde_json::Value;
@@ -8,35 +8,35 @@ use crate::document::NodeRef;
 
 use super::{Field, Keywords, Shape};
 
-/// A name that is not the real one.
+/// A name other than the real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherName {
-    /// The name as it is written.
+    /// Name as written.
     pub name: &'static str,
-    /// Whether it means the same beyond doubt, so that a fix may be applied unseen.
+    /// Whether it certainly has the same meaning, so that the fix is safe.
     pub is_synonym: bool,
 }
 
-/// What to do about a key or a value that no single field or value stands for.
+/// Advice about a key or a value without a single equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Why there is no such name.
+    /// Reason why there is no such name.
     pub note: Option<&'static str>,
-    /// The text to write instead. `None` where only the note belongs to the name, which a field declares.
+    /// Replacement, as a help. `None` if a field only declares a note about the name.
     pub help: Option<&'static str>,
-    /// The required field whose absence the name explains.
+    /// Required field whose absence the name explains.
     pub explains: Option<&'static str>,
 }
 
 impl Shape {
-    /// Other names of the key that has this shape.
+    /// Returns other names of the key with this shape.
     pub fn other_names(&self) -> Vec<OtherName> {
         let declares = |part: &&&'static Keywords| part.contains_key(SYNONYMS) || part.contains_key(OTHER_NAMES);
         self.parts.iter().find(declares).map(|part| names_in(part).collect()).unwrap_or_default()
     }
 
-    /// Returns the field that another name of a key stands for, and whether it does so beyond doubt. `node` is the
-    /// mapping: what it has under its real name is not meant.
+    /// Returns the field that another name of a key refers to, and whether that is certain. `node` is the
+    /// mapping: fields that it already has are excluded.
     pub(crate) fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
         let is_free = |field: &Field| node.is_none_or(|node| node.entry(field.name).is_none());
         self.fields(node).into_iter().filter(is_free).find_map(|field| {
@@ -45,7 +45,7 @@ impl Shape {
         })
     }
 
-    /// Returns the values out of a closed set, each with one of its other names.
+    /// Returns the values of a closed set, each with one of its other names.
     pub fn values_by_other_names(&self) -> impl Iterator<Item = (&'static str, OtherName)> {
         let choices = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
         choices.filter_map(Value::as_object).flat_map(|choice| {
@@ -54,13 +54,13 @@ impl Shape {
         })
     }
 
-    /// Returns the value that another name stands for, and whether it does so beyond doubt.
+    /// Returns the value that another name refers to, and whether that is certain.
     pub(crate) fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
         let mut names = self.values_by_other_names();
         names.find(|(_, known)| known.name == other).map(|(value, known)| (value, known.is_synonym))
     }
 
-    /// Returns what to do about a name: of a key at a mapping, of a value at a scalar.
+    /// Returns the advice about a name: of a key at a mapping, of a value at a scalar.
     pub fn advice(&self, name: &str) -> Option<Advice> {
         let entries = self.parts.iter().filter_map(|part| part.get("x-advice")?.as_array()).flatten();
         let is_about = |entry: &&'static Value| texts(&entry["names"]).any(|known| known == name);
@@ -71,7 +71,7 @@ impl Shape {
         })
     }
 
-    /// Keys under which other formats name the form of a mapping whose only key is that name.
+    /// Returns keys under which other formats name the form of a mapping whose only key is that name.
     pub fn tags(&self) -> impl Iterator<Item = &'static str> {
         self.keyword("x-tags").into_iter().flat_map(texts)
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{document::Pointer, json_schema::SpecFile};
 
-    /// A name that the mapping has would never be looked up, and one of two fields would lead astray.
+    /// Other names must not be real names, because these are never looked up, and must refer to a single field.
     #[test]
     fn other_name_is_free_and_means_one_thing() {
         fn check(shape: &Shape, path: &str, depth: usize) -> usize {
@@ -110,7 +110,7 @@ mod tests {
             for field in &fields {
                 for other in field.shape.other_names() {
                     assert!(!fields.iter().any(|it| it.name == other.name), "{path}: {} is a key", other.name);
-                    // Where a mapping has its form, what decides the form is there.
+                    // If a mapping has several forms, it contains the tag.
                     let twice = known.iter().find(|(name, of)| *name == other.name && *of != "type");
                     assert!(twice.is_none(), "{path}: {} means {} and {twice:?}", other.name, field.name);
                     known.push((other.name, field.name));

@@ -1,4 +1,4 @@
-//! Where keys are known: the mappings of a kind of file in which a key may be.
+//! Places of keys: the mappings of a kind of file that may have a key.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{Shape, Type};
 pub struct Place(pub Vec<&'static str>);
 
 impl Place {
-    /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
+    /// Returns the place of a key in words, for an author who wrote it at `here`: "under `expect.output`", "in an
     /// item of `tests`", "at the top level".
     pub(crate) fn words_from(&self, here: &Place) -> String {
         if here.contains(self) {
@@ -24,7 +24,7 @@ impl Place {
         self.words()
     }
 
-    /// Where a key belongs, in words.
+    /// Returns the place of a key in words.
     pub fn words(&self) -> String {
         match self.0.as_slice() {
             [] => "at the top level".to_owned(),
@@ -34,7 +34,7 @@ impl Place {
         }
     }
 
-    /// Returns what is done with a key at `here` that belongs to this place: "move it under `expect.output`".
+    /// Returns the help for a key at `here` that belongs to this place: "move it under `expect.output`".
     pub fn way_from(&self, here: &Place) -> String {
         let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
         match self.0.as_slice() {
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// Returns a pointer to such a place, in the first item of each list.
+    /// Returns a pointer to this place, in the first item of each list.
     pub fn pointer(&self) -> Pointer {
         let step = |at: Pointer, step: &&'static str| match *step {
             "[]" => at.index(0),
@@ -60,24 +60,24 @@ impl Place {
         self.0.iter().fold(Pointer::root(), step)
     }
 
-    /// Returns how many steps lead from here to there.
+    /// Returns the number of steps between the places.
     pub fn distance(&self, other: &Place) -> usize {
         let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
         self.0.len() + other.0.len() - 2 * common
     }
 
-    /// Whether the other place is this one or is below it.
+    /// Whether another place is this one or below it.
     pub fn contains(&self, other: &Place) -> bool {
         other.0.starts_with(&self.0)
     }
 }
 
-/// Returns the mappings in which a key is known, in the order of the format.
+/// Returns the places of a key, in the order of the format.
 pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
     table(file).get(key).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns every key that the format knows somewhere.
+/// Returns all keys of the format.
 pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
     table(file).keys().copied()
 }
@@ -94,7 +94,7 @@ fn table(file: SpecFile) -> &'static Table {
 }
 
 fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
-    /// No format is deeper; a type that contains itself would be.
+    /// Maximum depth. No format is deeper, but recursive types would be.
     const DEPTH: usize = 16;
     if path.len() > DEPTH {
         return;
@@ -117,7 +117,7 @@ fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
     }
 }
 
-/// Returns the place that a pointer leads to.
+/// Returns the place of a pointer.
 pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();

@@ -1,8 +1,8 @@
-//! Values as they would be written in a file.
+//! Values in YAML notation.
 
 use serde_json::Value;
 
-/// Returns a number without an idle fraction.
+/// Returns a number without trailing zeros.
 pub(super) fn plain(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
@@ -10,7 +10,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns a value as it would be written in the file, in flow style.
+/// Returns a value as YAML in flow style.
 pub fn show(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
@@ -26,7 +26,7 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// Returns a text as YAML: plain where every reader takes it for a text, else in double quotes.
+/// Returns a string as YAML: plain if every YAML version reads it as a string, otherwise in double quotes.
 pub fn scalar(text: &str) -> String {
     let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./ ".contains(letter))

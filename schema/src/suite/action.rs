@@ -1,4 +1,4 @@
-//! What a test does, and the key under which the evidence of it is recorded.
+//! Action of a test, and the key of its recorded evidence.
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
 /// Files by path, each with a digest of its content.
 pub type Inputs = BTreeMap<String, String>;
 
-/// What a test does.
+/// Action of a test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -29,11 +29,11 @@ pub enum Action {
     Agent(Box<AgentAction>),
     /// Calls a skill or an agent that runs elsewhere.
     Trigger(TriggerAction),
-    /// Nothing that can be made out: the test has a mistake where its action should be.
+    /// No valid action: the test has an error in its place.
     None,
 }
 
-/// The kinds of actions.
+/// Kinds of actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKind {
     /// [`Action::Command`].
@@ -51,35 +51,35 @@ pub enum ActionKind {
 /// A shell command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandAction {
-    /// The node that holds the command.
+    /// Node with the command.
     #[serde(skip)]
     pub at: Pointer,
-    /// The command as written.
+    /// Command as written.
     pub template: String,
-    /// The values of its placeholders.
+    /// Values of its placeholders.
     pub variables: BTreeMap<String, String>,
-    /// The command with its placeholders filled, or the names that have no value. Follows from the fields above.
+    /// Command with its placeholders expanded, or the names without a value. Derived from the fields above.
     #[serde(skip)]
     pub expanded: Result<String, Vec<String>>,
-    /// Files of the workspace that the command names, with a digest of their content: when one changes,
-    /// what was recorded is stale. Part of the key by its own parameter, because files change while commands run.
+    /// Files of the workspace that the command names, with a digest of their content: if one changes,
+    /// the recording is stale. A separate parameter of the key, because files change while commands run.
     #[serde(skip)]
     pub inputs: Inputs,
-    /// The deadline. Not part of what is done: a longer one makes no recording stale.
+    /// Timeout. Not part of the key: a longer timeout does not make recordings stale.
     #[serde(skip)]
     pub timeout_ms: u64,
 }
 
-/// A question for a model. This version does not ask it; it is here so that such a test is listed,
-/// and reported as unknown.
+/// A question for a model. This version does not run it, but lists such tests
+/// and reports them as unknown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PromptAction {
-    /// The node that names the prompt.
+    /// Node with the name of the prompt.
     #[serde(skip)]
     pub at: Pointer,
-    /// The name of the prompt.
+    /// Name of the prompt.
     pub prompt: String,
-    /// The ids of the models that are asked. The subject of an attempt says which of them it is.
+    /// Ids of the models to ask. The subject of an attempt is one of them.
     #[serde(skip)]
     pub models: Vec<String>,
 }
@@ -87,83 +87,83 @@ pub struct PromptAction {
 /// A task for an agent that may run shell commands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentAction {
-    /// The node that says what to do.
+    /// Node with the task.
     #[serde(skip)]
     pub at: Pointer,
-    /// What the agent is to achieve.
+    /// Goal of the agent.
     pub intent: String,
-    /// How often the model may answer.
+    /// Maximum number of replies of the model.
     pub max_turns: u32,
-    /// The task's own environment variables; they override those of the suite.
+    /// Environment variables of the task; they override those of the suite.
     pub env: BTreeMap<String, String>,
     /// Shell commands that run before the agent, after those of the suite.
     pub setup: Vec<String>,
-    /// Shell commands that run when everything has been observed: no part of what is done until then.
+    /// Shell commands that run after all evidence is collected, and so do not affect it.
     #[serde(skip)]
     pub teardown: Vec<String>,
-    /// The directory whose content the agent finds, instead of the suite's.
+    /// Directory whose content is copied for the agent, instead of the suite's.
     pub scaffold: Option<String>,
-    /// The deadline of the whole task. Not part of what is done: a longer one makes no recording stale.
+    /// Timeout of the whole task. Not part of the key: a longer timeout does not make recordings stale.
     #[serde(skip)]
     pub timeout_ms: Option<u64>,
-    /// Commands that are run to judge what the agent did. Which they are is not a part of what is done.
+    /// Commands that check the result of the agent. Not part of the key.
     #[serde(skip)]
     pub verify: Vec<String>,
-    /// Files of the workspace that its commands and `cli` name, with a digest of their content. Part of the key by its own
-    /// parameter, as those of a command are.
+    /// Files of the workspace that its commands and `cli` name, with a digest of their content. A separate parameter of
+    /// the key, like those of a command.
     #[serde(skip)]
     pub inputs: Inputs,
-    /// What all tasks of the suite share.
+    /// Properties that all tasks of the suite share.
     pub surroundings: Arc<AgentSurroundings>,
 }
 
-/// What all agent tasks of a suite share.
+/// Properties that all agent tasks of a suite share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AgentSurroundings {
-    /// The program that the tasks are about.
+    /// Program that the tasks are about.
     pub cli: String,
-    /// The shell command that prints its version.
+    /// Shell command that prints the program's version.
     pub version_command: Option<String>,
-    /// The ids of the models that act, each on its own. The subject of an attempt says which of them it is.
+    /// Ids of the models, each of which acts separately. The subject of an attempt is one of them.
     #[serde(skip)]
     pub models: Vec<String>,
-    /// The scripts that play models of the suite, each with a digest of its content, as they were when it was read.
+    /// Scripts of the suite's models, each with a digest of its content, as of when the suite was read.
     #[serde(skip)]
     pub scripts: Inputs,
-    /// How a model learns about the program; every task runs once in each mode, which its subject names.
+    /// Help modes; every task runs once in each mode, which is part of its subject.
     #[serde(skip)]
     pub help_modes: Vec<HelpMode>,
-    /// What is added to the agent's instructions.
+    /// Text to add to the agent's instructions.
     pub system_prompt: Option<String>,
     /// Environment variables of every task.
     pub env: BTreeMap<String, String>,
     /// Shell commands that run before every task.
     pub setup: Vec<String>,
-    /// The directory whose content every task begins with.
+    /// Directory whose content every task starts with.
     pub scaffold: Option<String>,
-    /// The directory that all tasks work in; a fresh one for each run when absent.
+    /// Directory in which all tasks work; without it, each run has a new one.
     pub workdir: Option<String>,
     /// Names of environment variables whose values are masked.
     #[serde(skip)]
     pub redact_env: Vec<String>,
-    /// Regular expressions; what they match is masked.
+    /// Regular expressions whose matches are masked.
     #[serde(skip)]
     pub redact_patterns: Vec<String>,
 }
 
 impl AgentAction {
-    /// Returns the environment variables, those of the task over those of the suite.
+    /// Returns the environment variables; those of the task override those of the suite.
     pub fn environment(&self) -> BTreeMap<&str, &str> {
         let all = self.surroundings.env.iter().chain(&self.env);
         all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// Returns the directory whose content the agent finds.
+    /// Returns the directory whose content is copied for the agent.
     pub fn scaffold(&self) -> Option<&str> {
         self.scaffold.as_deref().or(self.surroundings.scaffold.as_deref())
     }
 
-    /// Returns who acts: each model in each help mode. What is not empty is taken instead of what the suite says.
+    /// Returns the subjects: each model in each help mode. Lists that are not empty replace those of the suite.
     fn subjects_of<'a>(&'a self, models: &'a [String], help_modes: &'a [HelpMode]) -> Vec<Subject> {
         let default = [HelpMode::default()];
         let models = if models.is_empty() { &self.surroundings.models } else { models };
@@ -177,45 +177,45 @@ impl AgentAction {
 /// A call of a skill or an agent that runs elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TriggerAction {
-    /// The node that says what to send.
+    /// Node with the text to send.
     #[serde(skip)]
     pub at: Pointer,
-    /// The contract that says so, from the root of the workspace. Scenarios of two contracts may be equal in all else,
-    /// and each has what its own run left behind.
+    /// Path of the contract, relative to the root of the workspace. Scenarios of two contracts may be equal otherwise,
+    /// but each has its own evidence.
     pub contract: String,
-    /// What is started.
+    /// Kind of the target.
     pub kind: TriggerKind,
-    /// The directory of the target, relative to the root of the workspace.
+    /// Directory of the target, relative to the root of the workspace.
     pub target: String,
-    /// The slash command of a skill; the id of an agent, or a text that holds it.
+    /// Slash command of a skill; the id of an agent, or a string that contains it.
     pub trigger: String,
-    /// What is sent, its templates not filled; nothing for a pipeline, and where nothing is to be done.
+    /// Text to send, with unexpanded templates; `None` for a pipeline, and if there is nothing to do.
     pub invoke: Option<String>,
-    /// The data that goes along, its templates not filled.
+    /// Additional data, with unexpanded templates.
     pub params: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The files that say what the target is, each with a digest of its content: when one changes, what was recorded is
-    /// stale. Part of the key by its own parameter.
+    /// Files that define the target, each with a digest of its content: if one changes, the recording is
+    /// stale. A separate parameter of the key.
     #[serde(skip)]
     pub inputs: Inputs,
-    /// The settings of the workspace. Not part of what is done: a gateway at another address is asked for the same.
+    /// Settings of the workspace. Not part of the key: the address of the gateway does not affect the request.
     #[serde(skip)]
     pub settings: Arc<Config>,
-    /// For how long the end of the run is awaited. Not part of what is done: a longer wait makes no recording stale.
+    /// Timeout of the run. Not part of the key: a longer timeout does not make recordings stale.
     #[serde(skip)]
     pub timeout_ms: u64,
-    /// How long to wait between two looks at what the run left behind so far.
+    /// Milliseconds between checks of the evidence so far.
     #[serde(skip)]
     pub poll_ms: u64,
 }
 
 impl TriggerAction {
-    /// `timeout_ms` of a contract that does not say how long its scenarios take.
+    /// Default of `timeout_ms` if a contract does not set it.
     pub(crate) const TIMEOUT_MS: u64 = 60_000;
-    /// `poll_ms` of a contract that does not say how often to look.
+    /// Default of `poll_ms` if a contract does not set it.
     pub(crate) const POLL_MS: u64 = 250;
 }
 
-/// What is started from outside.
+/// Kind of an external target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TriggerKind {
@@ -225,7 +225,7 @@ pub enum TriggerKind {
     Agent,
     /// A skill that runs a pipeline of stages.
     Pipeline,
-    /// Nothing: a handoff is judged by what another act left behind.
+    /// No target: a handoff is judged by the evidence of another action.
     Nothing,
 }
 
@@ -247,7 +247,7 @@ impl Action {
         }
     }
 
-    /// Returns the node where the author wrote what to do.
+    /// Returns the node with the action.
     pub fn at(&self) -> Option<&Pointer> {
         match self {
             Action::Command(command) => Some(&command.at),
@@ -258,7 +258,7 @@ impl Action {
         }
     }
 
-    /// Whether it does the same each time: then one attempt shows what another test does that is equal in all of it.
+    /// Whether the action is assumed to be deterministic, so its evidence is valid for other tests with an equal one.
     pub fn is_repeatable(&self) -> bool {
         match self {
             Action::Command(_) => true,
@@ -266,7 +266,7 @@ impl Action {
         }
     }
 
-    /// Whether a subject may act in it, whether the suite names it or somebody who runs it.
+    /// Whether a subject may perform the action, named by the suite or by the user.
     pub fn admits(&self, subject: &Subject) -> bool {
         match self {
             Action::Agent(_) | Action::Prompt(_) => subject.model_id().is_some(),
@@ -274,13 +274,13 @@ impl Action {
         }
     }
 
-    /// Returns who acts: one subject for each attempt of a repetition.
+    /// Returns the subjects: one for each attempt of a repetition.
     pub fn subjects(&self) -> Vec<Subject> {
         self.subjects_of(&[], &[])
     }
 
-    /// Returns the same, where the command line or the editor names the models or the help modes: what is not empty
-    /// replaces what the suite says.
+    /// Returns the subjects if the command line or the editor sets the models or the help modes: lists that are not
+    /// empty replace those of the suite.
     pub fn subjects_of(&self, models: &[String], help_modes: &[HelpMode]) -> Vec<Subject> {
         match self {
             Action::Command(_) => vec![Subject::Command],
@@ -294,14 +294,14 @@ impl Action {
         }
     }
 
-    /// Returns the key of an attempt: the digest of who acts and of everything that is done, with these files. The same
-    /// for the same act, wherever it is written and whatever is claimed about it.
+    /// Returns the key of an attempt: the digest of the subject, the action and these files. Equal
+    /// for equal actions, regardless of their location and claims.
     ///
-    /// What is hashed is the action as serde writes it, so each new field is part of the key unless it is omitted on
-    /// purpose.
+    /// The hash covers the serialized action, so a new field is part of the key unless it is excluded
+    /// explicitly.
     pub fn key(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> String {
         let act = self.act(dialect, subject, inputs);
-        // Texts and maps with texts as keys: nothing in it can fail to be written.
+        // Strings, and maps with strings as keys, can always be serialized.
         let written = serde_json::to_vec(&act).unwrap_or_default();
         Sha256::digest(written).iter().take(KEY_BYTES).fold(String::with_capacity(KEY_BYTES * 2), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
@@ -315,13 +315,13 @@ impl Action {
         Act { dialect, subject, action: self, inputs }
     }
 
-    /// Returns the parts that the key is made of.
+    /// Returns the parts of the key.
     pub fn parts(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> Parts {
         parts::parts(&self.act(dialect, subject, inputs))
     }
 }
 
-/// What a key is made of.
+/// Content of a key.
 #[derive(Serialize)]
 struct Act<'a> {
     dialect: Dialect,

@@ -1,18 +1,18 @@
-//! The files that the words of a command name: when one of them changes, a recording of the command is stale.
+//! Files that a command names: if one of them changes, a recording of the command is stale.
 //!
-//! Words are only split and unquoted. What a shell or a program makes of them is not known here: `cd` is not followed, variables and
-//! patterns are not filled, and a directory is not looked into. Settings declare such files.
+//! Commands are only split into unquoted words, without the semantics of a shell or program: `cd` is not followed,
+//! variables and patterns are not expanded, and directories are not read. Settings can declare such files.
 
 use std::collections::BTreeSet;
 
 use super::{AgentAction, Inputs};
 use crate::files::{FileKind, Files, inside};
 
-/// Maximum number of words of one command that are looked at.
+/// Maximum number of words to check per command.
 const MAX_WORDS: usize = 2_000;
 
-/// Returns the files of the workspace that a command names, each with the digest of its content. A file that the command
-/// redirects its output to (`> out.txt`) is not one of them.
+/// Returns the files of the workspace that a command names, each with the digest of its content. Files to which the
+/// command redirects its output (`> out.txt`) are excluded.
 pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
     let mut inputs = Inputs::new();
     for word in words(command) {
@@ -30,8 +30,8 @@ pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
     inputs
 }
 
-/// Returns the paths in the directory of the suite that a command may name. `None` where there are more than so many, or where
-/// one leads out of the directory.
+/// Returns the paths in the directory of the suite that a command may name. `None` if there are more than `most`, or if
+/// one is outside of the directory.
 pub fn few_paths_of(command: &str, most: usize) -> Option<BTreeSet<String>> {
     let words = words(command);
     let mut paths = BTreeSet::new();
@@ -44,10 +44,10 @@ pub fn few_paths_of(command: &str, most: usize) -> Option<BTreeSet<String>> {
     (paths.len() <= most).then_some(paths)
 }
 
-/// Returns the files of the workspace that a task depends on beside its scaffold: the program under test, and what the
-/// commands of `setup`, `verify` and `version_command` name. Relative paths begin in the `workdir` of the suite; where it has
-/// none, in a directory that is made for the task, where nothing of the workspace is. What is in the `workdir` itself does not
-/// count, because tasks change it; the program does.
+/// Returns the files of the workspace that a task depends on besides its scaffold: the program under test, and the
+/// files in the commands of `setup`, `verify` and `version_command`. Relative paths start in the `workdir` of the
+/// suite; without one, in a new directory of the task, which has no files of the workspace. Files in the `workdir`
+/// itself are excluded, because tasks change them; the program is included.
 pub fn inputs_of_task(task: &AgentAction, files: &dyn Files) -> Inputs {
     let around = &task.surroundings;
     let mut inputs = Inputs::new();
@@ -85,8 +85,8 @@ pub fn inputs_of_task(task: &AgentAction, files: &dyn Files) -> Inputs {
     inputs
 }
 
-/// Returns the path of a word from the directory of the suite; `None` for one that begins in a directory of the task's
-/// own.
+/// Returns the path of a word relative to the directory of the suite; `None` for a path in a new directory of the
+/// task.
 fn placed(word: &str, directory: Option<&str>) -> Option<String> {
     if word.starts_with('/') {
         return Some(lexical(word));
@@ -95,7 +95,7 @@ fn placed(word: &str, directory: Option<&str>) -> Option<String> {
     directory.filter(|_| is_path).map(|directory| lexical(&format!("{directory}/{word}")))
 }
 
-/// Returns a path without `.`, and with `..` only where it leads out.
+/// Returns a path without `.`, and with `..` only at its start.
 fn lexical(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -109,7 +109,7 @@ fn lexical(path: &str) -> String {
     format!("{root}{}", names.join("/"))
 }
 
-/// Whether a path is a directory or something in it.
+/// Whether a path is a directory or inside it.
 fn is_in(path: &str, directory: &str) -> bool {
     if directory.is_empty() {
         return !path.starts_with("..");
@@ -117,7 +117,7 @@ fn is_in(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory == "/")
 }
 
-/// Returns the paths in a command that it probably writes to, by the option before them: `-o out.txt`, `--report=r.json`.
+/// Returns the paths that a command probably writes, by the option before them: `-o out.txt`, `--report=r.json`.
 pub fn outputs_of(command: &str) -> BTreeSet<String> {
     let words = words(command);
     let before = [""].into_iter().chain(words.iter().map(String::as_str));
@@ -129,7 +129,7 @@ pub fn outputs_of(command: &str) -> BTreeSet<String> {
     outputs.filter_map(inside).collect()
 }
 
-/// Returns the paths in a command that lead out of the directory.
+/// Returns the paths in a command that are outside of the directory.
 pub fn outsiders_of(command: &str) -> BTreeSet<String> {
     words(command).iter().flat_map(|word| candidates(word)).filter_map(outside).map(str::to_owned).collect()
 }
@@ -140,18 +140,18 @@ fn names_output(word: &str) -> bool {
         || word.strip_prefix("--").is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
 }
 
-/// Returns what may be a path: the word itself, and the value in `--input=data/a.json` and `FILE=a.json`.
+/// Returns possible paths in a word: the word itself, and the value in `--input=data/a.json` and `FILE=a.json`.
 fn candidates(word: &str) -> impl Iterator<Item = &str> {
     [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten()
 }
 
-/// Returns a path that is absolute, or begins with `..`.
+/// Returns a path if it is absolute or begins with `..`.
 fn outside(path: &str) -> Option<&str> {
     let leads_out = path.starts_with('/') || path == ".." || path.starts_with("../");
     (leads_out && !path.contains(['\n', '\0'])).then_some(path)
 }
 
-/// Splits a command into words as a shell does, quotes removed, without comments and the targets of `>`.
+/// Splits a command into unquoted words like a shell, without comments and the targets of `>`.
 fn words(command: &str) -> Vec<String> {
     let mut words = Words::default();
     let mut characters = command.chars().peekable();
@@ -194,9 +194,9 @@ fn words(command: &str) -> Vec<String> {
 #[derive(Default)]
 struct Words {
     ended: Vec<String>,
-    /// The word that has begun.
+    /// Word that has been started.
     word: Option<String>,
-    /// Whether the next word is written to.
+    /// Whether the next word is a redirection target.
     is_target: bool,
 }
 

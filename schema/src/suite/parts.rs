@@ -1,4 +1,4 @@
-//! The parts of an act, so that a recording that no longer fits can say which of them changed.
+//! Parts of an action, so that a stale recording can show which of them changed.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The parts of an act by their JSON Pointers, each with the beginning of the digest of its value. Values themselves are
-/// not kept: some of them are secret.
+/// Parts of an action by JSON Pointer, each with the first digits of the digest of its value. Values themselves are
+/// not stored, because some of them are secret.
 pub type Parts = BTreeMap<String, String>;
 
 const DIGEST_BYTES: usize = 4;
 
-/// Takes something apart that serde can write.
+/// Splits a serializable value into parts.
 pub(super) fn parts(act: &impl Serialize) -> Parts {
     let mut found = Parts::new();
     collect(&serde_json::to_value(act).unwrap_or_default(), String::new(), &mut found);
@@ -33,7 +33,7 @@ fn collect(value: &Value, at: String, found: &mut Parts) {
     }
 }
 
-/// Names what differs between two acts, each once, in words for people: "the command", "variable `name`", "file `path`".
+/// Returns the distinct differences of two actions in words: "the command", "variable `name`", "file `path`".
 pub fn changes(before: &Parts, now: &Parts) -> Vec<String> {
     let mut names = Vec::new();
     let pointers = before.keys().chain(now.keys().filter(|pointer| !before.contains_key(*pointer)));

@@ -1,32 +1,32 @@
-//! The phases in which the claims of a case are judged.
+//! Phases in which the claims of a case are judged.
 
 use std::fmt;
 
-/// The part of a case that a claim belongs to, in formats that have such parts. Named as the file names it.
+/// Phase of a claim, in formats with phases. Named as in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// What must hold before a scenario is started.
+    /// Preconditions of a scenario.
     Given,
-    /// What must hold after it.
+    /// Assertions after a scenario.
     Then,
-    /// How a scenario differs from its stored baseline.
+    /// Comparison of a scenario with its stored baseline.
     Regression,
-    /// What must hold of a handoff before the callee works.
+    /// Assertions before the callee of a handoff works.
     PreDelegation,
-    /// What must hold after that.
+    /// Assertions after the callee of a handoff has worked.
     PostDelegation,
-    /// What each stage of a pipeline leaves, and how it hands over.
+    /// Files and handoffs of each stage of a pipeline.
     Stages,
-    /// What can be decided of a pipeline's result.
+    /// Deterministic assertions about the result of a pipeline.
     Deterministic,
-    /// What a judge says of it.
+    /// Assertions of a judge about the result of a pipeline.
     Semantic,
-    /// The health of a pipeline as a whole.
+    /// Conditions on a whole pipeline.
     PipelineHealth,
 }
 
 impl Phase {
-    /// Returns the key in the file, and the word in reports.
+    /// Returns the key in the file, which is also the word in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Phase::Given => "given",
@@ -41,8 +41,8 @@ impl Phase {
         }
     }
 
-    /// Whether the act does not begin where a claim of this phase does not hold. The claims of the other phases are
-    /// skipped then.
+    /// Whether the action does not start if a claim of this phase does not hold. If so, the claims of the other phases
+    /// are skipped.
     pub fn is_precondition(self) -> bool {
         match self {
             Phase::Given => true,

@@ -1,4 +1,4 @@
-//! Who acts in an attempt.
+//! Subjects: who acts in an attempt.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialect::cli_bench::config::HelpMode;
 
-/// Who acts in an attempt. Evidence of one subject is never taken for that of another.
+/// Subject of an attempt. Evidence of one subject is never used for another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
@@ -14,28 +14,28 @@ pub enum Subject {
     Command,
     /// A model.
     Model {
-        /// Its id in the suite.
+        /// Id of the model in the suite.
         model: String,
-        /// How it learns about the program that it is to use, in cli-bench.
+        /// Help mode, in cli-bench.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<HelpMode>,
     },
     /// A skill or an agent of a gateway.
     Gateway {
-        /// The directory of the target, from the root of the workspace.
+        /// Directory of the target, relative to the root of the workspace.
         target: String,
     },
-    /// The test does not say who acts.
+    /// Unknown: the test does not define it.
     Nobody,
 }
 
 impl Subject {
-    /// Returns a model, in a help mode where the format has them.
+    /// Creates the subject for a model, with a help mode in formats that have them.
     pub fn model(model: &str, mode: Option<HelpMode>) -> Subject {
         Subject::Model { model: model.to_owned(), mode }
     }
 
-    /// Returns the id of the model; `None` where no model acts.
+    /// Returns the id of the model; `None` if no model acts.
     pub fn model_id(&self) -> Option<&str> {
         match self {
             Subject::Model { model, .. } => Some(model),
@@ -44,19 +44,19 @@ impl Subject {
     }
 }
 
-/// How the id of an agent program begins, and that of one whose commands are all recorded.
+/// Prefix of the id of an agent program, and of one whose commands are all recorded.
 const PROGRAM: &str = "exec:";
 const WHOLE_PROGRAM: &str = "exec-complete:";
 
-/// Maximum number of characters of the name of an agent program, where that is enough to tell it from the others.
+/// Maximum number of characters of the name of an agent program, if that is sufficient to distinguish it.
 const MAX_PROGRAM: usize = 24;
 
 /// A program that acts instead of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentProgram<'i> {
-    /// The shell command that starts it.
+    /// Shell command that starts the program.
     pub command: &'i str,
-    /// Whether somebody vouches that it runs every command through the shell that records: then what is not recorded did not run.
+    /// Whether the user guarantees that it runs every command through the recording shell.
     pub is_complete: bool,
 }
 
@@ -70,8 +70,8 @@ pub fn program_of(id: &str) -> Option<AgentProgram<'_>> {
     Some(AgentProgram { command: command.trim(), is_complete }).filter(|program| !program.command.is_empty())
 }
 
-/// Returns the names of subjects in tables and lists: the shortest end of a model's id, or the beginning of the command of
-/// an agent program, that tells it from the others; and the help mode where there are several.
+/// Returns the names of subjects for tables and lists: the shortest end of a model's id, or the start of the command of
+/// an agent program, that distinguishes it from the others; and the help mode if there are several.
 pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
     let modes = |subject: &Subject| match subject {
         Subject::Model { mode, .. } => *mode,
@@ -91,14 +91,14 @@ pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
     subjects.iter().map(short).collect()
 }
 
-/// Returns the names that a model may have, the shortest first.
+/// Returns possible names of a model, the shortest first.
 fn names_of(model: &str) -> Vec<String> {
     let Some(AgentProgram { command, .. }) = program_of(model) else {
         let starts = model.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
         return starts.map(|start| model[start..].to_owned()).collect();
     };
     let (program, arguments) = command.split_at(command.find(char::is_whitespace).unwrap_or(command.len()));
-    // The directory of a program says little, and its arguments may well be paths.
+    // The directory of a program says little, and its arguments are often paths.
     let program = program.rsplit('/').next().unwrap_or(program);
     let whole = format!("{program}{arguments}");
     let mut names: Vec<String> = Vec::new();
@@ -109,7 +109,7 @@ fn names_of(model: &str) -> Vec<String> {
     names
 }
 
-/// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
+/// Formats the name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
 impl fmt::Display for Subject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! A suite whose tests are judged by a trace, instead of acting.
+//! Suites whose tests are judged by a trace instead of running.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl Suite {
-    /// Returns the tests as a trace can judge them, with the assertions that one can decide. `None`: the format has no such
-    /// assertions.
+    /// Returns the tests that a trace can judge, with the assertions that it can decide. `None` if the format has no
+    /// such assertions.
     pub fn judged_by_trace(&self) -> Option<Suite> {
         let needs_trace = |case: &Case| {
             let mut case = case.clone();

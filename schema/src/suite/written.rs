@@ -1,4 +1,4 @@
-//! The cases of a file as its text alone shows them: that costs less than lowering them.
+//! The cases of a file according to its text alone, which is faster than lowering.
 
 use std::borrow::Cow;
 
@@ -9,31 +9,31 @@ use crate::{
     validate::Definition,
 };
 
-/// A case as it is written.
+/// A case as written.
 #[derive(Clone, Debug)]
 pub struct WrittenCase<'d> {
-    /// Its name.
+    /// Name of the case.
     pub name: Cow<'d, str>,
-    /// The node of the case; where the file is one case, the root.
+    /// Node of the case; the root if the file is one case.
     pub node: NodeRef<'d>,
     /// Location of the node.
     pub at: Pointer,
-    /// Whether the author switched it off.
+    /// Whether the author disabled the case.
     pub skip: bool,
-    /// Its effect.
+    /// Kind of action.
     pub does: ActionKind,
 }
 
 impl WrittenCase<'_> {
-    /// Whether anything must hold before it is started.
+    /// Whether the case has preconditions.
     pub fn has_preconditions(&self) -> bool {
         let list = || self.node.get(Phase::Given.as_str());
         self.does == ActionKind::Trigger && list().is_some_and(|list| list.items().next().is_some())
     }
 }
 
-/// Returns the cases that are written in a file and that have names, in the order of the text. Those of other files that
-/// it names are not among them.
+/// Returns the named cases in a file, in document order. Cases of other files that it includes are
+/// excluded.
 pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
     match file.cases() {
@@ -50,13 +50,13 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
     }
 }
 
-/// Returns where the items of the list of cases are.
+/// Returns the location of the list of cases.
 pub fn list_of_cases(file: SpecFile) -> Option<Pointer> {
     file.case_list().map(Definition::list_at)
 }
 
-/// Returns the items of the list of cases, also those without a name; `None` where the file as a whole is one case, or has none.
-/// Nothing of them is read, so that it costs little in a long list.
+/// Returns the items of the list of cases, including those without a name; `None` if the file is one case, or has none.
+/// The items are not read, so this is fast for long lists.
 pub fn case_items(file: SpecFile, document: &Document) -> Option<impl Iterator<Item = NodeRef<'_>>> {
     let at = list_of_cases(file)?;
     Some(document.find(&at).into_iter().flat_map(NodeRef::items))
@@ -67,7 +67,7 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
     node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())
 }
 
-/// Returns an item of the list of cases, if it has a name. `at`: where it is.
+/// Returns an item of the list of cases, if it has a name. `at` is its location.
 pub fn written_case(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
     case(file, Cow::Borrowed(name_of_item(file, node)?), node, at)
 }
@@ -86,7 +86,7 @@ mod tests {
 
     use super::written_cases;
 
-    /// What is written has the names, the places and the acts that lowering finds.
+    /// Written cases have the same names, locations and actions as lowered ones.
     #[test]
     fn written_cases_are_those_that_lowering_finds() {
         let files = [

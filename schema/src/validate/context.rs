@@ -1,4 +1,4 @@
-//! What is known about a place at which a value violates its schema, for the rules that report it.
+//! Context of a violation of the schema, for the rules that report it.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -11,40 +11,40 @@ use crate::{
     shape::{self, Place, Shape, Variant},
 };
 
-/// What the validator says of a node, before a rule is found for it.
+/// A violation from the validator, before its rule is chosen.
 pub(super) struct Violation {
-    /// The node; for a key that is missing, where it would be.
+    /// Location; for a missing key, that of the key.
     pub(super) at: Pointer,
-    /// The problem.
+    /// Kind of the violation.
     pub(super) wrong: Wrong,
 }
 
-/// The kinds of problem that a schema finds. Of several at one node, the first one here is reported.
+/// Kinds of violations. Of several at one node, the first one here is reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wrong {
-    /// A key that the mapping does not have.
+    /// An unknown key of the mapping.
     UnknownKey(String),
-    /// A key that must be there.
+    /// A missing key.
     Missing(String),
-    /// A value of another type.
+    /// A value of the wrong type.
     Type,
-    /// A value that is not among those allowed.
+    /// A value that is not allowed.
     Value,
-    /// None of several keys of which one must be there.
+    /// None of several keys of which one is required.
     NoneOf,
-    /// More than one of them.
+    /// More than one of several exclusive keys.
     SeveralOf,
     /// A number outside of its bounds.
     Number,
-    /// An empty text.
+    /// An empty string.
     EmptyText,
     /// An empty list or mapping.
     Empty,
-    /// A mapping with more keys than it may have.
+    /// A mapping with too many keys.
     TooMany,
-    /// A text that does not have the form that it must have.
+    /// A string that does not match its pattern.
     Pattern,
-    /// Something else.
+    /// Any other keyword.
     Other(String),
 }
 
@@ -54,43 +54,43 @@ impl Violation {
     }
 }
 
-/// The part of a document in which values violate their schema.
+/// The part of a document with violations.
 pub struct Context<'d> {
     pub(crate) node: NodeRef<'d>,
     pub(crate) file: SpecFile,
-    /// Where the node is in the file, list items counted as the first.
+    /// Location of the node in the file; list items count as the first one.
     pub(crate) base: Pointer,
-    /// What the schema says of the node.
+    /// Schema of the node.
     pub(crate) shape: Shape,
     pub(crate) files: &'d dyn Files,
-    /// What is known about the mappings in which something is wrong: one may have thousands of wrong keys.
+    /// Data about mappings with violations. Cached, because a mapping may have thousands of unknown keys.
     mappings: RefCell<HashMap<Pointer, Rc<Mapping<'d>>>>,
-    /// Unknown keys that stand for the only one that is missing beside them.
+    /// Unknown keys that replace the only missing one next to them.
     pub(crate) stand_ins: RefCell<HashMap<Pointer, &'static str>>,
 }
 
-/// What an unknown key is compared with.
+/// Data to compare an unknown key with.
 pub(crate) struct Mapping<'d> {
     pub(crate) node: Option<NodeRef<'d>>,
     pub(crate) shape: Option<Shape>,
-    /// Its place in the kind of file.
+    /// Place in the kind of file.
     pub(crate) here: Option<Place>,
-    /// The keys that it may have.
+    /// Allowed keys.
     pub(crate) fields: Vec<&'static str>,
-    /// Those of them that are not there yet.
+    /// Allowed keys that are not used yet.
     pub(crate) free: Vec<&'static str>,
-    /// Those that must be there, alone or instead of another one, and are not.
+    /// Required keys, alone or instead of another one, that are missing.
     pub(crate) missing: Vec<&'static str>,
-    /// The key that decides its form, and which form it has.
+    /// Tag of the mapping, and its form.
     pub(crate) variant: Option<(&'static str, &'static str)>,
-    /// The tags of its forms, with the keys of each.
+    /// Tags of its forms, with the keys of each.
     pub(crate) tags: Vec<(&'static str, Vec<&'static str>)>,
-    /// Whether an unknown key would be a claim that vanishes.
+    /// Whether an unknown key would be a lost assertion.
     pub(crate) claims: bool,
 }
 
 impl Mapping<'_> {
-    /// Whether a member holds claims.
+    /// Whether a member contains assertions.
     pub(super) fn holds_claims(&self, name: &str) -> bool {
         self.shape.as_ref().and_then(|shape| shape.step(name, None)).is_some_and(|member| member.holds_claims())
     }
@@ -134,8 +134,8 @@ impl<'d> Context<'d> {
         known
     }
 
-    /// Returns what a rule makes of a violation. `is_required` is whether a key that is unknown stands for one that
-    /// must be there.
+    /// Returns the finding of a violation. `is_required`: whether an unknown key replaces a required
+    /// one.
     pub(super) fn finding(&self, violation: Violation, is_required: bool) -> Finding {
         let Violation { at, wrong } = violation;
         let finding = match wrong {
@@ -160,7 +160,7 @@ impl<'d> Context<'d> {
         if self.file == SpecFile::SETTINGS { invalid_setting::in_settings(finding) } else { finding }
     }
 
-    /// Returns the key to which a place belongs, if it is not an item of a list.
+    /// Returns the key of a location, unless it is an item of a list.
     pub(crate) fn key_at(&self, at: &Pointer) -> Option<String> {
         at.last_step()?.key().map(str::to_owned)
     }
@@ -169,7 +169,7 @@ impl<'d> Context<'d> {
         self.shape.below(at, Some(self.node))
     }
 
-    /// Returns the shape of a member whose siblings may be as wrong as it is.
+    /// Returns the shape of a member whose siblings may also have violations.
     pub(crate) fn member(&self, at: &Pointer) -> Option<Shape> {
         match at.parent().zip(at.last_step()) {
             Some((parent, last)) => {
@@ -185,7 +185,7 @@ impl<'d> Context<'d> {
         shape::place_of(self.file, &self.base.join(at))
     }
 
-    /// Returns the tag of a mapping that has several forms, and the form that it has.
+    /// Returns the tag and the form of a mapping with several forms.
     pub(crate) fn variant(&self, at: &Pointer) -> Option<Variant> {
         let node = self.node.find(at)?;
         let matches = |variant: &Variant| {
@@ -202,7 +202,7 @@ impl<'d> Context<'d> {
     }
 }
 
-/// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
+/// Whether an unknown key in a mapping would be a lost assertion. `shape` is that of `node`.
 fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
     let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
     places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))

@@ -1,8 +1,8 @@
-//! Nodes, types and docs as parts of messages.
+//! Descriptions of nodes, types and docs for messages.
 
 use crate::document::{NodeRef, Scalar, Shape as NodeShape};
 
-/// Returns a node in words: "the string `x`", "a list".
+/// Returns a description of a node: "the string `x`", "a list".
 pub(crate) fn describe(node: NodeRef<'_>) -> String {
     const SHOWN: usize = 32;
     let text = node.text().unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn with_article(label: &str) -> String {
     }
 }
 
-/// Returns the first sentence of a doc comment as the end of another one.
+/// Returns the first sentence of a doc comment as the end of a sentence.
 pub(crate) fn as_fragment(summary: &str) -> String {
     let sentence = summary.split(". ").next().unwrap_or(summary).trim_end_matches('.');
     let word = sentence.split(' ').next().unwrap_or(sentence);

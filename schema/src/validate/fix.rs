@@ -1,4 +1,4 @@
-//! Fixes for what the schema finds wrong, where one can be written down without thinking.
+//! Fixes for violations of the schema.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use crate::{
     shape::{self, Field, Need, Shape, Type, Word, scalar, show},
 };
 
-/// Returns the help for a key that has another name.
+/// Returns the help to rename a key.
 pub(crate) fn rename_title(name: &str) -> String {
     format!("rename it to `{name}`")
 }
 
-/// Returns the help for an item with so many keys, of which each is an assertion.
+/// Returns the help to split an item with this many keys, each of which is an assertion.
 pub(crate) fn split_into(items: usize) -> String {
     match items {
         0..=2 => "split it into two items".to_owned(),
@@ -22,14 +22,14 @@ pub(crate) fn split_into(items: usize) -> String {
     }
 }
 
-/// Returns the fix, made by `fix`, that writes other words instead of a value.
+/// Returns the fix, created by `fix`, that replaces a value.
 pub(crate) fn written(node: NodeRef<'_>, words: String, fix: impl FnOnce(String, Vec<Edit>) -> Fix) -> Option<Fix> {
     let edits = edit::rewrite(node, words.clone())?;
     Some(fix(format!("write `{words}`"), edits))
 }
 
-/// Returns a key that is missing, with a value to begin with, after those that are before it in `order`. `known` are
-/// values of keys that are not examples. `None` where the mapping's layout is unusual.
+/// Returns the fix that adds a missing key with an initial value, after those that precede it in `order`. `known`
+/// contains values of keys that replace examples. `None` if the mapping's layout is unusual.
 pub(crate) fn insert(
     mapping: NodeRef<'_>,
     key: &str,
@@ -44,13 +44,13 @@ pub(crate) fn insert(
     let line = format!("{}: {}", scalar(key), value_of(key, member, 0, known)?);
     let edits = edit::entry_in_order(mapping, key, &line, order)?;
     let title = format!("add `{key}`");
-    // Where one value alone can be, nothing has to be filled in.
+    // If only one value is allowed, there is nothing to fill in.
     let only = member.kind() != Type::Boolean && member.values().len() == 1;
     Some(if only { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// Returns a key that belongs to a mapping under `child`, a key beside it. `child_shape` is what may be there: beside a
-/// command that runs on this machine, a person decides.
+/// Returns the fix that moves a key under its sibling `child`. `child_shape` is the schema there: if it has
+/// a shell command, the fix is not safe.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
     let title = format!("move it under `{child}`");
     let edits = edit::below(mapping, key, child)?;
@@ -59,7 +59,7 @@ pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: O
     let member = child_shape.and_then(|shape| shape.step(key, None));
     let fits =
         value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
-    // What the child needs beside it may be another key that is as wrong, and would stay after.
+    // A required field of the child may be another misplaced key, which would remain.
     let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
     let is_half = is_new
         && child_shape.is_some_and(|shape| {
@@ -68,7 +68,7 @@ pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: O
     Some(if runs || !fits || is_half { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
 }
 
-/// Whether a text, or one of several, has signs that only a regular expression gives a meaning, where none is taken.
+/// Whether one of several strings has special characters of regular expressions in a place where none is allowed.
 fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
     const SIGNS: &[char] = &['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'];
     let is_pattern = |shape: &Shape| matches!(shape.word(), Some(Word::Pattern(_)));
@@ -77,14 +77,14 @@ fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
     !takes_patterns && value.items().any(has_signs)
 }
 
-/// Returns the text in quotes, where a text is wanted and something else was written.
+/// Returns the fix that puts a value in quotes if a string is required.
 pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     written(node, Value::from(text).to_string(), Fix::safe)
 }
 
-/// Returns what was meant by a text, where a number or a boolean is wanted: what is between quotes, or what looks like
-/// a number to people and is none for YAML.
+/// Returns the intended value of a string if a number or a boolean is required: the text in quotes, or text that
+/// looks like a number but is not one in YAML.
 pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
     let text = node.as_str()?.trim();
     let number = |is_whole: bool| {
@@ -108,26 +108,26 @@ pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
         },
         Type::Text | Type::List | Type::Mapping | Type::Any => return None,
     };
-    // What reads as the same text again is no fix.
+    // Text that is read as the same string is not a fix.
     (!is_plain || meant != text).then_some(meant)
 }
 
-/// Returns the number or the boolean that was meant.
+/// Returns the fix that writes the intended number or boolean.
 pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let text = literal(node, kind)?;
-    // `0200` in quotes may be meant with its zero, which a number does not keep.
+    // `0200` in quotes may be meant with its leading zero, which a number does not keep.
     let is_padded =
         text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0') && !text.contains('.');
     written(node, text, if is_padded { Fix::guess } else { Fix::safe })
 }
 
-/// Edits that give a value the shape that its key needs, and whether they do so beyond doubt.
+/// Edits that change a value to the required shape, and whether the result is certain.
 pub(crate) struct Reshaped {
     pub(crate) edits: Vec<Edit>,
     pub(crate) is_sure: bool,
 }
 
-/// Returns what a renamed key needs of its value. `None` where no shape can be given to it.
+/// Returns the changes to the value of a renamed key. `None` if it cannot have the required shape.
 pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
     {
@@ -137,7 +137,7 @@ pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     Some(Reshaped { edits: unlisted(value, member)?, is_sure: true })
 }
 
-/// Returns the edits that take the only item out of its list, where a scalar is needed.
+/// Returns the edits that replace a list with its only item if a scalar is required.
 fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     let kind = member.kind();
     match value.shape() {
@@ -149,35 +149,35 @@ fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     }
 }
 
-/// Items whose dashes lack the blank after them: `-exit_code: 0` is a key.
+/// Returns the fix for items without a space after their dashes: `-exit_code: 0` is a key.
 pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("put a space after each dash", edit::space_dashes_of_keys(node)?))
 }
 
-/// Items of texts whose dashes lack the blank after them: `-smoke` below its key is a text, and lines of them are one.
+/// Returns the fix for strings without a space after their dashes: `-smoke` below its key is a string.
 pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::space_dashes_of_lines(node)?;
     let title = "put a space after each dash";
-    // Beside its key, what begins with a dash may be an option of a command.
+    // Next to its key, text that begins with a dash may be an option of a command.
     let is_first = edit::begins_its_line(node);
     Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// A scalar instead of a mapping, as the one field that the mapping needs, or has.
+/// A scalar instead of a mapping, as the value of the only field that the mapping requires or has.
 pub(crate) struct ShortForm {
     pub(crate) text: String,
-    /// Whether nothing else can be meant: neither a number of another unit, nor a text that denies what it names.
+    /// Whether no other meaning is possible: neither a number with another unit, nor a string with a negation.
     is_sure: bool,
 }
 
 impl ShortForm {
-    /// Returns the fix that writes `text`, in which the form is, instead of a node.
+    /// Returns the fix that replaces a node with `text`, which contains the form.
     pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Option<Fix> {
         written(node, text, if self.is_sure { Fix::safe } else { Fix::guess })
     }
 }
 
-/// Returns the mapping that is meant by a scalar.
+/// Returns the mapping that a scalar represents.
 pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
     if shape.kind() != Type::Mapping
         || node.is_null()
@@ -192,7 +192,7 @@ pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
     let field = match (needed.next(), needed.next(), fields.as_slice()) {
         (Some(only), None, _) => only,
         (None, _, [only]) => only,
-        // A prompt is what the user says.
+        // A string instead of a prompt is the user message.
         (None, _, all) if shape.definition() == Some("Prompt") => all.iter().find(|field| field.name == "user")?,
         (Some(_), Some(_), _) | (None, _, _) => return None,
     };
@@ -211,7 +211,7 @@ pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
     })?
 }
 
-/// Whether a mapping may be what a shape describes: one of its keys is known there. Anything else may.
+/// Whether a mapping may have a shape: at least one key is known. True for other values.
 pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
     if node.text() == Some("") {
         return false;
@@ -222,28 +222,28 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
         || node.entries().any(|entry| fields.iter().any(|field| entry.key.text() == Some(field.name)))
 }
 
-/// Returns the only item of a list, which is a mapping, without the list.
+/// Returns the fix that replaces a list with its only item, a mapping.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("make it a mapping", edit::only_item(list)?))
 }
 
-/// Returns a line that holds `: ` and was meant as a text: `- Total: 5`.
+/// Returns the fix that puts a line with `: ` in quotes if a string was meant: `- Total: 5`.
 pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
     let (quoted, edits) = edit::quote_entry(node)?;
     Some(Fix::guess(format!("write `{quoted}`"), edits))
 }
 
-/// Returns the only item of a list, which is a scalar, on the line of the key without its dash.
+/// Returns the fix that replaces a list with its only item, a scalar, on the line of the key.
 pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("remove the dash", edit::undashed(list)?))
 }
 
-/// Whether a text is several names with commas between them, where each item is a name.
+/// Whether a string consists of several names separated by commas, if each item is a name.
 fn names_apart(text: &str, item: &Shape) -> bool {
     holds_names(item) && text.contains(',') && text.split(',').all(|name| is_one_name(name.trim()))
 }
 
-/// Whether a text is one word that can only be a name: nothing in it separates names, negates one or stands for several.
+/// Whether a string can only be a single name, without separators, negations or quantifiers.
 fn is_one_name(text: &str) -> bool {
     let begins =
         text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | '{' | '@'));
@@ -251,7 +251,7 @@ fn is_one_name(text: &str) -> bool {
     begins && !text.contains(separates) && !says_how_many(text)
 }
 
-/// Whether a text is a word for none or several of what belongs in its place.
+/// Whether a string is a word for none or several items.
 fn says_how_many(text: &str) -> bool {
     const WORDS: [&str; 13] =
         ["none", "no", "not", "never", "nothing", "null", "any", "all", "every", "everything", "each", "some", "off"];
@@ -265,16 +265,16 @@ fn holds_names(shape: &Shape) -> bool {
         || !shape.values().is_empty()
 }
 
-/// Maximum number of bytes of a text that a title quotes.
+/// Maximum number of bytes of a string to quote in a title.
 const LONGEST_SHOWN: usize = 60;
 
-/// Returns a single value as a list.
+/// Returns the fix that makes a list of a single value.
 pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
     }
     let apart = node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item)));
-    // One text, or several with something between them?
+    // One string, or several with separators?
     let is_open = apart.is_none() && node.as_str().is_some_and(|text| !is_one_name(text));
     let items: Vec<String> = match apart {
         Some(text) => text.split(',').map(|name| scalar(name.trim())).collect(),
@@ -286,19 +286,19 @@ pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     Some(fix(title, edit::as_list(node, &items)?))
 }
 
-/// Returns an item of a list with several keys, as items with one key each.
+/// Returns the fix that splits an item of a list with several keys into items with one key each.
 pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::split_item(item)?;
     Some(Fix::safe(split_into(edits.len() + 1), edits))
 }
 
-/// Returns what is known to be the value of a key, or something valid to begin with.
+/// Returns the known value of a key, or a valid initial value.
 fn value_of(key: &str, shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
     let value = known.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
     value.or_else(|| placeholder(shape, depth, known))
 }
 
-/// Something valid to begin with, in flow style.
+/// Returns a valid initial value, in flow style.
 fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
     if let Some(example) = shape.examples().first() {
         return Some(show(&without_placeholders(example)));
@@ -312,7 +312,7 @@ fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<
         return Some(show(choice.value));
     }
     Some(match shape.kind() {
-        // An empty text would be the next mistake.
+        // An empty string would be invalid too.
         Type::Text if shape.is_never_empty() => show(&Value::from(match shape.summary() {
             Some(summary) if summary.len() < 80 => format!("TODO: {}", summary.trim_end_matches('.')),
             Some(_) | None => "TODO".to_owned(),
@@ -326,7 +326,7 @@ fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<
         Type::Mapping if depth < 3 => {
             let form = shape.variants().into_iter().find(|variant| variant.tag.is_some());
             let shape = form.as_ref().map_or(shape, |variant| &variant.shape);
-            // Of keys that exclude each other, one must be there.
+            // Of keys that exclude each other, one is required.
             let first = shape.alternatives().into_iter().next();
             let is_needed = |field: &Field| field.need == Need::Required || first == Some(field.name);
             let needed = shape.fields(None).into_iter().filter(is_needed);
@@ -344,7 +344,7 @@ fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<
     })
 }
 
-/// Returns an example that is alone: nothing gives its placeholders a value.
+/// Returns an example without placeholders, because nothing defines their values.
 fn without_placeholders(example: &Value) -> Value {
     match example.as_str() {
         Some(text) if text.contains("{{") => Value::from(text.replace("{{", "").replace("}}", "")),
@@ -352,14 +352,14 @@ fn without_placeholders(example: &Value) -> Value {
     }
 }
 
-/// Returns the choice that an author most likely means.
+/// Returns the choice that the author most likely means.
 pub(crate) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
     let names = choices.iter().filter_map(|choice| choice.value.as_str());
-    // A version is another version, not a slip of the keys.
+    // A different version is not a misspelling.
     crate::words::nearest(node.text()?, names.filter(|name| name.contains(char::is_alphabetic)))
 }
 
-/// Whether a value, given the shape that a new key wants, is one that the key can have.
+/// Whether a value is valid for a key after its shape is changed as required.
 pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
     let Some(shaped) = reshaped(value, member).filter(|_| !value.is_null()) else { return false };
     let is_text = |shape: &Shape, node: NodeRef<'_>| {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{dialect::ScalarRules, shape::Need};
 
-/// What the schemas of dialects are made of, in small.
+/// A small schema with the same structure as those of the dialects.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
         "type": "object",

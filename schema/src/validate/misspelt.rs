@@ -1,4 +1,4 @@
-//! Keys that are missing because they are misspelt, or under another name: one mistake, not two.
+//! Missing keys that are misspelt, or under another name, and are reported only once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,16 +14,16 @@ use super::{
     could_hold,
 };
 
-/// A key that is known so many steps away belongs there; farther away it is another one of the same name.
+/// Maximum distance of a place to which a key belongs; farther away, it is a different key with the same name.
 const NEARBY: usize = 2;
 
 impl Context<'_> {
-    /// Returns a key that is missing and is misspelt beside is one problem, not two: it is reported at the key that is
-    /// there, as an error. Returns those keys.
+    /// Merges a missing key and a misspelt one next to it into one problem, which is reported at the existing
+    /// key, as an error. Returns those keys.
     pub(super) fn drop_what_is_only_misspelt(&self, violations: &mut Vec<Violation>) -> HashSet<Pointer> {
         let mut misspelt = HashSet::new();
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
-        // Where keys are missing that are one level off.
+        // Locations of missing keys that exist one level above or below.
         let mut moved: HashSet<Pointer> = HashSet::new();
         let pairs = only_pairs(violations);
         for violation in violations.iter() {
@@ -41,7 +41,7 @@ impl Context<'_> {
             } else if let Some(name) = mapping.missing.iter().copied().find(|name| mapping.holds_claims(name))
                 && unknown_key::is_lost_claim(self, &violation.at, key)
             {
-                // A claim beside it is what was to be in it.
+                // An assertion next to it belongs in it.
                 meant.insert((parent, name));
             } else if let Some(missing) = pairs.get(&parent)
                 && let Some(name) = mapping.missing.iter().copied().find(|name| name == missing)
@@ -53,22 +53,22 @@ impl Context<'_> {
             }
         }
         violations.retain(|violation| {
-            let told = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
+            let is_reported = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
             if let Wrong::Missing(key) = &violation.wrong {
                 if moved.contains(&violation.at) {
                     return false;
                 }
                 let parent = violation.at.parent().unwrap_or_default();
-                return !self.mapping(&parent).missing.iter().any(|name| name == key && told(&parent, name));
+                return !self.mapping(&parent).missing.iter().any(|name| name == key && is_reported(&parent, name));
             }
             let alternatives = || self.shape(&violation.at).map(|shape| shape.alternatives()).unwrap_or_default();
-            violation.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| told(&violation.at, name))
+            violation.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| is_reported(&violation.at, name))
         });
         misspelt
     }
 
-    /// Whether an unknown key may be another name for the one that is missing: its value could be there, and
-    /// it is not one that belongs nearby.
+    /// Whether an unknown key may be another name for the missing one: the value would be valid there, and
+    /// the key does not belong nearby.
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
             |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
@@ -83,13 +83,13 @@ impl Context<'_> {
         else {
             return false;
         };
-        // What another form of the mapping calls so is a path, a name or neither: the one that is missing must be the same.
+        // In another form, the key is a path, a name or neither: the missing key must be of the same kind.
         let forms = shape.variants();
         let mut others = forms.iter().flat_map(|variant| variant.shape.fields(None)).filter(|field| field.name == key);
         others.all(|field| field.shape.word() == member.word()) && could_hold(&member, value)
     }
 
-    /// Returns the place one level up or down to which a key belongs that is here.
+    /// Returns the place one level above or below to which an existing key belongs.
     fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
         let here = mapping.here.as_ref()?;
         let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
@@ -100,7 +100,7 @@ impl Context<'_> {
     }
 }
 
-/// Returns the mappings in which exactly one key is unknown and exactly one is missing, with the latter.
+/// Returns the mappings in which exactly one key is unknown and exactly one is missing, with the missing one.
 fn only_pairs(violations: &[Violation]) -> HashMap<Pointer, String> {
     let mut seen: HashMap<Pointer, (usize, usize, Option<&String>)> = HashMap::new();
     for violation in violations {

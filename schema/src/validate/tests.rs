@@ -1,4 +1,4 @@
-//! The parts say together what the whole says.
+//! The parts together have the same result as the whole.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::ScalarRules;
 
-/// Returns what one validator over the whole finds.
+/// Returns the errors of one validator for the whole.
 fn of_whole(document: &Document) -> BTreeSet<String> {
     let mut schema = SpecFile::KINDLM.schema().clone();
     for keyword in ["$id", "if", "then"] {
@@ -23,7 +23,7 @@ fn of_whole(document: &Document) -> BTreeSet<String> {
     names(&Pointer::root(), &findings)
 }
 
-/// Returns what the validators of the parts find.
+/// Returns the errors of the validators for the parts.
 fn of_parts(document: &Document) -> BTreeSet<String> {
     let file = SpecFile::KINDLM;
     let mut parts = vec![(Pointer::root(), document.root().unwrap(), Definition::Root(file))];
@@ -65,7 +65,7 @@ fn suite() -> Value {
     })
 }
 
-/// A small generator, so that a failure can be repeated.
+/// A small random number generator with reproducible results.
 struct Numbers(u64);
 
 impl Numbers {
@@ -75,7 +75,7 @@ impl Numbers {
     }
 }
 
-/// Replaces, removes or renames something somewhere.
+/// Replaces, removes or renames a random value.
 fn mutate(value: &mut Value, numbers: &mut Numbers) {
     let junk =
         [json!(null), json!(-1), json!(1.5), json!("json"), json!(""), json!([]), json!({}), json!([{}]), json!(true)];
@@ -108,7 +108,7 @@ fn the_parts_together_say_what_the_whole_says() {
             mutate(&mut value, &mut numbers);
         }
         let document = Document::read(&value.to_string(), ScalarRules::Yaml12);
-        // A text that is a single word is a problem of reading.
+        // A single word is a syntax problem.
         if document.root().is_none() {
             continue;
         }
@@ -119,7 +119,7 @@ fn the_parts_together_say_what_the_whole_says() {
     assert!(wrong > 200, "only {wrong} of 400 mutations were wrong");
 }
 
-/// Every error becomes a problem somewhere: a document is accepted by both or by none.
+/// Every error becomes a problem: both validations accept a document or neither does.
 #[test]
 fn no_error_is_lost() {
     let mut numbers = Numbers(11);
@@ -127,7 +127,7 @@ fn no_error_is_lost() {
     for _ in 0..400 {
         let mut value = suite();
         mutate(&mut value, &mut numbers);
-        // What the whole schema says across blocks is a lint.
+        // Conditions of the schema between blocks are a rule of the dialect.
         if !value.is_object()
             || value["models"] == json!([])
             || value["prompts"] == json!({})
@@ -144,7 +144,7 @@ fn no_error_is_lost() {
     }
 }
 
-/// Returns the highest number of items that a schema asks for.
+/// Returns the highest number of items that a schema requires.
 fn most_items(schema: &serde_json::Value) -> u64 {
     match schema {
         serde_json::Value::Object(keywords) => {

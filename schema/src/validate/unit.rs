@@ -1,4 +1,4 @@
-//! Numbers written with a unit, such as `5s` or `95%`, where a field takes the number alone in a unit of its own.
+//! Numbers with a unit, such as `5s` or `95%`, for fields that require a number in a fixed unit.
 
 use crate::{
     document::NodeRef,
@@ -8,7 +8,7 @@ use crate::{
 
 use super::fix;
 
-/// In what a field counts.
+/// Unit of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Milliseconds,
@@ -21,18 +21,18 @@ pub(crate) enum Unit {
     Dollars,
 }
 
-/// What was written after a number, or in a name.
+/// Unit after a number or in a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Suffix {
-    /// A time, in milliseconds.
+    /// A duration: the factor to milliseconds.
     Time(f64),
     Percent,
-    /// Money, in dollars.
+    /// An amount of money: the factor to dollars.
     Money(f64),
 }
 
 impl Unit {
-    /// Returns the unit of a field: its name says it, or the first sentence of its docs, or its bounds.
+    /// Returns the unit of a field, according to its name, the first sentence of its docs, or its bounds.
     pub(crate) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
         if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
@@ -52,15 +52,15 @@ impl Unit {
         }
     }
 
-    /// Returns the unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
+    /// Returns the unit at the end of a name: `maxSec`, `timeout_ms`. `None` if there is none.
     pub(crate) fn in_name(name: &str) -> Option<Suffix> {
         let start = name.rfind(|letter: char| letter == '_' || letter == '-' || letter.is_ascii_uppercase())?;
         let word = name[start..].trim_start_matches(['_', '-']).to_ascii_lowercase();
-        // `min` is the least of something.
+        // `min` is a minimum.
         suffix(&word).filter(|_| word != "min")
     }
 
-    /// The same unit as it is written after a number.
+    /// Returns the unit as it is written after a number.
     pub(crate) fn as_written(self) -> Suffix {
         match self {
             Unit::Milliseconds => Suffix::Time(1.0),
@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// Returns what a field takes.
+    /// Returns the name of the unit.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Unit::Milliseconds => "a number of milliseconds",
@@ -81,7 +81,7 @@ impl Unit {
         }
     }
 
-    /// Returns the number that was meant, where a text is one with a unit of the same kind.
+    /// Returns the number that a string with a unit of the same kind represents.
     fn number(self, text: &str) -> Option<f64> {
         let text = text.trim();
         let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
@@ -112,14 +112,14 @@ fn suffix(word: &str) -> Option<Suffix> {
     })
 }
 
-/// What a text with a unit was meant to be.
+/// Intended value of a string with a unit.
 pub(crate) struct Meant {
     pub(crate) unit: Unit,
-    /// The same amount in the unit of the field, where the field can hold it.
+    /// The same amount in the unit of the field, if it is valid there.
     pub(crate) fix: Option<Fix>,
 }
 
-/// Returns a text with a unit instead of a number. `None` where it is something else.
+/// Returns the intended value of a string with a unit instead of a number. `None` for other values.
 pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
     let unit = Unit::of(key, shape)?;
     let number = unit.number(node.as_str()?)?;
@@ -127,13 +127,13 @@ pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant
     Some(Meant { unit, fix: written(node, number, fits) })
 }
 
-/// Returns a text with a unit of time instead of a number of seconds, as a fix. `None` where it is something else.
+/// Returns the fix for a duration with a unit instead of a number of seconds. `None` for other values.
 pub(crate) fn in_seconds(node: NodeRef<'_>) -> Option<Fix> {
     written(node, Unit::Seconds.number(node.as_str()?)?, |_| true)
 }
 
 fn written(node: NodeRef<'_>, number: f64, fits: impl Fn(f64) -> bool) -> Option<Fix> {
-    // Binary fractions differ beyond the digits that anyone writes.
+    // Binary fractions differ only in digits that nobody writes.
     let number = (number * 1e6).round() / 1e6;
     fits(number).then(|| fix::written(node, number.to_string(), Fix::safe))?
 }

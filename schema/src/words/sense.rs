@@ -1,8 +1,8 @@
-//! Names of opposite sense. `minTokens` is two letters away from `maxTokens`, and `unexpected` from `expected`: a likeness by
-//! letters must never turn an assertion around.
+//! Names of opposite sense. `minTokens` differs from `maxTokens` in two letters, and so does `unexpected` from
+//! `expected`: similarity must never invert an assertion.
 //!
-//! The opposites of a name are written down word by word: a pole is replaced by the other one (`min` by `max`), a negation is
-//! removed or put in. A text that is nearer to one of these than to the name does not mean the name.
+//! Opposites are formed word by word: a word is replaced by its opposite (`min` by `max`), or a negation is
+//! removed or inserted. A text that is more similar to one of these than to the name does not mean the name.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{outline, squashed};
 
-/// Pairs of words of which each says the opposite of the other.
+/// Pairs of opposite words.
 const POLES: &[(&str, &str)] = &[
     ("above", "below"),
     ("absent", "present"),
@@ -126,7 +126,7 @@ const POLES: &[(&str, &str)] = &[
     ("with", "without"),
 ];
 
-/// Words that turn a name around where they are put in or omitted.
+/// Words that invert a name when they are inserted or removed.
 const NEGATIONS: &[&str] = &[
     "not",
     "no",
@@ -155,13 +155,13 @@ const NEGATIONS: &[&str] = &[
     "anti",
 ];
 
-/// Negations that are part of a word.
+/// Negations that are prefixes of a word.
 const PREFIXES: &[&str] = &["un", "non", "dis", "in", "im", "de", "anti", "mis"];
 
-/// The prefixes that are taken away from a word: `in` and `de` begin too many words that negate nothing.
+/// Prefixes that may be removed from a word: `in` and `de` begin too many words without a negation.
 const REMOVABLE: &[&str] = &["un", "non", "dis"];
 
-/// Words that say how many of several things are meant.
+/// Quantifiers.
 const QUANTIFIERS: &[&str] = &["any", "all", "some", "none", "each", "every", "only", "either"];
 
 /// Words with which a name forbids something.
@@ -191,16 +191,16 @@ const DENIALS: &[&str] = &[
     "banned",
 ];
 
-/// Verbs that names have or omit, without another sense.
+/// Auxiliary verbs that do not change the sense of a name.
 const AUXILIARIES: &[&str] = &["was", "is", "be", "been", "are", "were", "does", "did", "has", "have", "should"];
 
-/// How long a word is at most that is put in, taken away or replaced.
+/// Maximum length of a word that is inserted, removed or replaced.
 const LONGEST_WORD: usize = 9;
 
-/// The longest text whose sense is looked at. Names are shorter.
+/// Maximum number of letters of a text whose sense is compared. Names are shorter.
 const MAX_LETTERS: usize = 64;
 
-/// The other poles of each word that has one.
+/// Opposites of each word that has any.
 static OTHER_POLES: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
     let mut poles: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for (one, other) in POLES.iter().copied() {
@@ -210,12 +210,12 @@ static OTHER_POLES: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyL
     poles
 });
 
-/// A text that is compared with the opposites of names.
+/// A text to compare with the opposites of names.
 struct Written {
     letters: String,
     length: usize,
     kinds: u64,
-    /// Its words that negate, count or help a verb: none of them is a slip of another word.
+    /// Its negations, quantifiers and auxiliary verbs: none of them is a misspelling of another word.
     known: Vec<String>,
 }
 
@@ -233,7 +233,7 @@ impl Written {
         strsim::osa_distance(&self.letters, other)
     }
 
-    /// Returns how far away the nearest name with another pole is, if it is within the limit.
+    /// Returns the distance of the nearest name with an opposite word, if it is within the limit.
     fn to_swapped(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
@@ -241,13 +241,13 @@ impl Written {
         self.least(limit, swapped(&words(name)))
     }
 
-    /// Returns how far away the nearest name with one negation more or less is, if it is within the limit.
+    /// Returns the distance of the nearest name with one negation added or removed, if it is within the limit.
     fn to_negated(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
         }
         let (length, kinds) = outline(name);
-        // Most names are of another length, or have other letters: they need no closer look.
+        // Most names have another length or other letters and are excluded quickly.
         let more = (self.length + limit > length && !lacks(kinds, self.kinds, limit))
             .then(|| self.least(limit, more_negated(&words(name), self.length.saturating_sub(length), limit)));
         let less = (self.length < length + limit && !lacks(self.kinds, kinds, limit))
@@ -255,7 +255,7 @@ impl Written {
         more.flatten().into_iter().chain(less.flatten()).min()
     }
 
-    /// Whether the lengths alone show that a name is another one, whatever word of it is replaced: most are.
+    /// Whether the length alone excludes a name, whichever of its words is replaced. This applies to most names.
     fn is_far(&self, name: &str, limit: usize) -> bool {
         name.len().abs_diff(self.letters.len()) > LONGEST_WORD + 3 + limit
     }
@@ -263,7 +263,7 @@ impl Written {
     fn least(&self, limit: usize, names: impl Iterator<Item = String>) -> Option<usize> {
         let names = names.filter(|name| !name.is_empty() && name.len().abs_diff(self.letters.len()) <= 4 * limit);
         let has_known = |name: &String| self.known.iter().all(|word| name.contains(word.as_str()));
-        // Each slip brings one letter in, and takes one away, at most: that is seen sooner than how many there are.
+        // Each misspelling adds and removes at most one letter, which is faster to check than the distance.
         let has_letters = |name: &String| {
             let (_, kinds) = outline(name);
             !lacks(kinds, self.kinds, limit) && !lacks(self.kinds, kinds, limit)
@@ -277,12 +277,12 @@ impl Written {
     }
 }
 
-/// Whether more kinds of letters of one name than the limit are missing in another one.
+/// Whether one name lacks more kinds of letters of another one than the limit.
 fn lacks(of: u64, in_: u64, limit: usize) -> bool {
     (of & !in_).count_ones() as usize > limit
 }
 
-/// Whether a text that resembles a name says something else: its opposite, or another number.
+/// Whether a text that resembles a name has another meaning: its opposite, or another number.
 pub(super) fn is_another(written: &str, name: &str) -> bool {
     if have_other_numbers(written, name) || replaces_sense(written, name) {
         return true;
@@ -308,7 +308,7 @@ fn replaces_sense(written: &str, name: &str) -> bool {
         || ours.iter().any(|word| QUANTIFIERS.contains(&word.as_str()) && !theirs.contains(word))
 }
 
-/// Returns the name whose opposite a text is, if it is one, and how many letters it is away from that.
+/// Returns the name whose opposite a text is, if there is one, and the distance from that opposite.
 pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c str>) -> Option<(&'c str, usize)> {
     let written = Written::new(written);
     if written.letters.len() > MAX_LETTERS {
@@ -323,12 +323,12 @@ pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c
     names.filter_map(of_name).min_by_key(|(_, distance)| *distance)
 }
 
-/// Whether one of the words of a name negates or forbids, so it never stands for a name that does not.
+/// Whether a word of a name negates or forbids, so that it never means a name without such a word.
 pub(super) fn denies(name: &str) -> bool {
     words(name).iter().any(|word| NEGATIONS.contains(&word.as_str()) || DENIALS.contains(&word.as_str()))
 }
 
-/// Whether one of the words of a name is a negation.
+/// Whether a name contains a negation.
 pub(super) fn is_negative(name: &str) -> bool {
     words(name).iter().any(|word| NEGATIONS.contains(&word.as_str()))
 }
@@ -339,8 +339,8 @@ pub(super) fn common_words(one: &str, other: &str) -> usize {
     words(one).iter().filter(|word| words_of_other.contains(word)).count()
 }
 
-/// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`,
-/// `tool_was_not_called` and `tool_not_called`.
+/// Whether a text negates a name, possibly with a misspelling, and another name negates it too: `unexpected` and
+/// `not_expected`, `tool_was_not_called` and `tool_not_called`.
 pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
     // Verbs that a name may omit.
     let bare = |text: &str| {
@@ -354,7 +354,7 @@ pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
     both(name, written, other) || both(&bare(name), &bare(written), &bare(other))
 }
 
-/// Returns how many letters of a text may be slips.
+/// Returns the maximum number of misspelt letters in a text.
 fn slips_of(written: &Written) -> usize {
     match written.length {
         0..=4 => 0,
@@ -363,8 +363,8 @@ fn slips_of(written: &Written) -> usize {
     }
 }
 
-/// Whether a text differs from a name by slips inside of longer words, or in how it is spelt. A short word, and the beginning
-/// of a word, may well be meant: `shouldNow`, `nran`, `iContains`, `maxNs`, `run` for `ran`.
+/// Whether a text differs from a name only by misspellings inside longer words, or in spelling. A short word, and the
+/// start of a word, may be intended: `shouldNow`, `nran`, `iContains`, `maxNs`, `run` for `ran`.
 pub(super) fn slips_inside_words(written: &str, name: &str) -> bool {
     const SHORT: usize = 4;
     let sorted = |text: &str| {
@@ -382,11 +382,11 @@ pub(super) fn slips_inside_words(written: &str, name: &str) -> bool {
     if ours.len() == theirs.len() || all_ours == all_theirs {
         return all_ours == all_theirs || ours.iter().zip(&theirs).all(is_slip);
     }
-    // Words that are not set apart: letters that changed places are a slip in any of them.
+    // For words without separators, transposed letters are a misspelling in any of them.
     sorted(&all_ours) == sorted(&all_theirs)
 }
 
-/// Whether both texts have numbers, and not the same: `p50` is not `p90`, and no slip of it.
+/// Whether both texts have numbers that differ: `p50` is not a misspelling of `p90`.
 pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (one, other) = (digits(one), digits(other));
@@ -394,7 +394,7 @@ pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     is_number && one.trim_start_matches('0') != other.trim_start_matches('0')
 }
 
-/// Returns the words of a name, in small letters.
+/// Returns the words of a name, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
@@ -414,7 +414,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns the names with the other pole instead of one of their words.
+/// Returns the names in which one word is replaced by its opposite.
 fn swapped(words: &[String]) -> impl Iterator<Item = String> {
     words.iter().enumerate().flat_map(move |(index, word)| {
         let others = OTHER_POLES.get(word.as_str()).into_iter().flatten();
@@ -422,7 +422,7 @@ fn swapped(words: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the names with one negation more, which has about so many letters.
+/// Returns the names with one more negation, of about this length.
 fn more_negated(words: &[String], length: usize, limit: usize) -> impl Iterator<Item = String> {
     (0..=words.len()).flat_map(move |index| {
         let prefixes = if index < words.len() { PREFIXES } else { &[] };
@@ -446,7 +446,7 @@ fn less_negated(words: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns a name with another word in one place.
+/// Returns a name with one word replaced.
 fn with(words: &[String], index: usize, other: &str) -> String {
     words.iter().enumerate().map(|(at, word)| if at == index { other } else { word.as_str() }).collect()
 }

@@ -18,7 +18,7 @@ use super::{
     fault::{Fault, FaultKind},
     marks::Marks,
     memos::Memos,
-    mend::{self, Root},
+    repair::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -133,7 +133,7 @@ impl Block {
                 block.expect_shape(text, rules);
             }
             Some(Err(error)) => {
-                match survived(|| mend::read(text, kind.root(), rules, &error, suspect.clone())) {
+                match survived(|| repair::read(text, kind.root(), rules, &error, suspect.clone())) {
                     Some(recovered) => {
                         block.root = recovered.root;
                         block.faults = recovered.faults;
@@ -194,9 +194,9 @@ impl Block {
             return;
         }
         let range = root.range.clone();
-        if let Some(Some(mended)) = survived(|| mend::reread(text, self.kind.root(), rules, range.start)) {
-            self.root = mended.root;
-            self.faults.extend(mended.faults);
+        if let Some(Some(reread)) = survived(|| repair::reread(text, self.kind.root(), rules, range.start)) {
+            self.root = reread.root;
+            self.faults.extend(reread.faults);
             return;
         }
         let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
@@ -348,8 +348,8 @@ impl Block {
 
     /// Returns the cached value for `key`, or computes it. The block itself never changes, so it is the place for the
     /// cache: one value of each type.
-    pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        self.memos.memo(key, find_out)
+    pub fn memo<T: Any + Send + Sync>(&self, key: u64, compute: impl FnOnce() -> T) -> Arc<T> {
+        self.memos.memo(key, compute)
     }
 }
 

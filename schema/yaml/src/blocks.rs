@@ -13,9 +13,9 @@ use super::{
 /// A piece of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its bytes, trailing comments and blank lines included.
+    /// The bytes, trailing comments and blank lines included.
     pub range: Range<usize>,
-    /// Its content.
+    /// The content.
     pub kind: SpanKind,
 }
 

@@ -119,12 +119,12 @@ pub enum FaultKind {
     ForeignBlank {
         /// The character, if it is not the no-break space.
         other: Option<char>,
-        /// Its location.
+        /// The location.
         place: BlankPlace,
     },
     /// A line in a column where none may begin.
     Misindented {
-        /// Its column.
+        /// The column.
         indent: usize,
         /// The column of its neighbors.
         column: usize,
@@ -187,7 +187,7 @@ pub enum FaultKind {
     InvalidTag,
     /// `-` directly before a bracket.
     DashBeforeBracket,
-    /// A block scalar whose text begins beside its indicator.
+    /// A block scalar whose text begins next to its indicator.
     BlockTextHeader,
     /// A character that is not allowed here.
     ForbiddenCharacter,

@@ -19,7 +19,6 @@ mod lines;
 mod loose;
 mod marks;
 mod memos;
-mod mend;
 mod outline;
 pub mod parallel;
 mod pointer;
@@ -27,6 +26,7 @@ mod pointer;
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
 mod properties;
 mod recover;
+mod repair;
 mod scalar;
 mod slots;
 mod tree;

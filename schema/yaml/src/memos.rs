@@ -15,7 +15,7 @@ type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
 impl Memos {
     /// Returns the cached value for `key`, or computes it.
-    pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
+    pub fn memo<T: Any + Send + Sync>(&self, key: u64, compute: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {
             let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
             Arc::clone(found).downcast::<T>().ok()
@@ -24,7 +24,7 @@ impl Memos {
             return found;
         }
         // Without the lock: the computation may ask for other cached values.
-        let found = Arc::new(find_out());
+        let found = Arc::new(compute());
         let mut memos = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         memos.retain(|(_, found)| !found.is::<T>());
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));

@@ -82,7 +82,7 @@ impl Deref for Index {
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) key: String,
-    /// Its index among the entries.
+    /// The index among the entries.
     pub(super) entry: usize,
     pub(super) first_block: usize,
 }

@@ -30,7 +30,7 @@ pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     }
     let pieces: Vec<&[T]> = parts.chunks(PIECE).collect();
     let next = AtomicUsize::new(0);
-    let toil = || {
+    let run_worker = || {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -40,9 +40,9 @@ pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     };
     let mut done = thread::scope(|scope| {
         // If no thread is available, this one does all the work.
-        let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, toil).ok();
+        let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_worker).ok();
         let others: Vec<_> = (1..threads).filter_map(start).collect();
-        let mut done = toil();
+        let mut done = run_worker();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }

@@ -42,11 +42,11 @@ enum Place<'d> {
 pub struct ItemBlock<'d> {
     /// The block.
     pub block: &'d Arc<Block>,
-    /// Its number.
+    /// The number of the line.
     pub id: u64,
-    /// Its start.
+    /// The start of the line.
     pub start: usize,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub length: usize,
     /// Whether it contains no other item.
     pub is_alone: bool,

@@ -1,4 +1,4 @@
-//! `speclens baseline`: what the scenarios of a ClawSpec target take, stored to compare later runs with.
+//! `speclens baseline`: stores the metrics of a ClawSpec target, and compares later runs with them.
 
 mod capture;
 mod compare;
@@ -66,7 +66,7 @@ enum Action {
     Reset(reset::Args),
 }
 
-/// How baselines are printed.
+/// Output formats of baselines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Text
@@ -88,7 +88,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 #[derive(Debug)]
 struct Store {
     path: PathBuf,
-    /// Its name in messages.
+    /// The name in messages.
     name: String,
     baselines: Baselines,
     /// Whether the file exists.
@@ -96,7 +96,7 @@ struct Store {
 }
 
 impl Store {
-    /// Reads the baselines beside a contract.
+    /// Reads the baselines next to a contract.
     fn beside(contract: &Path) -> anyhow::Result<Store> {
         let path = contract.with_file_name("baselines.yaml");
         let name = shown(&path);
@@ -125,7 +125,7 @@ impl Store {
     }
 }
 
-/// Returns the scenario contract of a target: of its directory, of its path in the workspace, or the contract itself.
+/// Returns the scenario contract of a target, given as a directory, a path in the workspace, or the contract itself.
 fn contract_of(target: &str) -> anyhow::Result<PathBuf> {
     let path = Path::new(target);
     if path.is_file() {
@@ -155,7 +155,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
     Ok(loaded)
 }
 
-/// Returns the scenarios with these names, all of them where none is named.
+/// Returns the scenarios with these names; all of them if no name is given.
 fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, &'s Arc<Case>)>> {
     if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
         let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
@@ -166,14 +166,14 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
     Ok(suite.cases.iter().enumerate().filter(|(_, case)| is_chosen(case)).collect())
 }
 
-/// Returns what measures the runs of a suite.
+/// Returns the rules that measure the runs of a suite.
 fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     let files = loaded.workspace.files(&loaded.directory, &loaded.place);
     let scoring = Scoring::of(&loaded.workspace.settings);
     Arc::new(Measuring { scope: Arc::new(Scope::new(Moment::After, &lower::settings(&files), &scoring)) })
 }
 
-/// Returns the suite as a job, under the settings in force.
+/// Prepares a suite to run under the settings in force.
 fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
     let order = Order {
         gateway,
@@ -192,7 +192,7 @@ fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&s
     })
 }
 
-/// Baselines as people read them.
+/// Returns baselines as text.
 fn human(baselines: &BTreeMap<String, Baseline>) -> String {
     let mut text = String::new();
     for (name, Baseline { captured_at, runs, metrics }) in baselines {
@@ -203,7 +203,7 @@ fn human(baselines: &BTreeMap<String, Baseline>) -> String {
     text
 }
 
-/// Returns what was measured, a line for each metric.
+/// Returns the metrics as a table, one line per metric.
 fn table(metrics: &Metrics) -> String {
     let mut text = String::new();
     for metric in Metric::ALL {
@@ -215,7 +215,7 @@ fn table(metrics: &Metrics) -> String {
     text
 }
 
-/// Returns a measure with as many digits as tell something.
+/// Returns a number with up to six decimals, without trailing zeros.
 fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

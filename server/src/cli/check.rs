@@ -1,4 +1,4 @@
-//! `speclens check`: what is wrong, without running anything.
+//! `speclens check`: reports problems without running anything.
 
 use std::path::PathBuf;
 
@@ -19,8 +19,8 @@ pub(super) struct Args {
     #[command(flatten)]
     levels: levels::LevelArgs,
     /// Lowest severity to print
-    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Least::Warning)]
-    level: Least,
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = MinSeverity::Warning)]
+    level: MinSeverity,
     /// Print every problem with its source lines, even if many files have problems
     #[arg(long)]
     verbose: bool,
@@ -32,7 +32,7 @@ pub(super) struct Args {
     diff: bool,
 }
 
-/// How results are printed.
+/// Output formats of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Text with the source lines of each problem; a summary if many files have problems
@@ -47,9 +47,9 @@ enum Format {
     Github,
 }
 
-/// The least severe problems that are printed.
+/// The lowest severity that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Least {
+enum MinSeverity {
     /// Errors only
     Error,
     /// Errors and warnings
@@ -60,13 +60,13 @@ enum Least {
     Hint,
 }
 
-impl Least {
+impl MinSeverity {
     fn severity(self) -> Severity {
         match self {
-            Least::Error => Severity::Error,
-            Least::Warning => Severity::Warning,
-            Least::Information => Severity::Information,
-            Least::Hint => Severity::Hint,
+            MinSeverity::Error => Severity::Error,
+            MinSeverity::Warning => Severity::Warning,
+            MinSeverity::Information => Severity::Information,
+            MinSeverity::Hint => Severity::Hint,
         }
     }
 }
@@ -75,17 +75,17 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let levels = args.levels.levels()?;
     let mut load = load::suites(&args.paths, Wanted::Files, &levels);
     let mut outcome = None;
-    // Together with `--diff`, `--fix` is what the difference is about.
+    // With `--diff`, `--fix` only selects the changes to show.
     if args.fix && !args.diff {
         let fixed = fix::apply(&load.suites);
         if !fixed.fixed.is_empty() {
-            // What is left is what the files say now.
+            // The remaining problems are those of the files as they are now.
             drop(load);
             load = load::suites(&args.paths, Wanted::Files, &levels);
         }
         outcome = Some(fixed);
     }
-    let load::Load { suites, failures, life } = load;
+    let load::Load { suites, failures, activity } = load;
     let is_human = args.format == Format::Human && !args.diff;
     let fixable = if is_human && !args.fix { fix::count(&suites) } else { 0 };
     let diff = args.diff.then(|| fix::diff(&suites));
@@ -93,7 +93,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let view = check::View { least: args.level.severity(), verbose: args.verbose };
     let text = match args.format {
         _ if diff.is_some() => String::new(),
-        // The failures say it all.
+        // The failures are the whole report.
         Format::Human | Format::Concise if reports.is_empty() => String::new(),
         Format::Human => human(&reports, view, outcome.as_ref(), fixable),
         Format::Concise => check::concise(&reports, view.least),
@@ -104,7 +104,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         Format::Sarif => sarif::render(&reports),
         Format::Github => github::render(&reports),
     };
-    drop(life);
+    drop(activity);
     if args.format != Format::Json {
         failures.iter().for_each(output::complain);
     }
@@ -122,7 +122,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if bad { INVALID } else { PASSED })
 }
 
-/// Returns the report for people: what was done, what is left, what could be done.
+/// Returns the report as text: what was fixed, what remains, what can be fixed.
 fn human(reports: &[SuiteReport], view: check::View, outcome: Option<&fix::Outcome>, fixable: usize) -> String {
     let Some(outcome) = outcome else {
         let hint = match fixable {

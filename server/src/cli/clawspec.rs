@@ -33,7 +33,7 @@ impl ClawSpecWorkspace {
         ClawSpecWorkspace::around(&env::current_dir().context("cannot read the working directory")?)
     }
 
-    /// Returns a path in force: that of the environment, else that of the file, else the default. It begins in the
+    /// Returns the path in force: from the environment, else from the file, else the default. It is relative to the
     /// root.
     pub(super) fn path(&self, variable: &str, written: Option<&str>, default: &str) -> PathBuf {
         let named = env::var(variable).ok().filter(|path| !path.is_empty());

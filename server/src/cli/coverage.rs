@@ -1,4 +1,4 @@
-//! `speclens coverage`: which targets of a ClawSpec workspace are covered by tests.
+//! `speclens coverage`: shows which targets of a ClawSpec workspace are covered by tests.
 
 use std::{
     fmt::Write,
@@ -21,7 +21,7 @@ use speclens_schema::{
 use super::{FAILED, PASSED, clawspec::ClawSpecWorkspace, load::shown, output};
 use crate::read::read_text;
 
-/// How the coverage is printed.
+/// Output formats of the coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Text
@@ -70,7 +70,7 @@ struct GapEntry<'r> {
     kind: &'static str,
     message: &'r str,
     pointer: &'r str,
-    /// From 1, as people count.
+    /// Line number, from 1.
     line: usize,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if coverage.covered() == coverage.targets.len() { PASSED } else { FAILED })
 }
 
-/// Returns the directory that the paths of a ledger begin in, and the ledger's own path from there.
+/// Returns the directory that the paths of a ledger are relative to, and the ledger's own path from there.
 fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
     let path = std::fs::canonicalize(path).with_context(|| format!("cannot read {}", path.display()))?;
     let directory = path.parent().unwrap_or(Path::new("/"));

@@ -1,4 +1,4 @@
-//! Finds the files that are ours on the disk.
+//! Finds spec files on the disk.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -31,30 +31,30 @@ use crate::{
     threads::STACK_BYTES,
 };
 
-/// A file that is ours.
+/// A spec file.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// As it was named, or below the directory that was named.
+    /// Path as given, or below the given directory.
     pub(super) path: PathBuf,
-    /// What it is, and what it belongs to.
+    /// Its kind, and the suite or workspace it belongs to.
     pub(super) scope: Scope,
 }
 
-/// What a command is about.
+/// The files that a command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Every file that can be checked.
     Files,
-    /// What has tests of its own. Task files are parts of the suites that name them.
+    /// Files with tests. Task files are parts of the suites that name them.
     Suites,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
-    /// The files that are ours, each once, in the order of the paths.
+    /// The spec files, each once, sorted by path.
     pub(super) found: Vec<Found>,
-    /// What was named and is not a suite, and what could not be searched: it may hold a suite that fails.
+    /// Named files that are not suites, and directories that could not be searched: they may contain a failing suite.
     pub(super) failures: Vec<anyhow::Error>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> Discovery {
     all
 }
 
-/// Says what is wrong with a path that was named, and what to do.
+/// Returns the error for a named path that cannot be read, with its remedy.
 fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
     let shown = path.display();
     match error.kind() {
@@ -98,10 +98,10 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
         io::ErrorKind::NotFound => {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let neighbours = fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
-            let neighbours: Vec<String> =
-                neighbours.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-            match nearest_file(&name, neighbours.iter().map(String::as_str)) {
+            let neighbors = fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
+            let neighbors: Vec<String> =
+                neighbors.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            match nearest_file(&name, neighbors.iter().map(String::as_str)) {
                 Some(near) => anyhow!("{shown} does not exist; did you mean {}?", path.with_file_name(near).display()),
                 None => anyhow!(
                     "{shown} does not exist: name an existing file or directory, or none to search the current directory"
@@ -112,8 +112,8 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
     }
 }
 
-/// Returns what is ours in a directory, in the order of the paths; it is an error that there is nothing. What version
-/// control ignores is omitted; what cannot be searched is a failure of its own.
+/// Returns the spec files in a directory, sorted by path; an error if there are none. Files that version control
+/// ignores are omitted; a directory that cannot be searched is a failure of its own.
 fn below(
     directory: &Path,
     scopes: &Scopes,
@@ -127,7 +127,7 @@ fn below(
     for entry in walk(directory).build() {
         let entry = match entry {
             Ok(entry) => entry,
-            // Gone since its directory was listed.
+            // It was deleted after its directory was listed.
             Err(error) if error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound) => continue,
             Err(error) => {
                 failures.push(unreadable(directory, &error));
@@ -153,7 +153,7 @@ fn below(
     let look = |path: &PathBuf| {
         let real = absolute(path).ok()?;
         let named = kind::of_path(&slashed(&real));
-        // What has the name of a suite is one, whatever it holds: a pipe, too, is reported as no text.
+        // A file with the name of a suite is one, whatever its content is: even a pipe is reported, as not being text.
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
@@ -163,25 +163,25 @@ fn below(
             None if named.is_some() => ByName::Ours,
             None => ByName::Unknown,
         };
-        let standing = standing(&scope, &text, by_name, wanted);
-        counts.then(|| (Found { path: path.clone(), scope }, standing))
+        let inclusion = inclusion(&scope, &text, by_name, wanted);
+        counts.then(|| (Found { path: path.clone(), scope }, inclusion))
     };
     let mut found = Vec::new();
-    for (file, standing) in in_parallel(&paths, look).into_iter().flatten() {
-        match standing {
-            Standing::Counts => found.push(file),
-            Standing::Unasked => output::remark(&format!(
+    for (file, inclusion) in in_parallel(&paths, look).into_iter().flatten() {
+        match inclusion {
+            Inclusion::Counts => found.push(file),
+            Inclusion::NotNamed => output::remark(&format!(
                 "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
                  speclens: dialect={}` at the top",
                 file.path.display(),
                 file.scope.file.title(),
                 file.scope.file.as_str()
             )),
-            Standing::Excluded(source) => output::remark(&format!(
+            Inclusion::Excluded(source) => output::remark(&format!(
                 "{} is skipped because no pattern of `{source}` matches it: name it on the command line, or add a pattern",
                 file.path.display()
             )),
-            Standing::Part => {}
+            Inclusion::Part => {}
         }
     }
     if found.is_empty() && failures.len() > known_failures {
@@ -200,7 +200,7 @@ fn below(
 }
 
 /// Returns the scenario contracts below a directory that the patterns of a workspace name. `settings` is the path of
-/// its settings, whether there are any or not.
+/// its settings, which may not exist.
 fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Option<Vec<PathBuf>> {
     let patterns = scopes.patterns_of(&absolute(settings).ok()?)?;
     let real = fs::canonicalize(directory).ok()?;
@@ -208,7 +208,7 @@ fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Opti
     Some(patterns.files_below(&real).into_iter().filter_map(as_named).collect())
 }
 
-/// That there is not a suite in a directory.
+/// The error that a directory contains no suite.
 #[derive(Debug)]
 pub(super) struct NoSuite {
     /// The directory as it was named.
@@ -231,7 +231,7 @@ impl fmt::Display for NoSuite {
 
 impl Error for NoSuite {}
 
-/// Says which directory could not be searched, and what to do.
+/// Returns the error for a directory that could not be searched, with its remedy.
 fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
     let (mut path, mut inner) = (None, error);
     loop {
@@ -242,7 +242,7 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
         }
     }
     let reason = match error.io_error() {
-        // One that wraps another names the path in its own way.
+        // An error that wraps another one names the path differently.
         Some(error) if error.raw_os_error().is_none() => io::Error::from(error.kind()).to_string(),
         Some(error) => error.to_string(),
         None => inner.to_string(),
@@ -254,53 +254,53 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
     )
 }
 
-/// What becomes of a file that the command line does not name.
+/// The treatment of a file that the command line does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// It is taken.
+enum Inclusion {
+    /// Include it.
     Counts,
-    /// It is a suite by its content alone, and the command line does not name it.
-    Unasked,
-    /// It has scenarios, and the patterns of its workspace, which are written there, leave it out.
+    /// It is a suite only by its content, and the command line does not name it.
+    NotNamed,
+    /// It has scenarios, but the patterns of its workspace, which are in this file or variable, exclude it.
     Excluded(&'static str),
-    /// It is a part of something else, or of nothing.
+    /// It is a part of another file, or of none.
     Part,
 }
 
-/// What the name and the place of a file say.
+/// The kind of a file according to its name and location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ByName {
-    /// It is one of ours.
+    /// It is a spec file.
     Ours,
-    /// Nothing.
+    /// Unknown.
     Unknown,
-    /// The patterns of its workspace, which are written there, leave it out.
+    /// The patterns of its workspace, which are in this file or variable, exclude it.
     Excluded(&'static str),
 }
 
-/// Whether a file counts that the command line does not name. For `check`, as in editors, and for contracts, whose names are
-/// free, its content decides; a KindLM or cli-bench suite under another name is run only where the command line names it.
+/// Whether to include a file that the command line does not name. For `check`, as in editors, and for contracts, whose
+/// names are free, the content decides; a KindLM or cli-bench suite with another name is run only if it is named there.
 ///
-/// Whoever writes patterns says which scenarios are run, and ClawSpec runs no others. To run more would start agents that the
-/// author keeps out; a check of them does no harm, and says that no pattern matches.
-fn standing(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Standing {
+/// The patterns of a workspace say which scenarios are run, and ClawSpec runs no others. Running more would start
+/// agents that the author excludes; checking them is harmless, and reports that no pattern matches.
+fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusion {
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
-    let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
+    let counts = |counts| if counts { Inclusion::Counts } else { Inclusion::Part };
     let is_asked = wanted == Wanted::Files || said;
     match (scope.file.counts(), name) {
-        (Counts::Always, _) => Standing::Counts,
-        (Counts::Never, _) => Standing::Part,
-        (Counts::Named, ByName::Ours) => Standing::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Standing::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Standing::Unasked,
+        (Counts::Always, _) => Inclusion::Counts,
+        (Counts::Never, _) => Inclusion::Part,
+        (Counts::Named, ByName::Ours) => Inclusion::Counts,
+        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
+        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
         (Counts::Said, _) => counts(is_asked),
         (Counts::InSuite, _) => counts(said || scope.main.is_some()),
-        (Counts::Matched, ByName::Excluded(source)) if !is_asked => Standing::Excluded(source),
-        (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Standing::Counts,
+        (Counts::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
+        (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,
     }
 }
 
-/// Returns a file that was named outright: its name decides, else its content.
+/// Returns a file that the command line names: its name decides, else its content.
 fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
     let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (text, problem) = read_text(&real);
@@ -310,7 +310,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         bail!("{}: {}{help}", path.display(), problem.message);
     }
     let scope = scopes.find_asked_for(&real, &text).filter(|scope| !scope.file.is_settings());
-    let Some(scope) = scope else { bail!("{}", unrecognised(path, &slashed(&real), &text)) };
+    let Some(scope) = scope else { bail!("{}", unrecognized(path, &slashed(&real), &text)) };
     if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
             Some(main) => {
@@ -322,8 +322,8 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
     Ok(Found { path: path.to_owned(), scope })
 }
 
-/// Says why a file that was named is none of ours, and how to say that it is one.
-fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
+/// Returns the message for a named file that is not a spec file, and how to declare it as one.
+fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
     let shown = path.display();
     if let Some(said) = kind::said(text) {
         let kinds: Vec<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
@@ -350,7 +350,7 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
     }
 }
 
-/// Returns the task files that a main file names, and the scripts that play models of it.
+/// Returns the task files that a main file names, and the scripts of its scripted models.
 pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
     if main.scope.file != SpecFile::CLI_BENCH {
         return Vec::new();
@@ -365,19 +365,19 @@ pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
     let paths = tasks.chain(scripts.map(|place| (place, SpecFile::SCRIPT)));
     let part = |(place, file): (String, SpecFile)| {
         let root = main.scope.root.clone();
-        // One that says what it is otherwise is checked as what it is.
+        // A file that is declared as another kind is checked as that kind.
         let path = lexical(&root.join(&place));
         let said = scopes.find(&path, &beginning(&path).unwrap_or_default());
         let main_place = Some(main.scope.place.clone());
         let scope = Scope { file, root, place: place.clone(), main: main_place, is_guess: false };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
-        // A path that begins above the one that was named is not known from there.
+        // A path outside the named directory cannot be shown relative to it.
         Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
     };
     paths.map(part).collect()
 }
 
-/// Returns a script that the command line names; `None` if there is none, which is reported when it is to be played.
+/// Returns a script that the command line names; `None` if it does not exist, which is reported when it is played.
 pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     let real = absolute(path).ok().filter(|real| real.is_file())?;
     let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::SCRIPT);
@@ -388,14 +388,14 @@ pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     Some(Found { path: path.to_owned(), scope: found.or_else(alone)? })
 }
 
-/// Returns a path from the root of the disk. A link keeps its own name: that is what it was named by.
+/// Returns an absolute path. A link keeps its own name because that is the name it was given by.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     Ok(fs::canonicalize(parent)?.join(name))
 }
 
-/// Does something with each, several at a time. The answers are in the order of what was given.
+/// Calls a function for each item, several at a time. The results are in the order of the items.
 pub(super) fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A + Sync) -> Vec<A> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(8).min(items.len());
     if workers < 2 {
@@ -403,7 +403,7 @@ pub(super) fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A 
     }
     let next = AtomicUsize::new(0);
     let answers: Mutex<Vec<Option<A>>> = Mutex::new(items.iter().map(|_| None).collect());
-    let toil = || {
+    let run_worker = || {
         while let Some((index, item)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
         {
@@ -412,11 +412,11 @@ pub(super) fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A 
         }
     };
     thread::scope(|scope| {
-        // The system may have no threads left: this one does what is left to do.
+        // The system may have no threads left: this thread then does the rest.
         for _ in 1..workers {
-            let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, toil);
+            let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_worker);
         }
-        toil();
+        run_worker();
     });
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     answers.into_iter().flatten().collect()

@@ -39,7 +39,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
         return Ok(problem(code));
     }
     let mut text = result(name);
-    // The same field of several places is explained once.
+    // The same field at several places is explained once.
     let mut explained: Vec<(Vec<String>, FieldPage)> = Vec::new();
     for &file in SpecFile::ALL {
         for place in fields(file, name) {
@@ -74,7 +74,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Returns the words for results in the reports of runs, with their docs.
+/// Returns the words for results in run reports, with their docs.
 fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     let failures = FailureCode::ALL.iter().map(|code| (code.as_str(), code.docs()));
     let statuses = Status::all().map(|status| (status.as_str(), status.docs()));
@@ -82,18 +82,18 @@ fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     failures.chain(statuses).chain(absences)
 }
 
-/// Returns a result of a run; empty when there is none of this name.
+/// Returns the explanation of a run result; empty if there is none with this name.
 fn result(name: &str) -> String {
     let found = results().filter(|(word, _)| word.eq_ignore_ascii_case(name));
     found.map(|(word, docs)| format!("{word} (in the report of a run)\n\n{}\n\n", lines(docs))).collect()
 }
 
-/// Docs without the blanks that begin their lines.
+/// Returns docs without the blanks at the start of their lines.
 fn lines(docs: &str) -> String {
     docs.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a type of assertion of ClawSpec; empty if there is none of this name.
+/// Returns the explanation of a ClawSpec assertion type; empty if there is none with this name.
 fn assertion(name: &str) -> String {
     let mut text = String::new();
     let then = Place(vec!["scenarios", "[]", "then", "[]"]);
@@ -110,7 +110,7 @@ fn assertion(name: &str) -> String {
     text
 }
 
-/// Returns a variable of templates, with or without its braces; empty if there is none of this name.
+/// Returns the explanation of a template variable, with or without its braces; empty if there is none with this name.
 fn variable(name: &str) -> String {
     let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
     let mut text = String::new();
@@ -130,7 +130,7 @@ fn problem(code: Code) -> String {
     format!("{} ({})\n\n{}\n{example}", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
 }
 
-/// Returns the places of a field whose path ends with the steps of the name.
+/// Returns the places of each field whose path ends with the name.
 fn fields(file: SpecFile, name: &str) -> Vec<Place> {
     let steps: Vec<&str> = name.split(['.', '/']).filter(|step| !step.is_empty()).collect();
     let Some((&key, parents)) = steps.split_last() else { return Vec::new() };
@@ -152,11 +152,11 @@ fn fields(file: SpecFile, name: &str) -> Vec<Place> {
 /// The page of a field.
 #[derive(PartialEq)]
 struct FieldPage {
-    /// Its type, whether it is required, its default.
+    /// The type of the field, whether it is required, and its default.
     facts: String,
-    /// Its docs.
+    /// The docs of the field.
     paragraphs: Vec<String>,
-    /// The values or the fields that it may have.
+    /// The values or fields it may have.
     members: String,
 }
 

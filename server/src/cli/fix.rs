@@ -1,4 +1,4 @@
-//! `speclens check --fix`: applies safe fixes to files, and writes them back as they were except for that.
+//! `speclens check --fix`: applies safe fixes to files and keeps the rest of each file unchanged.
 
 use std::{
     collections::HashSet,
@@ -12,14 +12,14 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::report::{SourceText, plain};
 use speclens_schema::{
-    cure::{self, Applied, Cured, Revealing},
     document::Document,
+    fixing::{self, Applied, FixedText, Revealing},
     problem::{Code, Fix, Problem},
 };
 
 use super::{
     discover::in_parallel,
-    load::{Loaded, Lookout},
+    load::{Checker, Loaded},
     output,
 };
 use crate::workspace;
@@ -27,10 +27,10 @@ use crate::workspace;
 /// Maximum number of fixes that are listed for one file.
 const LISTED: usize = 20;
 
-/// Its result.
+/// The result of applying the fixes.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// What was done to each file that changed, secrets masked.
+    /// The fixes applied to each changed file, secrets masked.
     pub(super) fixed: Vec<(String, Vec<Applied>)>,
     /// The files that could not be written.
     pub(super) failed: Vec<String>,
@@ -45,25 +45,25 @@ pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
 struct Fixed<'l> {
     source: &'l SourceText,
     file: &'l Path,
-    cured: Cured,
+    cured: FixedText,
 }
 
 /// A file that has safe fixes.
 struct Candidate<'l> {
     source: &'l SourceText,
     file: &'l Path,
-    /// What looks at its text; settings have nothing of their own for that.
-    lookout: Option<&'l Lookout>,
+    /// Finds the problems of its text; `None` for settings.
+    checker: Option<&'l Checker>,
 }
 
 impl Candidate<'_> {
     /// Returns its text with its safe fixes; `None` if none can be applied.
-    fn cured(&self) -> Option<Cured> {
-        let look = |document: &Document| match self.lookout {
-            Some(lookout) => lookout.problems(document),
+    fn cured(&self) -> Option<FixedText> {
+        let look = |document: &Document| match self.checker {
+            Some(checker) => checker.problems(document),
             None => workspace::problems(document),
         };
-        Some(cure::cure(&self.source.document, &look, &safe, Revealing::Allowed))
+        Some(fixing::apply_fixes(&self.source.document, &look, &safe, Revealing::Allowed))
             .filter(|cured| !cured.applied.is_empty())
     }
 }
@@ -74,20 +74,20 @@ fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
     let settings = settings.filter(|report| seen.insert(report.source.path.as_str())).map(|report| {
         let file = Path::new(&report.source.path);
-        (&report.problems, Candidate { source: &report.source, file, lookout: None })
+        (&report.problems, Candidate { source: &report.source, file, checker: None })
     });
     let suites = suites.iter().map(|loaded| {
-        let (source, lookout) = (&loaded.report.source, &loaded.lookout);
-        (&loaded.report.problems, Candidate { source, file: &lookout.path, lookout: Some(lookout) })
+        let (source, checker) = (&loaded.report.source, &loaded.checker);
+        (&loaded.report.problems, Candidate { source, file: &checker.path, checker: Some(checker) })
     });
-    // Bytes that are no text would be lost.
+    // Bytes that are not text would be lost.
     let is_text = |problems: &[Problem]| problems.iter().all(|problem| problem.code != Code::Encoding);
     let has_fix = |problems: &[Problem]| problems.iter().any(|problem| safe(problem).is_some());
     let all = settings.chain(suites).filter(|(problems, _)| is_text(problems) && has_fix(problems));
     all.map(|(_, candidate)| candidate).collect()
 }
 
-/// Returns every file with what its safe fixes make of it.
+/// Returns every file with its safe fixes applied.
 fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     candidates(suites).into_iter().filter_map(|candidate| {
         let cured = candidate.cured()?;
@@ -95,8 +95,8 @@ fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     })
 }
 
-/// Returns how many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may fix several,
-/// come to light with another, or do harm beside it.
+/// Returns how many fixes `--fix` would apply. This is not the number of problems with a safe fix: one fix may solve
+/// several, reveal another, or conflict with another.
 pub(super) fn count(suites: &[Loaded]) -> usize {
     let all = candidates(suites);
     let applied = in_parallel(&all, |candidate| {
@@ -124,20 +124,20 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     outcome
 }
 
-/// Returns what the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part
-/// of the diff that has one in it does not apply.
+/// Returns the changes of the safe fixes as a unified diff, and the number of fixes. Secrets are masked, so a hunk that
+/// contains one does not apply.
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
     for Fixed { source, cured, .. } in all(suites) {
-        let diff = cure::unified(&source.path, &String::from(source.document.text()), &cured.text);
+        let diff = fixing::unified(&source.path, &String::from(source.document.text()), &cured.text);
         text.push_str(&source.secrets.mask(&diff));
         count += cured.applied.len();
     }
     (text, count)
 }
 
-/// Returns what was done, for people.
+/// Returns the applied fixes as text.
 pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
@@ -155,7 +155,7 @@ pub(super) fn describe(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns the sum in one line.
+/// Returns a one-line summary.
 pub(super) fn summary(outcome: &Outcome) -> String {
     let count: usize = outcome.fixed.iter().map(|(_, applied)| applied.len()).sum();
     let files = outcome.fixed.len();
@@ -180,7 +180,7 @@ pub(super) fn plural(count: usize, word: &str) -> String {
 fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).context("cannot find the file")?;
     let permissions = fs::metadata(&path).context("cannot read the file")?.permissions();
-    // Replacing it would work, and would not be what its owner wants.
+    // Replacing it would succeed, but is not what its owner wants.
     ensure!(!permissions.readonly(), "the file is write-protected: make it writable");
     ensure_unchanged(&path, before)?;
     let draft = draft_beside(&path)?;
@@ -199,7 +199,7 @@ fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a name for the new text, in the same directory: a rename within a file system is one step.
+/// Returns a path for the new text in the same directory: a rename within a file system is atomic.
 fn draft_beside(path: &Path) -> anyhow::Result<PathBuf> {
     let Some(name) = path.file_name() else { bail!("the file has no name") };
     let mut draft = std::ffi::OsString::from(".");

@@ -1,4 +1,4 @@
-//! `speclens init`: a commented starter suite, in one file or in a few.
+//! `speclens init`: writes a commented starter suite, in one file or several.
 
 use std::{
     fs,
@@ -34,7 +34,7 @@ fn formats() -> impl TypedValueParser<Value = Starter> {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let files = args.dialect.files;
-    // All of them or none: half a suite is of no use.
+    // All of them or none: half a suite is useless.
     if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
         bail!("{path} already exists, so nothing was written: move it away first");
     }

@@ -1,4 +1,4 @@
-//! `--deny`, `--warn` and `--allow`: how bad problems are for one invocation, whatever `speclens.yaml` says.
+//! `--deny`, `--warn` and `--allow`: severities for one invocation, which override `speclens.yaml`.
 
 use anyhow::ensure;
 use speclens_schema::{
@@ -30,7 +30,7 @@ enum Denied {
     Warnings,
 }
 
-/// What the options come to.
+/// The resulting levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     levels: Vec<(Code, Level)>,
@@ -52,7 +52,7 @@ fn code(word: &str) -> Result<Code, String> {
 }
 
 impl LevelArgs {
-    /// Returns what the options come to; an error where they contradict each other.
+    /// Returns the resulting levels; an error if the options contradict each other.
     pub(super) fn levels(&self) -> anyhow::Result<Levels> {
         let denied = self.deny.iter().filter_map(|denied| match denied {
             Denied::Code(code) => Some((*code, Level::Error)),
@@ -77,12 +77,12 @@ impl LevelArgs {
 }
 
 impl Levels {
-    /// Settings under which a suite is looked at.
+    /// Adjusts the settings under which a suite is checked.
     pub(super) fn adjust(&self, settings: &mut Settings) {
         settings.severity.extend(self.levels.iter().map(|(code, level)| (code.as_str().to_owned(), *level)));
     }
 
-    /// Makes errors of warnings, where that is asked for.
+    /// Turns warnings into errors where the options ask for it.
     pub(super) fn deny(&self, problems: &mut [Problem]) {
         for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
             if self.deny_warnings {

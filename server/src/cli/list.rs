@@ -39,7 +39,7 @@ struct SuiteEntry {
     path: String,
     dialect: Dialect,
     name: Option<String>,
-    /// Whether it has mistakes that forbid to run it.
+    /// Whether its errors prevent it from running.
     refused: bool,
     tests: Vec<TestEntry>,
 }

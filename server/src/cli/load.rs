@@ -1,4 +1,4 @@
-//! Reads suites, and analyses them.
+//! Reads and analyzes suites.
 
 use std::{
     collections::HashMap,
@@ -25,9 +25,9 @@ use speclens_schema::{
 };
 
 use super::{
+    activity::Activity,
     discover::{Discovery, Found, Wanted, discover, in_parallel, parts_of, script_at},
     levels::Levels,
-    life::Life,
 };
 use crate::{
     read::read_text,
@@ -35,28 +35,28 @@ use crate::{
     workspace::{self, Reach, Workspace},
 };
 
-/// A suite, ready to be reported, or run.
+/// A suite that is ready to be reported or run.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// What reports say about it.
+    /// Its report.
     pub(crate) report: SuiteReport,
     /// The settings that apply.
     pub(crate) workspace: Workspace,
-    /// What must not be seen.
+    /// The values to mask.
     pub(crate) secrets: Arc<Secrets>,
-    /// Its location.
+    /// Its directory.
     pub(crate) directory: PathBuf,
-    /// Its name there.
+    /// Its name in the directory.
     pub(crate) place: String,
-    /// Where it was found.
+    /// The file as it was found.
     found: Found,
-    /// What says what is wrong with it.
-    pub(super) lookout: Lookout,
+    /// Analyzes the text for problems.
+    pub(super) checker: Checker,
 }
 
-/// Says what is wrong with a suite, also after its text was changed.
+/// Finds the problems of a suite, also after its text was changed.
 #[derive(Debug)]
-pub(super) struct Lookout {
+pub(super) struct Checker {
     /// The file.
     pub(super) path: PathBuf,
     analyzer: Analyzer,
@@ -65,8 +65,8 @@ pub(super) struct Lookout {
     levels: Levels,
 }
 
-impl Lookout {
-    /// Returns what is wrong, in the order of the text.
+impl Checker {
+    /// Returns the problems in the order of the text.
     pub(super) fn problems(&self, document: &Document) -> Vec<Problem> {
         let mut problems = self.analyzer.problems(document, &self.files, &self.settings);
         show_files(&mut problems, self.files.root());
@@ -75,32 +75,32 @@ impl Lookout {
     }
 }
 
-/// What became of reading suites.
+/// The result of reading suites.
 pub(super) struct Load {
     /// The suites that could be read.
     pub(super) suites: Vec<Loaded>,
-    /// Why others could not.
+    /// The reasons why others could not be read.
     pub(super) failures: Vec<anyhow::Error>,
-    /// Shown until it is dropped: what follows may take as long.
-    pub(super) life: Life,
+    /// Shown until it is dropped: the next step may take as long.
+    pub(super) activity: Activity,
 }
 
 /// Reads what the paths name: files as such, directories with everything below them, the current directory
-/// when there are none. What cannot be read hides nothing of the rest.
+/// if there are none. A file that cannot be read does not hide the others.
 pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load {
     let Discovery { found, failures } = discover(paths, wanted);
     let loader = Loader { folders: folders(paths), settings: Mutex::default(), levels, wanted };
-    let life = Life::begin(found.len());
+    let activity = Activity::begin(found.len());
     let load = |found: &Found| {
         let loaded = loader.load(found);
-        life.advance();
+        activity.advance();
         loaded
     };
-    Load { suites: in_parallel(&found, load), failures, life }
+    Load { suites: in_parallel(&found, load), failures, activity }
 }
 
-/// Looks at the files that are run with suites: task files, and the scripts that play their models. Models that are
-/// named replace those of the suites.
+/// Checks the files that run with suites: task files, and the scripts of their scripted models. `models` replace those
+/// of the suites.
 pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &Levels) {
     let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
     for loaded in suites.iter_mut().filter(|loaded| loaded.found.scope.file == SpecFile::CLI_BENCH) {
@@ -108,7 +108,7 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
         if !models.is_empty() {
             parts.retain(|part| part.scope.file != SpecFile::SCRIPT);
             let beside = |id: &String| script::file_of(id).map(|name| loaded.directory.join(name));
-            // What is named on the command line begins in the directory of the command line.
+            // Paths on the command line are relative to the working directory.
             let path = |id: &String| beside(id).or_else(|| id.strip_prefix("scripted:").map(PathBuf::from));
             parts.extend(models.iter().filter_map(path).filter_map(|path| script_at(&path, &scopes)));
         }
@@ -117,7 +117,7 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
 }
 
 impl Loaded {
-    /// Returns what is wrong with a file that is run with the suite, under the settings of the suite.
+    /// Returns the problems of a file that runs with the suite, under the settings of the suite.
     fn problems_of(&self, part: &Found, levels: &Levels) -> Option<FileReport> {
         let Found { path, scope } = part;
         let (text, unreadable) = read_text(path);
@@ -137,14 +137,14 @@ impl Loaded {
     }
 }
 
-/// Returns the directories that the command line is about: settings above all of them do not count.
+/// Returns the directories that the command line names: settings above all of them do not apply.
 fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
     let here = env::current_dir().into_iter();
     let named = paths.iter().filter(|path| path.is_dir()).cloned();
     here.chain(named).filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
-/// What applies to every suite of a directory.
+/// Whatever applies to every suite of a directory.
 #[derive(Clone)]
 struct Surroundings {
     workspace: Workspace,
@@ -154,9 +154,9 @@ struct Surroundings {
 
 struct Loader<'l> {
     folders: Vec<PathBuf>,
-    /// Settings by where they are looked for, read once.
+    /// Settings by reach, each read once.
     settings: Mutex<HashMap<Reach, Surroundings>>,
-    /// What the command line says about problems.
+    /// The severities that the command line sets.
     levels: &'l Levels,
     wanted: Wanted,
 }
@@ -181,7 +181,7 @@ impl Loader<'_> {
         };
         let ((document, analysis), unreadable) = match catch_unwind(AssertUnwindSafe(|| look(&text))) {
             Ok(found) => (found, unreadable),
-            // A defect of ours in one file must not hide what is found in the others.
+            // A bug of speclens in one file must not hide the problems of the others.
             Err(_) => (look(""), Some(defect())),
         };
         let suite = Arc::new(analysis.suite);
@@ -189,14 +189,14 @@ impl Loader<'_> {
             true => secrets,
             false => Arc::new(workspace.secrets_of(&suite)),
         };
-        // What the bytes are says more than what the parser makes of them.
+        // The state of the bytes explains more than the parse errors it causes.
         let mut problems = match unreadable {
             Some(problem) => vec![problem],
             None => analysis.problems,
         };
         show_files(&mut problems, &scope.root);
         self.levels.deny(&mut problems);
-        let lookout = Lookout {
+        let checker = Checker {
             path: path.clone(),
             analyzer,
             files,
@@ -220,7 +220,7 @@ impl Loader<'_> {
             directory: scope.root.clone(),
             place: scope.place.clone(),
             found: found.clone(),
-            lookout,
+            checker,
         }
     }
 
@@ -239,11 +239,11 @@ impl Loader<'_> {
     }
 }
 
-/// Returns the secrets that reports mask, with those that are written into the file itself.
+/// Returns the secrets that reports mask, including those written in the file itself.
 fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>) -> Arc<Secrets> {
     let pasted = problems.iter().filter(|problem| problem.code == Code::PastedSecret).filter_map(|problem| {
         let value = document.find(&problem.at)?.text()?;
-        // Part of the value is underlined, or the key beside it.
+        // The problem may mark part of the value, or the key next to it.
         let marked = document.text().get_byte_slice(problem.range.clone()).map(String::from);
         Some(marked.filter(|marked| value.contains(marked.as_str())).unwrap_or_else(|| value.to_owned()))
     });
@@ -252,14 +252,14 @@ fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>
     all
 }
 
-/// Returns the problem of a file at which the analysis panicked.
+/// Returns the problem for a file whose analysis panicked.
 fn defect() -> Problem {
     Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
         .with_note("this is a bug in speclens")
         .with_help("report it with the file")
 }
 
-/// Returns what is wrong with the settings, with the text that it is about.
+/// Returns the problems of the settings, with their text.
 fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport> {
     let file = workspace.file.as_ref().filter(|file| !file.problems.is_empty())?;
     Some(FileReport {
@@ -268,25 +268,25 @@ fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport
     })
 }
 
-/// Names other files as reports do.
+/// Replaces the names of other files by those that reports use.
 fn show_files(problems: &mut [Problem], root: &Path) {
     for file in problems.iter_mut().flat_map(Problem::other_files) {
         file.path = shown(&lexical(&root.join(&file.path)));
     }
 }
 
-/// Returns a directory that paths start from, as reports name it.
+/// Returns the root of relative paths, as reports name it.
 fn root_of(directory: &Path) -> Root {
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     Root { directory: PathBuf::from(shown(directory)), here }
 }
 
-/// Returns a path as reports name it: relative to the working directory where it is below it.
+/// Returns a path as reports name it: relative to the working directory if it is below it.
 pub(super) fn shown(path: &Path) -> String {
     let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     match absolute.strip_prefix(&here) {
-        // The name that was asked for, where it is not a link to elsewhere.
+        // The name as given, unless it is a link to another place.
         Ok(relative) => relative.display().to_string(),
         Err(_) => path.display().to_string(),
     }

@@ -14,10 +14,10 @@ use speclens_runner::report::plain;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
-/// The columns of what is not shown on a terminal.
+/// The width of output that is not shown on a terminal.
 pub(super) const PAGE_COLUMNS: usize = 100;
 
-/// How a command prints a list.
+/// Output formats of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Text
@@ -26,15 +26,15 @@ pub(super) enum Format {
     Json,
 }
 
-/// Returns how many columns standard output has: as `COLUMNS` says, else the terminal.
+/// Returns the width of standard output: `COLUMNS` if set, else that of the terminal.
 pub(super) fn columns() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let of_terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
     named.or_else(of_terminal).filter(|columns| *columns > 0).unwrap_or(PAGE_COLUMNS)
 }
 
-/// Prints a result. Colours reach terminals only, and `NO_COLOR` keeps them away from those too. A reader
-/// that has gone away is not an error.
+/// Prints a result. Colors are printed to terminals only, and not if `NO_COLOR` is set. A reader
+/// that has closed the pipe is not an error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     finish(anstream::stdout().lock(), text)
 }
@@ -46,23 +46,23 @@ fn finish(mut stdout: impl Write, text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a result for programs, which has no colours. It may be long.
+/// Prints a result for programs, without colors. It may be long.
 pub(super) fn print_plain(text: &str) -> anyhow::Result<()> {
     finish(io::stdout().lock(), text)
 }
 
-/// Writes a result to a file, without colours.
+/// Writes a result to a file, without colors.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let plain = anstream::adapter::strip_str(text).to_string();
     fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Says what could not be done, and why.
+/// Prints an error with its causes.
 pub(super) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", plain::block(&format!("{error:#}")));
 }
 
-/// Says something that changes no result.
+/// Prints a message that does not change the result.
 pub(super) fn remark(message: &str) {
     let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", plain::block(message));
 }

@@ -1,4 +1,4 @@
-//! `speclens recordings`: what is recorded of tests.
+//! `speclens recordings`: lists, shows and removes the recordings of tests.
 
 mod list;
 mod prune;
@@ -35,14 +35,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns a number of things in words.
+/// Returns a count with its noun, in the plural where needed.
 fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// Returns a size as people say it.
+/// Returns a size with a readable unit.
 fn size(bytes: u64) -> String {
-    // A rounded figure: no size that matters loses a digit that shows.
+    // Rounded: no relevant size loses a visible digit.
     let rounded = |unit: u64| bytes as f64 / unit as f64;
     match bytes {
         0..1024 => plural(usize::try_from(bytes).unwrap_or_default(), "byte"),
@@ -51,7 +51,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns an age as people say it.
+/// Returns an age with a readable unit.
 fn age(age: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;

@@ -1,4 +1,4 @@
-//! `speclens run`: runs suites, or judges what is recorded of them.
+//! `speclens run`: runs suites, or judges their recordings.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -103,7 +103,7 @@ fn seconds(text: &str) -> Result<u64, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     let millis = (seconds * 1000.0).round();
     if (1.0..=86_400_000.0).contains(&millis) {
-        // In range, so nothing is lost.
+        // In range, so the conversion is exact.
         Ok(millis as u64)
     } else {
         Err("choose 0.001 to 86400 seconds".to_owned())
@@ -167,12 +167,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let narrowed = args.failed || !args.select.is_empty();
     let quiet = !targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none());
     let mut reports = Vec::new();
-    // The suites after a failure are still reported, as not run.
+    // The suites after a failure are still reported as not run.
     let mut given_up = false;
     let mut lost = false;
     for ((loaded, cases), prepared) in suites.into_iter().zip(chosen).zip(prepared) {
         let prepared = match prepared {
-            // A suite without a chosen test has no part in this.
+            // A suite without a chosen test is left out.
             Some(_) if narrowed && cases.is_empty() => continue,
             Some(prepared) => prepared,
             None => {
@@ -207,30 +207,30 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     let cancelled = cancel.is_cancelled();
-    // The end of the program ends its threads: none of them has to be waited for.
+    // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     lost |= !write(&targets, &reports, &failures, content);
     let code = if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) };
-    // They may be large, and the end of the program frees them at once.
+    // They may be large, and the end of the process frees them at once.
     std::mem::forget(reports);
     Ok(code)
 }
 
-/// Cancels what runs when somebody interrupts the program.
+/// Cancels all runs when the program is interrupted.
 pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
     let token = cancel.clone();
     runtime.spawn(async move {
         signals::ending().await;
         token.cancel();
-        // Who asks twice does not want to wait for commands to comply. Whatever they started ends with the program.
+        // After a second interrupt, commands get no time to terminate. Whatever they started ends with the program.
         signals::ending().await;
         std::process::exit(i32::from(INTERRUPTED));
     });
     runtime.spawn(signals::suspending());
 }
 
-/// Writes the reports in the form of ClawSpec of what was run, where somebody asks for them, and says where.
+/// Writes the ClawSpec reports of a run if they are wanted, and prints where.
 fn write_clawspec(
     prepared: &Prepared,
     result: &SuiteResult,
@@ -259,7 +259,7 @@ fn write_clawspec(
     Ok(())
 }
 
-/// Writes each report to its place. Returns whether all of them could be written: one that cannot hides no other.
+/// Writes each report to its target. Returns whether all of them were written: a failure does not prevent the others.
 fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String], content: json::Content) -> bool {
     let mut all = true;
     for target in targets {
@@ -287,7 +287,7 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
     all
 }
 
-/// Returns the `--set` options.
+/// Parses the `--set` options.
 fn content(settings: &[String]) -> anyhow::Result<json::Content> {
     let mut content = json::Content { cases: true, evidence: false };
     for text in settings {
@@ -301,7 +301,7 @@ fn content(settings: &[String]) -> anyhow::Result<json::Content> {
     Ok(content)
 }
 
-/// Applies what the command line says instead of the suite.
+/// Applies the options that override the suite.
 fn adjust(loaded: &mut Loaded, args: &Args) {
     if args.repeat.is_none() && args.timeout.is_none() {
         return;
@@ -326,7 +326,7 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
     loaded.report.suite = Arc::new(Suite { cases, ..Suite::clone(&loaded.report.suite) });
 }
 
-/// Whether a suite may run.
+/// Prepares a suite to run, or returns why it may not.
 fn prepare(loaded: &Loaded, clock: Clock, gateway: Option<&str>) -> Result<Prepared, Refusal> {
     job::prepare(Order {
         gateway,
@@ -340,7 +340,7 @@ fn prepare(loaded: &Loaded, clock: Clock, gateway: Option<&str>) -> Result<Prepa
     })
 }
 
-/// Runs a suite, with its progress on standard error.
+/// Runs a suite and shows its progress on standard error.
 pub(super) async fn run(
     prepared: &Prepared,
     secrets: Arc<Secrets>,
@@ -358,7 +358,7 @@ pub(super) async fn run(
     result
 }
 
-/// Returns what the result of one suite alone amounts to.
+/// Returns the exit code for the result of one suite.
 fn result_code(result: &SuiteResult) -> u8 {
     match (result.failed, result.inconclusive) {
         (true, _) => FAILED,

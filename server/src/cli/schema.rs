@@ -6,7 +6,7 @@ use speclens_schema::json_schema::SpecFile;
 
 use super::{PASSED, output};
 
-/// The word for the schema of the JSON report.
+/// The name of the schema of the JSON report.
 const REPORT: &str = "report";
 
 /// The options of `speclens schema`.

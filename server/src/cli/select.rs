@@ -1,4 +1,4 @@
-//! Which tests of the suites are meant.
+//! Selects tests of suites.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use speclens_schema::suite::Case;
 
 use super::{load::Loaded, output};
 
-/// The options that choose tests. Those of different kinds must all agree.
+/// The options that select tests. A test must match each kind of option that is used.
 #[derive(Debug, clap::Args)]
 pub(super) struct Selection {
     /// Select tests by name or glob (repeatable: any of them)
@@ -20,12 +20,12 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Whether anything is chosen at all.
+    /// Whether no option is used.
     pub(super) fn is_empty(&self) -> bool {
         self.tests.is_empty() && self.tags.is_empty()
     }
 
-    /// Returns the chosen tests of each suite. It is an error that there are none, unless a suite has errors that may
+    /// Returns the selected tests of each suite. It is an error if there are none, unless a suite has errors that may
     /// hide them.
     pub(super) fn cases(&self, suites: &[Loaded]) -> anyhow::Result<Vec<BTreeSet<usize>>> {
         let patterns = self
@@ -33,7 +33,7 @@ impl Selection {
             .iter()
             .map(|text| {
                 let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
-                // A name that is not a glob can still be meant as written.
+                // A name that is not a valid glob is compared as written.
                 (text, glob.ok().map(|glob| glob.compile_matcher()))
             })
             .collect::<Vec<_>>();
@@ -58,7 +58,7 @@ impl Selection {
         if self.is_empty() || chosen.iter().any(|cases| !cases.is_empty()) {
             return Ok(chosen);
         }
-        // A suite with errors may have tests that cannot be seen: it is refused with its own reasons.
+        // A suite with errors may have tests that cannot be read: it is refused because of these errors.
         let is_refused = suites.iter().any(|loaded| loaded.report.is_refused());
         ensure!(is_refused, "no test matches {}", self.words(suites));
         output::remark(&format!("no readable test matches {}: correct the errors below first", self.words(suites)));
@@ -95,7 +95,7 @@ impl Selection {
     }
 }
 
-/// Returns a `--set` option.
+/// Parses a `--set` option.
 pub(super) fn setting(text: &str) -> anyhow::Result<(&str, &str)> {
     text.split_once('=').with_context(|| format!("`--set {text}`: write `key=value`"))
 }

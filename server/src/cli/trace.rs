@@ -1,4 +1,4 @@
-//! `speclens trace`: judges suites by a trace that a running system sends, or that is stored in files.
+//! `speclens trace`: judges suites by a trace that is received from a running system or stored in files.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -57,14 +57,14 @@ pub(super) struct Args {
     levels: levels::LevelArgs,
 }
 
-/// For how long nothing must arrive after the first spans.
+/// Time without new spans after which a trace is complete.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// What spans there are, from wherever.
+/// The observed spans.
 #[derive(Default)]
 struct Observed {
     stored: Stored,
-    /// Why there are none.
+    /// The reason why there are none.
     missing: Option<String>,
 }
 
@@ -126,7 +126,7 @@ fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
     Ok(Observed { stored: all, missing: None })
 }
 
-/// Receives spans until nothing follows. `None`: interrupted.
+/// Receives spans until no more arrive; `None` if interrupted.
 fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     let sections: Vec<kindlm::trace::Trace> = suites
         .iter()
@@ -154,7 +154,7 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
                     output::remark(&format!("the command ended with {status}"));
                 }
             }
-            // Who exports in the background may not be done with the command.
+            // A background exporter may still be sending when the command has ended.
             traces.settled(SILENCE).await;
             Ok::<_, anyhow::Error>(())
         };
@@ -172,23 +172,23 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
         (stored.signals.spans, stored.signals.logs) = (spans, logs);
         Ok(Some(Observed { stored, missing }))
     });
-    // The end of the program ends its threads: none of them has to be waited for.
+    // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
     received
 }
 
-/// Starts the command that sends the spans. It ends with this program.
+/// Starts the command that sends the spans. It ends with this process.
 fn start(command: &str, address: SocketAddr, directory: &std::path::Path) -> anyhow::Result<tokio::process::Child> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut started = Command::new(shell);
     started.arg(option).arg(command).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
-    // What it writes is for people; the report is not mixed with it.
+    // Its output is for the user and must not be mixed with the report.
     started.stdout(std::io::stderr()).envs(trace::environment(address, "trace"));
     started.spawn().with_context(|| format!("cannot start `{command}`"))
 }
 
 impl Observed {
-    /// Returns what the spans say to a suite.
+    /// Returns the evidence of the spans for a suite.
     fn evidence(&self, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
         let broken = |message: &str| Evidence {
             error: Some(RunError { kind: RunErrorKind::TimedOut, message: message.to_owned() }),
@@ -216,7 +216,7 @@ impl Observed {
                     let part = opik::assemble(&opik::OpikTrace::default(), &self.stored.spans);
                     trace = if trace.spans.is_empty() { part } else { trace.and(part) };
                 }
-                // What is stored is all that there is.
+                // A stored trace is complete.
                 trace.unfinished = false;
                 let answer = Answer::Trace(TraceAnswer::Found(trace));
                 Evidence {

@@ -1,4 +1,4 @@
-//! `speclens trust`: lets editors run the suites of a directory, lists such directories, and takes trust back.
+//! `speclens trust`: allows editors to run the suites of a directory, lists trusted directories, and revokes trust.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which models a suite would ask, how often, and what is known of each before.
+//! Counts the requests of a suite by model, with the price of each model.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -13,12 +13,12 @@ use speclens_schema::{
 
 use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
-/// The models that a suite would ask.
+/// The models that a suite would call.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// Those that act: attempts, and what they take at most.
+    /// Acting models: attempts, and an upper bound of their usage.
     models: Vec<(String, u64, Bound)>,
-    /// Those that judge: questions.
+    /// Judges: number of questions.
     judges: Vec<(String, u64)>,
 }
 
@@ -30,7 +30,7 @@ impl Asked {
             Action::Agent(agent) => {
                 for subject in subjects {
                     let Some(id) = subject.model_id() else { continue };
-                    // A program asks by itself whom it wants, as often as it wants.
+                    // A program calls models by itself.
                     let is_program = program_of(id).is_some();
                     let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
@@ -55,17 +55,17 @@ impl Asked {
         }
     }
 
-    /// Requests to models that act.
+    /// Returns the number of requests to acting models.
     pub(super) fn requests(&self) -> u64 {
         self.models.iter().map(|(.., bound)| bound.requests).sum()
     }
 
-    /// Questions to judges.
+    /// Returns the number of questions to judges.
     pub(super) fn questions(&self) -> u64 {
         self.judges.iter().map(|(_, questions)| questions).sum()
     }
 
-    /// Returns a paragraph for each model, and whether one of them estimates tokens.
+    /// Returns a paragraph per model, and whether one of them has estimated token counts.
     pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
         let mut text = String::new();
         let mut has_tokens = false;
@@ -92,7 +92,7 @@ impl Asked {
     }
 }
 
-/// Returns the circumstances of no run in particular: each template has a value, so that every question is counted.
+/// Returns a context without a particular run: each template has a value, so that every question is counted.
 fn any_run() -> Context {
     let values: BTreeMap<String, String> =
         template::VARIABLES.iter().map(|variable| (variable.name.to_owned(), variable.name.to_owned())).collect();
@@ -100,18 +100,18 @@ fn any_run() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// Price of a model.
+/// The price of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Known {
-    /// Nothing: no provider is asked.
+    /// Free: no provider is called.
     Free,
-    /// This.
+    /// A known price.
     Price(Quote),
-    /// It is not known.
+    /// The price is not known.
     Unknown,
 }
 
-/// Where a model is reached, and what it costs.
+/// Returns how a model is reached, and its price.
 fn reached(id: &str, models: &Models) -> (String, Known) {
     if id == manual::ID {
         return ("you answer, at this terminal".to_owned(), Known::Free);
@@ -139,7 +139,7 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     (place, price.map_or(Known::Unknown, Known::Price))
 }
 
-/// Returns what the attempts of a model take at most.
+/// Returns an upper bound of the cost of a model's attempts.
 fn spent(bound: Bound, price: Known) -> String {
     const MILLION: f64 = 1_000_000.0;
     let Bound { requests: _, input_tokens, output_tokens } = bound;
@@ -148,7 +148,7 @@ fn spent(bound: Bound, price: Known) -> String {
         Known::Free => "costs nothing".to_owned(),
         Known::Unknown => format!("{tokens}; cost unknown"),
         Known::Price(Quote { price: Price { input, output }, source }) => {
-            // Far fewer tokens than a double can count.
+            // Token counts are far below the precision of a double.
             let usd = (input_tokens as f64 * input + output_tokens as f64 * output) / MILLION;
             format!("{tokens}; at most {} ({source})", dollars(usd))
         }

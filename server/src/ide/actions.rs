@@ -4,25 +4,25 @@ use std::ops::Range;
 
 use speclens_schema::{
     analysis::{Located, Problems},
-    cure::{self, Revealing},
     document::Document,
+    fixing::{self, Revealing},
     problem::{Code, Edit, Fix, NewFile, Problem},
 };
 
-/// A change that an editor offers for a problem.
+/// A fix that an editor offers for a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QuickFix {
-    /// What it does, as a menu entry.
+    /// The text of the menu entry.
     pub title: String,
-    /// The changes, none overlapping another.
+    /// The edits, which do not overlap.
     pub edits: Vec<Edit>,
-    /// The files that it creates.
+    /// The files to create.
     pub creates: Vec<NewFile>,
-    /// Whether it is the best fix of its problem.
+    /// Whether it is the preferred fix of its problem.
     pub preferred: bool,
 }
 
-/// What is fixed at once.
+/// The problems that are fixed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All problems of a kind, each by its best fix.
@@ -32,7 +32,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// Returns the fix that is to be applied to a problem.
+    /// Returns the fix to apply to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
             Scope::Kind(code) => problem.fixes.iter().find(|fix| is_best(fix) && problem.code == code),
@@ -41,7 +41,7 @@ impl Scope {
     }
 }
 
-/// Whether a fix is chosen where all problems of a kind are fixed. One that creates files is chosen one by one.
+/// Whether a fix is used to fix all problems of a kind. One that creates files is applied only individually.
 fn is_best(fix: &Fix) -> bool {
     fix.preferred && fix.creates.is_empty()
 }
@@ -58,7 +58,7 @@ pub(crate) fn quick_fixes(
     let touched = problems.touching(&range).filter(Located::may_have_fix).take(MAX_OFFERED);
     let quick = |fix: &Fix| QuickFix {
         title: fix.title.clone(),
-        edits: cure::adapted(document, &fix.edits),
+        edits: fixing::adapted(document, &fix.edits),
         creates: fix.creates.clone(),
         preferred: fix.preferred,
     };
@@ -69,8 +69,8 @@ pub(crate) fn quick_fixes(
     problems.with_fixes(document, touched).into_iter().map(with_fixes).collect()
 }
 
-/// Returns what can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has
-/// several with a fix.
+/// Returns what can be fixed at once from a range, with the menu entries: the kinds of its problems of which the file
+/// has several with a fix.
 pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
     let mut codes: Vec<Code> = Vec::new();
     for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
@@ -86,7 +86,7 @@ pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize
     codes.into_iter().filter_map(kind).collect()
 }
 
-/// Returns the menu entry for all safe fixes; `None` where there are none.
+/// Returns the menu entry for all safe fixes; `None` if there are none.
 pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
     let count = problems.iter().filter(|problem| problem.safe_fixes().next().is_some()).count();
     let title = match count {
@@ -97,20 +97,20 @@ pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
     Some((Scope::Safe, title))
 }
 
-/// Returns the edits that fix everything at once. `look` says what is wrong with a text.
+/// Returns the edits that fix everything at once. `look` returns the problems of a text.
 pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
     let revealing = match scope {
-        // As `speclens check --fix` does.
+        // Like `speclens check --fix`.
         Scope::Safe => Revealing::Allowed,
-        // A person looks at a kind of problem, and not at what comes instead.
+        // The user fixes one kind of problem, and must not get others instead.
         Scope::Kind(_) => Revealing::Refused,
     };
-    let cured = cure::cure(document, look, &|problem| scope.choose(problem), revealing);
-    cure::edits_between(&String::from(document.text()), &cured.text)
+    let cured = fixing::apply_fixes(document, look, &|problem| scope.choose(problem), revealing);
+    fixing::edits_between(&String::from(document.text()), &cured.text)
 }
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always
-/// errors are omitted: nothing can silence them.
+/// errors are omitted because they cannot be silenced.
 pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
     let mut found: Vec<(Code, Located<'p>)> = Vec::new();
     for problem in problems.touching(&range).filter(|problem| !problem.code().is_always_an_error()) {
@@ -164,14 +164,14 @@ mod tests {
         for (problem, fixes) in quick_fixes(&document, &problems, at..at) {
             for fix in fixes {
                 let star = if fix.preferred { "*" } else { " " };
-                let after = cure::replaced(text, &fix.edits);
+                let after = fixing::replaced(text, &fix.edits);
                 let line = after.lines().find(|line| !text.contains(line)).unwrap_or_default();
                 out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problem.message));
             }
         }
         for (scope, title) in kinds(&document, &problems, at..at).into_iter().chain(safe(&problems)) {
             let look = |document: &Document| look(document).to_vec(document);
-            let after = cure::replaced(text, &fix_all(&document, &look, scope));
+            let after = fixing::replaced(text, &fix_all(&document, &look, scope));
             let changed: Vec<&str> = after.lines().filter(|line| !text.contains(line)).collect();
             out.push_str(&format!("{title}: {changed:#?}\n"));
         }

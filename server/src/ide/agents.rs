@@ -1,30 +1,30 @@
-//! Agents as the directories of the workspace define them.
+//! Agents defined by the directories of the workspace.
 
 use speclens_schema::{
-    dialect::clawspec::agents::{self, Standing},
+    dialect::clawspec::agents::{self, AgentLookup},
     files::Files,
 };
 
 use super::card;
 
-/// What names of agents are called in the schema.
+/// The schema's name for agents.
 pub(crate) const KIND: &str = "agents";
 
-/// What hover says about an agent that a directory defines.
+/// The hover text for an agent that a directory defines.
 pub(crate) const AGENT: &str = "agent of this workspace";
 
-/// Returns the file that defines an agent, from the root of the workspace.
+/// Returns the file that defines an agent, relative to the root of the workspace.
 pub(crate) fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     agents::defined_by(name, files)
 }
 
-/// Returns why an agent cannot get another name by a change of specs alone.
+/// Returns the reason why an agent cannot be renamed by a change of specs alone.
 ///
-/// Its directory gives it the name. Were only the specs changed, all of them would name no agent: so the directory comes
-/// first, and what then names no agent is renamed to what the directory is called now.
+/// The name of its directory is the name of the agent. If only the specs were changed, they would refer to no agent. So
+/// the directory is renamed first, and then the references, which are unknown by then.
 pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> {
-    let Standing::Known(file) = agents::standing(from, files) else { return None };
-    if matches!(agents::standing(to, files), Standing::Known(_)) {
+    let AgentLookup::Known(file) = agents::look_up(from, files) else { return None };
+    if matches!(agents::look_up(to, files), AgentLookup::Known(_)) {
         return None;
     }
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -33,7 +33,7 @@ pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<S
     ))
 }
 
-/// Returns what is known about an agent, as Markdown.
+/// Returns the hover of an agent, as Markdown.
 pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     const LINES: usize = 12;
     if name.contains("{{") {
@@ -54,9 +54,9 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     Some(format!("{head}, known by {}{content}", card::inline(&file)))
 }
 
-/// Returns the names that agents of the workspace can be called by, best first: with what each is.
+/// Returns the possible references to agents of the workspace, best first, with a description.
 pub(crate) fn offered(as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
-    /// Maximum number of entries of a list.
+    /// Maximum number of completions.
     const LIMIT: usize = 200;
     let found = agents::all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };

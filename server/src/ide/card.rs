@@ -1,11 +1,11 @@
-//! What is said about a key or a value, as Markdown: in completion and on hover.
+//! Markdown about a key or a value, for completion and hover.
 
 use speclens_schema::{
     problem::Code,
     shape::{Choice, Field, Need, Shape, Type, Variant, show},
 };
 
-/// Returns one line: whether the key must be there, its type, its default.
+/// Returns one line: whether the key is required, its type, its default.
 pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     let mut parts = Vec::new();
     match need {
@@ -21,7 +21,7 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     parts.join(" · ")
 }
 
-/// Returns the whole story of a key.
+/// Returns the full documentation of a key.
 pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     let mut head = format!("**{name}** · {}", shape.type_label());
     if let Some(default) = default(shape) {
@@ -38,7 +38,7 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     }
     let mut parts = vec![head];
     parts.extend(shape.docs().map(str::to_owned));
-    // The docs of the type say more, where the field's own are not longer anyway.
+    // The docs of the type are added unless the field's own are longer.
     if let Some(more) = shape.type_docs()
         && shape.docs().is_none_or(|own| !own.contains("```") && shape.kind() == Type::Mapping)
     {
@@ -52,16 +52,16 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     parts.join("\n\n")
 }
 
-/// Returns the keys of a mapping in short, those that may be omitted with a `?`; `None` for any other shape.
+/// Returns the keys of a mapping in short, optional ones with a `?`; `None` for any other shape.
 pub(crate) fn signature(shape: &Shape) -> Option<String> {
-    /// More keys are no summary.
+    /// Maximum number of keys in a summary.
     const KEYS: usize = 16;
     let fields = shape.fields(None);
     let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= KEYS;
     is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
 }
 
-/// Returns the keys of a form beside its tag.
+/// Returns the keys of a form without its tag.
 pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
     let (key, _) = variant.tag?;
     let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
@@ -79,7 +79,7 @@ fn keys(fields: &[Field]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a value out of a closed set.
+/// Returns a value of a closed set.
 pub(crate) fn choice(choice: &Choice) -> String {
     let name = show(choice.value);
     match choice.docs {
@@ -88,12 +88,12 @@ pub(crate) fn choice(choice: &Choice) -> String {
     }
 }
 
-/// Returns a kind of problem: its page in the reference.
+/// Returns the reference page of a kind of problem.
 pub(crate) fn code(code: Code) -> String {
     format!("**{}** · {}\n\n{}", code.as_str(), code.severity().as_str(), code.docs().trim())
 }
 
-/// Returns a piece of YAML to look at, cut to a few lines.
+/// Returns a YAML snippet, cut to a few lines.
 pub(crate) fn source(text: &str) -> String {
     const LINES: usize = 12;
     let mut lines: Vec<&str> = text.lines().take(LINES).collect();
@@ -104,13 +104,13 @@ pub(crate) fn source(text: &str) -> String {
     format!("{fence}yaml\n{}\n{fence}", lines.join("\n"))
 }
 
-/// Returns a text as written, in a block of its own.
+/// Returns a text in a code block, unchanged.
 pub(crate) fn verbatim(text: &str, language: &str) -> String {
     let fence = fence(text);
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-/// Returns a text as code within a line; one that does not fit is cut.
+/// Returns a text as inline code; one that does not fit is cut.
 pub(crate) fn inline(text: &str) -> String {
     const LENGTH: usize = 200;
     let line: String = text.chars().take(LENGTH).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -145,7 +145,7 @@ fn choices(values: &[Choice]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Returns the default, where it says something: that a section is empty by default does not.
+/// Returns the default if it is informative: an empty section is not.
 fn default(shape: &Shape) -> Option<String> {
     let default = shape.default()?;
     let is_empty = default.as_object().is_some_and(|members| members.is_empty() || shape.kind() == Type::Mapping)

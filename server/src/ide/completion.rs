@@ -1,4 +1,4 @@
-//! What can be written at the cursor.
+//! Completion at the cursor.
 
 mod aliases;
 mod directives;
@@ -20,40 +20,40 @@ use super::{
     values::Values,
 };
 
-/// Something that can be written at the cursor.
+/// An item that can be inserted at the cursor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Completion {
-    /// What the list shows.
+    /// The text in the list.
     pub label: String,
-    /// Its kind.
+    /// The kind.
     pub kind: CompletionKind,
-    /// Whether it is required, its type, its default; in a few words.
+    /// A short description: whether it is required, its type, its default.
     pub detail: String,
-    /// The whole story, as Markdown.
+    /// The full documentation, as Markdown.
     pub docs: String,
-    /// The change. Its lines are indented as they have to be: clients insert it as it is. The range is on one line.
+    /// The edit. Its lines are already indented: clients insert them unchanged. The range is on one line.
     pub edit: Edit,
-    /// What comes instead of the edit's text with clients that know snippets. Its further lines are
+    /// The text for clients that support snippets, instead of that of the edit. Lines after the first are
     /// indented relative to the cursor's line: clients adjust the indentation.
     pub snippet: Option<String>,
-    /// What has to change elsewhere in the document, so that this is right here.
+    /// Further edits of the document that make the item valid.
     pub more: Vec<Edit>,
-    /// The order: compared as text.
+    /// The sort key, compared as text.
     pub sort_key: String,
-    /// What has been typed is compared with this.
+    /// The text that the typed characters are compared with.
     pub filter_text: String,
-    /// Whether it is most likely wanted.
+    /// Whether it is the most likely choice.
     pub preselect: bool,
 }
 
-/// What a completion is.
+/// Kinds of completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompletionKind {
     /// A key.
     Field,
-    /// A value out of a closed set, or an example of one.
+    /// A value of a closed set, or an example of one.
     Value,
-    /// The name of something that is defined elsewhere in the file.
+    /// The name of a definition elsewhere in the file.
     Reference,
     /// A variable in `{{…}}`.
     Variable,
@@ -65,16 +65,16 @@ pub(crate) enum CompletionKind {
     Snippet,
 }
 
-/// The names of a kind in other files that could be meant at the cursor.
+/// Returns the names of a kind in other files that are candidates at the cursor.
 pub(crate) type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
-/// Returns what can be written at `offset`.
+/// Returns the completions at `offset`.
 #[cfg(test)]
 pub(crate) fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
     complete_with(document, file, offset, values, &|_| Vec::new())
 }
 
-/// Returns what can be written at `offset`, names of other files among it.
+/// Returns the completions at `offset`, including names from other files.
 pub(crate) fn complete_with(
     document: &Document,
     file: SpecFile,
@@ -104,7 +104,7 @@ pub(crate) fn complete_with(
     list.items
 }
 
-/// Returns the letters before the cursor of what is replaced, in lower case.
+/// Returns the part of the replaced text before the cursor, in lower case.
 fn typed(document: &Document, replaced: &Range<usize>, offset: usize) -> String {
     let before = String::from(document.text().byte_slice(replaced.start.min(offset)..offset));
     before.trim_start().to_lowercase()
@@ -117,7 +117,7 @@ struct List<'c> {
     values: Values<'c>,
     elsewhere: &'c Elsewhere<'c>,
     context: &'c Context<'c>,
-    /// The gateway log, once it was asked for: see [`known::log_path`].
+    /// The gateway log, once requested: see [`known::log_path`].
     log_path: OnceCell<Option<String>>,
     items: Vec<Completion>,
 }
@@ -141,7 +141,7 @@ impl List<'_> {
         &mut self.items[index]
     }
 
-    /// Puts what begins with the letters at the cursor before what only holds them.
+    /// Sorts items that begin with the typed characters before those that only contain them.
     fn prefixes_first(&mut self) {
         for item in &mut self.items {
             let typed = typed(self.document, &item.edit.range, self.offset);
@@ -151,13 +151,13 @@ impl List<'_> {
         }
     }
 
-    /// Offers what is in the list under its other names as well, once letters of one of them are typed.
+    /// Offers items under their alternative names as well, once characters of such a name are typed.
     fn by_other_names(&mut self, names: impl Iterator<Item = (String, OtherName)>) {
         let typed = typed(self.document, &self.context.token, self.offset);
         if typed.is_empty() {
             return;
         }
-        // As long as the real name fits as well, it is enough.
+        // If the real name also matches, it is sufficient.
         let is_typed = |(real, other): &(String, OtherName)| {
             let begins = |name: &str| name.to_lowercase().starts_with(&typed);
             begins(other.name) && !begins(real) && !other.name.starts_with(real.as_str())
@@ -166,14 +166,14 @@ impl List<'_> {
             let is_real = |item: &&Completion| item.label == real && item.kind != CompletionKind::Snippet;
             let Some(item) = self.items.iter().find(is_real) else { continue };
             let label = format!("{} → {real}", other.name);
-            // Who types the other name may as well mean something that has it.
+            // Sorted last because the typed text may also be meant literally.
             let sort_key = format!("4{}", item.sort_key);
             let filter_text = other.name.to_owned();
             self.items.push(Completion { label, filter_text, sort_key, preselect: false, ..item.clone() });
         }
     }
 
-    /// Returns the gateway log, as a path in a contract.
+    /// Returns the gateway log as a path in a contract.
     fn log_path(&self) -> Option<&str> {
         self.log_path.get_or_init(|| known::log_path(self.file, self.values.files)).as_deref()
     }

@@ -1,5 +1,5 @@
-//! What the cursor is in. Indentation decides, read line by line upwards from the cursor, so that it works while a line
-//! is half typed; the tree then says what is around it.
+//! The context of the cursor. Indentation decides, read line by line upwards from the cursor, so it works while a line
+//! is half typed; the tree then provides the nodes around it.
 
 use std::ops::Range;
 
@@ -14,77 +14,77 @@ use super::{
     line::{Line, Parts, Segment, SegmentKind},
 };
 
-/// What the cursor is in.
+/// The context of the cursor.
 #[derive(Debug)]
 pub(crate) struct Context<'d> {
-    /// The mapping or list around the cursor, or the value that is being written.
+    /// The mapping or list around the cursor, or the value that is being typed.
     pub at: Pointer,
-    /// What the schema says there.
+    /// The schema there.
     pub shape: Shape,
-    /// What is there, as far as it can be read.
+    /// The node there, as far as it can be read.
     pub node: Option<NodeRef<'d>>,
-    /// What is being written.
+    /// The kind of text that is being typed.
     pub slot: Slot,
-    /// The bytes that are there already and would be replaced; all on one line.
+    /// The bytes that would be replaced, all on one line.
     pub token: Range<usize>,
-    /// How new lines would have to look.
+    /// The layout for new lines.
     pub layout: Layout,
 }
 
-/// What is being written.
+/// The kind of text that is being typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Slot {
     /// A key of the mapping.
     Key {
-        /// Whether its colon is there.
+        /// Whether it has a colon.
         has_colon: bool,
-        /// Keys that are before it. The tree may not know them all.
+        /// The keys before it. The tree may not have them all.
         before: Vec<String>,
-        /// The quote in which the cursor is.
+        /// The quote around the cursor.
         quote: Option<char>,
     },
     /// The value.
     Value {
-        /// The quote in which the cursor is.
+        /// The quote around the cursor.
         quote: Option<char>,
     },
-    /// More of a text that began on a line above.
+    /// A continuation of a text that began on a line above.
     Continued,
-    /// The mapping or list after its key's colon, on the same line; nothing is there yet.
+    /// The mapping or list after its key's colon, on the same line, which is still empty.
     Below,
-    /// An item of the list, whose dash is not there yet.
+    /// An item of the list without its dash.
     Item,
     /// A comment.
     Comment,
 }
 
-/// How new text has to look at the cursor.
+/// The layout of new text at the cursor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// Whether it is in brackets.
     pub flow: bool,
-    /// The column of the keys, or dashes, that are beside what is being written.
+    /// The column of the neighboring keys or dashes.
     pub column: usize,
-    /// The blanks that the cursor's line begins with.
+    /// The indentation of the cursor's line.
     pub indent: usize,
-    /// How much deeper each level is.
+    /// The indentation per level.
     pub step: usize,
     /// The line break.
     pub line_break: &'static str,
-    /// What must come before the new text: a blank after a colon or dash.
+    /// The text to insert before the new text: a blank after a colon or dash.
     pub gap: &'static str,
 }
 
-/// What the lines above the cursor say.
+/// The context that the lines above the cursor define.
 struct Above {
-    /// From the innermost outwards.
+    /// From the inside out.
     parents: Vec<Segment>,
     /// Keys in the same column, of the same mapping.
     siblings: Vec<String>,
 }
 
 impl<'d> Context<'d> {
-    /// Finds out where the cursor is. Nothing where nothing can be said.
+    /// Returns the context of the cursor; `None` if it is unknown.
     pub(crate) fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Context<'d>> {
         Finder { document, file, offset }.find()
     }
@@ -99,12 +99,12 @@ struct Finder<'d> {
 /// More blanks than any line begins with.
 const BLANKS: &str = "                                                                ";
 
-/// Where something goes that is written on a blank line.
+/// The position of new text on a blank line.
 struct Blank {
     column: usize,
-    /// Whether an item of a list follows in this column.
+    /// Whether a list item follows in this column.
     is_item: bool,
-    /// What follows, when it is the first child of the key above.
+    /// The following line, if it is the first child of the key above.
     first: Option<Child>,
 }
 
@@ -117,7 +117,7 @@ fn is_below((indent, child): (usize, Child), column: usize) -> bool {
     indent > column || (indent == column && child == Child::Item)
 }
 
-/// What a line below a key begins with.
+/// The start of a line below a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Child {
     Item,
@@ -125,7 +125,7 @@ enum Child {
     Text,
 }
 
-/// A place in the tree, on the way down.
+/// A place in the tree during the descent.
 #[derive(Clone)]
 struct Step<'d> {
     at: Pointer,
@@ -176,7 +176,7 @@ impl<'d> Finder<'d> {
         layout.column = column;
         layout.step = step_of(&above.parents, column);
 
-        // Down to the cursor's line; text or brackets that began above hold everything below.
+        // Down to the cursor's line; a text or brackets that began above contain everything below.
         let mut here = self.root();
         for parent in above.parents.iter().rev() {
             here = self.step(&here, parent);
@@ -204,7 +204,7 @@ impl<'d> Finder<'d> {
         self.on_line(here, &line, &parts, above.siblings, layout)
     }
 
-    /// Returns the cursor on a line that holds something.
+    /// Returns the context of the cursor on a line that is not blank.
     fn on_line(
         &self,
         mut here: Step<'d>,
@@ -247,7 +247,7 @@ impl<'d> Finder<'d> {
                 }
             }
         }
-        // An anchor or a tag that is being written.
+        // An anchor or a tag that is being typed.
         let behind = parts.segments.last().map_or(line.start, |last| last.at + 1);
         let word = line.slice(behind.min(self.offset)..self.offset);
         if word.trim_start().starts_with(['&', '!']) && !word.ends_with(' ') && self.offset <= parts.rest.start {
@@ -269,10 +269,10 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// Returns a word, or nothing yet, in a mapping, a list, or at the place of a value.
+    /// Returns the context of a word, or of an empty position, in a mapping, a list, or at a value.
     fn word(&self, here: Step<'d>, token: Range<usize>, before: Vec<String>, layout: Layout) -> Option<Context<'d>> {
         let mut here = here;
-        // A word may become a key, where a text could be as well as a mapping.
+        // A word may become a key if both a text and a mapping are possible.
         let is_address = self.document.text().byte_slice(token.clone()).to_string().contains(':');
         let is_mapping = here.node.is_some_and(|node| node.shape() == NodeShape::Mapping);
         if let Some(shape) = here.shape.as_ref().filter(|_| !is_address).map(|shape| shape.at(None))
@@ -290,8 +290,8 @@ impl<'d> Finder<'d> {
         self.context(&here, slot, token, layout)
     }
 
-    /// Nothing after a colon. What is there on the lines below decides where more of it goes, and whether a value may
-    /// come before it.
+    /// Returns the context after a colon. The lines below decide where more of the value belongs, and whether a value
+    /// may be inserted before it.
     fn empty_value(&self, here: Step<'d>, colon_end: usize, mut layout: Layout) -> Option<Context<'d>> {
         let kind = here.shape.as_ref()?.kind();
         let below = self.first_below(layout.column);
@@ -318,7 +318,7 @@ impl<'d> Finder<'d> {
         is_below(next, column).then_some(next)
     }
 
-    /// Returns the column and the kind of the next line that holds something.
+    /// Returns the column and the kind of the next line that is not blank.
     fn next_line(&self, number: usize) -> Option<(usize, Child)> {
         let text = self.document.text();
         let mut lines = (number + 1..text.len_lines()).map(|number| Line::of(text, number));
@@ -331,8 +331,8 @@ impl<'d> Finder<'d> {
         Some((line.indent(), child))
     }
 
-    /// Where something goes that is written on a blank line, the cursor being in `column`. `None` where it would take
-    /// the lines below it away from what they belong to.
+    /// Returns the position of new text on a blank line with the cursor in `column`; `None` if it would separate
+    /// the lines below from their parent.
     fn blank_line(&self, number: usize, column: usize) -> Option<Blank> {
         let as_it_is = Blank { column, is_item: false, first: None };
         let Some(next) = self.next_line(number) else { return Some(as_it_is) };
@@ -351,7 +351,7 @@ impl<'d> Finder<'d> {
         (next.0 <= column || next.1 == Child::Text).then_some(Blank { is_item, ..as_it_is })
     }
 
-    /// Returns a value that has been begun on the cursor's line.
+    /// Returns the context of a value that begins on the cursor's line.
     fn written(&self, here: Step<'d>, line: &Line<'_>, value: Range<usize>, mut layout: Layout) -> Option<Context<'d>> {
         if self.offset < value.start || self.offset > value.end {
             return None;
@@ -369,14 +369,14 @@ impl<'d> Finder<'d> {
                     .then(|| self.context(&here, Slot::Value { quote: Some(quote) }, value.start + 1..end, layout))
                     .flatten()
             }
-            // Right before brackets or quotes, a value would be a second one.
+            // Directly before brackets or quotes, a value would be a second one.
             '{' | '[' | '"' | '\'' if self.offset == value.start => None,
             _ => self.context(&here, Slot::Value { quote: None }, value, layout),
         }
     }
 
-    /// Returns a value that began on a line above, and holds the cursor: brackets, or text. `None` when the value lets
-    /// other nodes be below it.
+    /// Returns the context of a value that began on a line above and contains the cursor: brackets, or text. `None` if
+    /// the value allows other nodes below it.
     fn held(&self, here: &Step<'d>, value: Range<usize>, layout: &Layout) -> Option<Option<Context<'d>>> {
         let text = self.document.text();
         let number = text.byte_to_line(value.start);
@@ -452,7 +452,7 @@ impl<'d> Finder<'d> {
         Step { at: here.at.step(step), shape, node }
     }
 
-    /// Returns the item that begins after a dash.
+    /// Returns the index of the item after a dash.
     fn index_of(&self, list: Option<NodeRef<'d>>, dash: usize) -> Option<usize> {
         let list = list?;
         let (mut low, mut high) = (0, list.items().count());
@@ -460,7 +460,7 @@ impl<'d> Finder<'d> {
             let middle = low + (high - low) / 2;
             if list.item_at(middle)?.range().start <= dash { low = middle + 1 } else { high = middle }
         }
-        // The item may begin on a later line, yet before the next dash in the same column.
+        // The item may begin on a later line, but before the next dash in the same column.
         let item = list.item_at(low)?.range();
         let text = self.document.text();
         let (dash_line, item_line) = (text.byte_to_line(dash), text.byte_to_line(item.start));
@@ -471,7 +471,7 @@ impl<'d> Finder<'d> {
         is_own.then_some(low)
     }
 
-    /// Walks upwards to the nearest line that is indented less, and on from there.
+    /// Walks upwards to the nearest line with less indentation, and so on.
     fn above(&self, number: usize, column: usize, from_dash: bool) -> Above {
         let text = self.document.text();
         let mut above = Above { parents: Vec::new(), siblings: Vec::new() };
@@ -503,7 +503,7 @@ impl<'d> Finder<'d> {
             above.parents.extend(parts.segments[..=found].iter().rev().cloned());
             limit = parts.segments[0].column;
             from_dash = parts.segments[0].kind == SegmentKind::Dash;
-            // What is in the items before, damaged or not, is no parent of this one.
+            // Lines in the preceding items, damaged or not, are not parents of this one.
             if from_dash {
                 number = self.line_before_items(line.start).unwrap_or(number);
             }
@@ -511,14 +511,14 @@ impl<'d> Finder<'d> {
         above
     }
 
-    /// Returns the line after the last one that belongs to no item, when a line begins an item of a long list: the
-    /// items between need not be looked at.
+    /// Returns the line after the last one outside of all items, if a line begins an item of a long list: the
+    /// items in between need not be read.
     fn line_before_items(&self, start: usize) -> Option<usize> {
         self.document.start_of_items(start).map(|first| self.document.text().byte_to_line(first))
     }
 
-    /// Returns the cursor's column. Before a line that begins with a closing bracket it counts as deeper than the
-    /// bracket: people write the bracket in the column of the key.
+    /// Returns the cursor's column. Before a line that begins with a closing bracket, it counts as deeper than the
+    /// bracket, because authors write the bracket in the column of the key.
     fn column_before_bracket(&self, number: usize, line: &Line<'_>, column: usize) -> usize {
         let text = self.document.text();
         if line.text.trim_start().starts_with(['}', ']']) {
@@ -537,7 +537,7 @@ impl<'d> Finder<'d> {
         column
     }
 
-    /// Returns where a document that is in brackets as a whole begins.
+    /// Returns the start of a document that is in brackets as a whole.
     fn flow_root(&self) -> Option<usize> {
         if !self.document.is_whole() && self.document.root().is_some() {
             return None;
@@ -562,7 +562,7 @@ impl<'d> Finder<'d> {
     }
 }
 
-/// Returns how much deeper a level is than the one above, as the lines above the cursor do it.
+/// Returns the indentation per level, as used by the lines above the cursor.
 fn step_of(parents: &[Segment], column: usize) -> usize {
     let mut columns = std::iter::once(column).chain(parents.iter().map(|parent| parent.column));
     let mut inner = columns.next().unwrap_or(0);
@@ -575,7 +575,7 @@ fn step_of(parents: &[Segment], column: usize) -> usize {
     2
 }
 
-/// Returns what is after a parent on its own line.
+/// Returns the range after a parent on its own line.
 fn value_of(segment: &Segment, text: &ropey::Rope) -> Option<Range<usize>> {
     match &segment.kind {
         SegmentKind::Key { value, .. } => (!value.is_empty()).then(|| value.clone()),

@@ -1,5 +1,5 @@
-//! Names that mean the same in several files: the ids of a suite's tasks, scenarios that ledgers and baselines
-//! name, and what nothing defines and all share: tags, agents, targets. Which texts are such names the schema says.
+//! Names with the same meaning in several files: the ids of a suite's tasks, scenarios that ledgers and baselines
+//! refer to, and shared names without a definition: tags, agents, targets. The schema says which texts are such names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,34 +16,34 @@ use speclens_schema::{
 
 use super::occurrences::{self, Occurrence};
 
-/// One place of a name that other files may hold as well.
+/// One place of a name that may occur in other files.
 #[derive(Clone, Debug)]
 pub(crate) struct Mention {
-    /// What it is a name of, in the plural.
+    /// The kind of thing it names, in the plural.
     pub kind: &'static str,
     /// The name.
     pub name: String,
-    /// Within what it means the same.
+    /// The scope in which it has the same meaning.
     pub home: Home,
-    /// Its location.
+    /// The place of the name.
     pub place: Occurrence,
 }
 
-/// Within what a name means the same.
+/// The scope in which a name has the same meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// The root that paths begin in: all contracts of a workspace.
+    /// The root of paths: all contracts of a workspace.
     Root,
     /// The suite that the file belongs to.
     Suite,
-    /// The file at this path, from the root: it holds the definitions.
+    /// The file at this path, relative to the root: it contains the definitions.
     File(String),
 }
 
-/// Values of log files: they are offered, and never renamed.
+/// Values from log files: they are offered, but never renamed.
 pub(crate) const LOGS: &str = "logs";
 
-/// Whether things of a kind are known beyond the file that defines them.
+/// Whether names of a kind are known outside of the file that defines them.
 pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")
 }
@@ -57,13 +57,13 @@ pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<
     walk.found
 }
 
-/// The keys below which such names may be, by the key that they are below themselves: most of a document is passed over
-/// without asking what the schema says there.
+/// The keys that may contain such names, by their parent key: most of a document is skipped
+/// without consulting the schema.
 type Keys = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 struct Ways(Keys);
 
-/// Stands for keys that the author chooses.
+/// A placeholder for keys that the author chooses.
 const ANY: &str = "*";
 
 impl Ways {
@@ -80,7 +80,7 @@ impl Ways {
         ways
     }
 
-    /// Returns the name under which what is below a key is known; `None` if no name can be.
+    /// Returns the context below a key; `None` if no names can be there.
     fn step(&self, context: &str, key: &str) -> Option<&'static str> {
         let keys = self.0.get(context)?;
         keys.get(key).or_else(|| keys.get(ANY)).copied()
@@ -90,12 +90,12 @@ impl Ways {
 struct WayFinder {
     root: &'static Value,
     ways: Keys,
-    /// Definitions that were looked at, below which key, and whether they lead to a name.
+    /// The visited definitions by parent key, and whether they contain a name.
     seen: BTreeMap<(&'static str, &'static str), bool>,
 }
 
 impl WayFinder {
-    /// Whether a schema says that names may be here or below.
+    /// Whether a schema allows names at this place or below.
     fn leads(&mut self, schema: &'static Value, context: &'static str) -> bool {
         let Some(keywords) = schema.as_object() else { return false };
         let mut leads = self.is_name(schema);
@@ -149,13 +149,13 @@ struct Walk<'d> {
     file: SpecFile,
     place: &'d str,
     ways: &'static Ways,
-    /// The mappings on the way.
+    /// The enclosing mappings.
     around: Vec<NodeRef<'d>>,
     found: Vec<Mention>,
 }
 
 impl<'d> Walk<'d> {
-    /// Looks at a node, which the schema describes before its branches are chosen.
+    /// Visits a node with its schema, before branches of the schema are chosen.
     fn below(&mut self, node: NodeRef<'d>, shape: &Shape, context: &'static str) {
         if node.alias().is_some() {
             return;
@@ -210,7 +210,7 @@ impl<'d> Walk<'d> {
             (None, Some(Word::File("log"))) => (LOGS, self.home_of_shared(), false),
             (None, Some(_) | None) => return,
         };
-        // What a template becomes only a run knows.
+        // Only a run knows the value of a template.
         if kind != LOGS && text.contains("{{") {
             return;
         }
@@ -240,7 +240,7 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// Returns the contract whose scenarios a place of a document may name.
+/// Returns the contract whose scenarios may be named at a place of a document.
 pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));

@@ -16,18 +16,18 @@ use super::{
 
 /// A parsed fixture.
 pub(crate) struct Fixture {
-    /// What the cursor's file holds, or the first file.
+    /// The document with the cursor, or else the first one.
     pub document: Document,
-    /// Its kind.
+    /// The kind of file.
     pub file: SpecFile,
-    /// The cursor or selection; empty at the beginning when there is none.
+    /// The cursor or selection; empty at the start if there is none.
     pub selection: Range<usize>,
     /// All files, by their paths without the leading `/`.
     pub files: MemoryFiles,
 }
 
 impl Fixture {
-    /// Reads a fixture. Panics when it has no file.
+    /// Parses a fixture. Panics if it has no file.
     pub(crate) fn parse(text: &str) -> Fixture {
         let mut files: Vec<(String, String)> = Vec::new();
         for line in text.split_inclusive('\n') {
@@ -58,7 +58,7 @@ impl Fixture {
         Fixture { document, file, selection, files }
     }
 
-    /// Returns what the analysis finds about the tests where these attempts are recorded.
+    /// Returns the results of the tests with these recorded attempts.
     pub(crate) fn latest(&self, recorded: impl Fn(&Case) -> Vec<RunResult>) -> Latest {
         let suite = Analyzer::new(self.file).analyze(&self.document, &self.files, &Settings::default()).suite;
         let outcome = |case: &Arc<Case>| CaseOutcome::of(case, &case.action.subjects(), recorded(case), Phase::AtRest);

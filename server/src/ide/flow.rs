@@ -1,28 +1,28 @@
-//! Where the cursor is in flow style: `{a: [1, |`. Reads from the opening bracket to the cursor and never looks
-//! further, so that brackets may still be open.
+//! The cursor in flow style: `{a: [1, |`. Reads only from the opening bracket to the cursor,
+//! so that brackets may still be open.
 
 use std::ops::Range;
 
 use speclens_schema::document::Step;
 
-/// Location of the cursor.
+/// The place of the cursor.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FlowPlace {
-    /// The steps from the node that opened to the mapping or list around the cursor, and further to the value when the
+    /// The steps from the opening node to the mapping or list around the cursor, and to the value if the
     /// cursor is at one.
     pub steps: Vec<Step<'static>>,
-    /// What is being written.
+    /// The kind of text that is being typed.
     pub slot: FlowSlot,
-    /// What is there already at the cursor, up to its end; counted from the opening bracket.
+    /// The existing text at the cursor, up to its end; relative to the opening bracket.
     pub token: Range<usize>,
-    /// The quote in which the cursor is. The token begins after it.
+    /// The quote around the cursor. The token begins after it.
     pub quote: Option<char>,
 }
 
-/// What is being written.
+/// The kind of text that is being typed.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FlowSlot {
-    /// A key; these ones are before it.
+    /// A key, with the keys before it.
     Key(Vec<String>),
     /// A value, or an item.
     Value,
@@ -35,11 +35,11 @@ struct Frame {
     index: usize,
 }
 
-/// Finds the cursor, `text` beginning with a bracket. Nothing when the bracket is closed before it, or when the cursor
-/// is in a comment or after something complete.
+/// Finds the cursor in `text`, which begins with a bracket. `None` if the bracket is closed before it, or if the cursor
+/// is in a comment or after a complete value.
 pub(crate) fn place(text: &str, cursor: usize) -> Option<FlowPlace> {
     let mut frames: Vec<Frame> = Vec::new();
-    // What was read last: its text and its bytes.
+    // The last token: its text and its bytes.
     let mut token: Option<(String, Range<usize>)> = None;
     let mut at = 0;
     while at < cursor {
@@ -105,7 +105,7 @@ pub(crate) fn place(text: &str, cursor: usize) -> Option<FlowPlace> {
     if token.is_some() {
         return None;
     }
-    // What is written here would be a second value right before another one.
+    // A value here would be a second one directly before another one.
     if text[cursor..].trim_start().starts_with(['{', '[', '"', '\'']) {
         return None;
     }
@@ -136,12 +136,12 @@ fn step(frame: &Frame) -> Step<'static> {
     if frame.is_map { Step::Key(frame.key.clone().unwrap_or_default().into()) } else { Step::Index(frame.index) }
 }
 
-/// Whether a colon with this after it ends a key.
+/// Whether a colon followed by this text ends a key.
 fn ends_key(behind: &str, quoted: bool) -> bool {
     quoted || behind.is_empty() || behind.starts_with([' ', '\t', '\n', '\r', ',', '[', ']', '{', '}'])
 }
 
-/// Where a plain scalar ends: at a line break, a bracket, a comma, a colon that ends a key, a comment.
+/// Returns the end of a plain scalar: at a line break, a bracket, a comma, a colon that ends a key, a comment.
 fn plain_end(text: &str) -> usize {
     let mut before = ' ';
     for (at, letter) in text.char_indices() {

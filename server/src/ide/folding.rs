@@ -1,4 +1,4 @@
-//! What can be folded: sections, tests, values of several lines, comments.
+//! Folding ranges: sections, tests, values of several lines, comments.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use speclens_schema::document::{Document, EntryRef, NodeRef};
 
 use super::parts::{Group, groups};
 
-/// Something that can be folded. Its first line stays visible.
+/// A folding range. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
     /// From its first line to the end of its last line that is not blank.
     pub range: Range<usize>,
-    /// Its kind.
+    /// The kind of the fold.
     pub kind: FoldKind,
 }
 
-/// What is folded.
+/// Kinds of folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoldKind {
     /// A part of the tree.
@@ -25,13 +25,13 @@ pub(crate) enum FoldKind {
     Comment,
 }
 
-/// A part of a document, as far as its folds are concerned: they depend on nothing else.
+/// A part of a document whose folds depend on nothing else.
 pub(crate) enum Foldable<'d> {
-    /// A list that begins in one block and goes on in others.
+    /// A list that begins in one block and continues in others.
     List(EntryRef<'d>),
     /// The items of a group.
     Group(Group<'d>),
-    /// A block that may hold anything: its bytes.
+    /// A block with any content, by its bytes.
     Block(&'d Document, Range<usize>),
 }
 
@@ -40,7 +40,7 @@ enum Child<'d> {
     Item(NodeRef<'d>),
 }
 
-/// Everything that can be folded, in the order of the text; on each line only the largest.
+/// Returns the folds in the order of the text; only the largest on each line.
 #[cfg(test)]
 pub(crate) fn folds(document: &Document) -> Vec<Fold> {
     foldable(document).iter().flat_map(Foldable::folds).collect()
@@ -94,7 +94,7 @@ fn children<'d>(document: &'d Document, block: &Range<usize>) -> Vec<Child<'d>> 
     found.filter(is_here).collect()
 }
 
-/// Whether the items of a list are in other blocks than its key.
+/// Whether the items of a list are in different blocks from its key.
 fn is_spread(value: NodeRef<'_>) -> bool {
     value.alias().is_none() && value.is_spread()
 }
@@ -117,7 +117,7 @@ fn fold_of_list(entry: EntryRef<'_>) -> Option<Fold> {
 }
 
 impl<'d> Foldable<'d> {
-    /// Returns the group that it is.
+    /// Returns the group, if it is one.
     pub(crate) fn group(&self) -> Option<&Group<'d>> {
         match self {
             Foldable::Group(group) => Some(group),
@@ -125,7 +125,7 @@ impl<'d> Foldable<'d> {
         }
     }
 
-    /// Returns what can be folded in the part, in the order of the text; on each line only the largest.
+    /// Returns the folds of the part in the order of the text; only the largest on each line.
     pub(crate) fn folds(&self) -> Vec<Fold> {
         match self {
             Foldable::List(entry) => fold_of_list(*entry).into_iter().collect(),
@@ -160,14 +160,14 @@ struct Finder<'d> {
     document: &'d Document,
     /// The lines of the part.
     lines: Vec<LineFacts>,
-    /// First and last line, counted from the first one of the part.
+    /// First and last line, relative to the first line of the part.
     found: Vec<(Range<usize>, FoldKind)>,
 }
 
-/// What has to be known about a line.
+/// The facts about a line that folds depend on.
 struct LineFacts {
     start: usize,
-    /// Without the line break.
+    /// The end without the line break.
     end: usize,
     first: Option<u8>,
 }
@@ -213,7 +213,7 @@ impl Finder<'_> {
         self.children(item);
     }
 
-    /// Where the dash of an item is, if it is on the line above with an anchor or a tag at most.
+    /// Returns the position of an item's dash if it is on the line above, with at most an anchor or a tag.
     fn dash_above(&self, start: usize) -> usize {
         let line = self.line_of(start);
         let Some(above) = line.checked_sub(1).filter(|above| self.lines[*above].first == Some(b'-')) else {
@@ -265,7 +265,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a line belongs to a text of several lines, so that `#` begins no comment.
+    /// Whether a line belongs to a multi-line text, in which `#` does not begin a comment.
     fn is_in_text(&self, line: usize) -> bool {
         let at = self.lines[line].start;
         let node = self.document.find(&self.document.pointer_at(at));

@@ -1,5 +1,5 @@
-//! A format that no other part of the program knows: its files are recognised, checked, completed, explained, lowered and judged
-//! by what everything else goes through. All of it is its implementation and its row.
+//! A made-up format that no other part of the program knows: its files are recognized, checked, completed, explained,
+//! lowered and judged by the shared code. It consists of its implementation and its row in the table.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use speclens_schema::{
     files::{Files, MemoryFiles},
     json_schema::{Cases, Empty, Family, Kind, Names, SpecFile},
     judge::judge,
-    kind::{Around, Detected, Sight, Signs, Strength, detect},
+    kind::{Around, Candidate, Detected, Signs, Strength, detect},
     mask::Secrets,
     problem::Code,
     settings::Settings,
@@ -24,7 +24,7 @@ use speclens_schema::{
 
 use super::{completion::complete, hover::hover, models::Reach, symbols::landmarks, values::Values};
 
-/// Commands, and what each must say.
+/// Commands with their expected output.
 struct Echo;
 
 const ECHO: Dialect = Dialect::of(&Echo);
@@ -72,8 +72,8 @@ const FILE: SpecFile = SpecFile::of(&Kind {
 struct EchoSigns;
 
 impl Signs for EchoSigns {
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        sight.has_in_items("checks", &["says"]).then_some(Strength::Keys)
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        candidate.has_in_items("checks", &["says"]).then_some(Strength::Keys)
     }
 }
 
@@ -187,7 +187,7 @@ fn styles(text: &str) -> [String; 3] {
 }
 
 #[test]
-fn file_of_a_new_format_is_recognised_by_name_content_and_comment() {
+fn file_of_a_new_format_is_recognized_by_name_content_and_comment() {
     let kinds = [SpecFile::ALL, &[FILE]].concat();
     let around = Around { kinds: &kinds, is_asked_for: true, ..Around::NOTHING };
     let sure = Some(Detected { file: FILE, is_guess: false });

@@ -1,4 +1,4 @@
-//! How often something is so in the attempts of a test.
+//! The frequency of an outcome among the attempts of a test.
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
@@ -6,20 +6,20 @@ use speclens_schema::{
     verdict::Status,
 };
 
-/// How often a claim, or a part of it, has an outcome.
+/// The number of attempts in which a claim, or a part of it, has an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Frequency {
-    /// What happens, such as `fails`.
+    /// The outcome as a verb, such as `fails`.
     pub(super) word: &'static str,
-    /// In how many attempts, by subject where there are several. Empty where there is one attempt.
+    /// Number of attempts, by subject if there are several subjects. Empty for a single attempt.
     pub(super) counts: String,
-    /// The status of it all: a failure that does not happen in every repeat of any subject is a warning.
+    /// The overall status: a failure that does not occur in every repetition of any subject is a warning.
     pub(super) status: Status,
 }
 
 impl Frequency {
-    /// Counts the attempts that are concerned, each with its status. The newest of them says what happens; `None` where
-    /// there are none.
+    /// Counts the attempts concerned, each with its status. The newest of them decides the outcome; `None` if there are
+    /// none.
     pub(super) fn of(attempts: &[&RunResult], concerned: &[(&RunResult, Status)]) -> Option<Frequency> {
         let (_, status) = *concerned.iter().max_by_key(|(result, _)| result.began_us)?;
         let mut subjects: Vec<&Subject> = Vec::new();

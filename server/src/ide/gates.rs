@@ -9,8 +9,8 @@ use speclens_schema::{
 
 use super::run_problems::RunProblem;
 
-/// Returns the gates that do not hold, each at its key. Empty where a result is missing: with each case come those of its
-/// attempts whose evidence is of what the case does now.
+/// Returns the gates that do not hold, each at its key. Empty if a result is missing: `attempts` has, for each case,
+/// those attempts whose evidence matches what the case does now.
 pub(crate) fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunResult>]) -> Vec<RunProblem> {
     let cases = suite.cases.iter().zip(attempts);
     let Some(cases) = cases.map(|(case, attempts)| planned(case, attempts)).collect::<Option<Vec<_>>>() else {
@@ -29,7 +29,7 @@ pub(crate) fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunRe
             Status::Fail | Status::Warn => true,
             Status::Pass | Status::Skip | Status::Unknown | Status::Error => false,
         };
-        // A limit that is a default of the format has no place in the file.
+        // A limit that is a default of the format is not in the file.
         let at = gate.at.filter(|_| is_failing)?;
         Some(RunProblem {
             range: document.key_range_of(&at),
@@ -42,7 +42,7 @@ pub(crate) fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunRe
     failing.collect()
 }
 
-/// Returns the attempts that a run of the suite makes of a case. `None`: some have no result.
+/// Returns the attempts that a run of the suite makes of a case; `None` if some have no result.
 fn planned<'r>(case: &Case, attempts: &[&'r RunResult]) -> Option<Vec<&'r RunResult>> {
     if case.skip {
         return Some(Vec::new());
@@ -51,7 +51,7 @@ fn planned<'r>(case: &Case, attempts: &[&'r RunResult]) -> Option<Vec<&'r RunRes
         return None;
     }
     let subjects = case.action.subjects();
-    // Another model may have been chosen to act as well.
+    // Other models may have been chosen in addition.
     let own = attempts.iter().copied().filter(|attempt| subjects.contains(&attempt.subject));
     let own: Vec<&RunResult> = own.collect();
     let is_whole = !own.is_empty() && own.len() == subjects.len() * case.repeat as usize;

@@ -15,7 +15,7 @@ use super::{
 const HEAD: &str = "kindlm: 1\nproject: demo\nsuite: { name: half typed }\ntests:\n";
 const TAIL: &str = "gates:\n  passRateMin: 0.5\n";
 
-/// Returns an undamaged test. It has a blank line to complete keys at, a value to complete, and a mistake of its own.
+/// Returns a test without errors. It has a blank line to complete keys at, a value to complete, and one problem.
 fn sound(name: &str) -> String {
     format!(
         "  - name: {name}\n    command: echo {name}\n    vars: {{ unused: x }}\n    \n    expect:\n      output:\n        format: text\n        contains: [{name}]\n        contains: [again]\n      toolCalls:\n        - tool: lookup\n"
@@ -36,7 +36,7 @@ const THIRD: &str = r#"  - name: third
         - tool: lookup
 "#;
 
-/// What is typed: a name, the text that goes, the text that comes.
+/// The edits: a name, the text to remove, the text to insert.
 const STATES: &[(&str, &str, &str)] = &[
     ("a key without its colon", "    vars:\n", "    vars\n"),
     ("a half-typed key", "    expect:\n", "    exp\n"),
@@ -97,7 +97,7 @@ fn text(third: &str) -> String {
     format!("{HEAD}{}{TAIL}", tests.concat())
 }
 
-/// Returns what an editor shows of the undamaged tests, ranges as text.
+/// Returns everything that an editor shows of the undamaged tests, with ranges as text.
 fn shown(document: &Document) -> Vec<String> {
     let text = String::from(document.text());
     let analysis = Analyzer::new(SpecFile::KINDLM).analyze(document, &MemoryFiles::default(), &Settings::default());
@@ -140,7 +140,7 @@ fn the_other_tests_keep_everything() {
     for (state, from, to) in STATES {
         assert!(THIRD.contains(from), "{state}");
         let damaged = text(&THIRD.replacen(from, to, 1));
-        // Typed into the open document, and opened as it is.
+        // Once typed into the open document, once opened with the same text.
         let mut typed = intact.clone();
         let start = text(THIRD).find(THIRD).expect("it is there") + THIRD.find(from).expect("checked");
         typed.edit(start..start + from.len(), to);

@@ -1,4 +1,4 @@
-//! What editors show between the letters: the values of placeholders, and how many files a pattern matches.
+//! Inlay hints: the values of placeholders, and the number of files that a pattern matches.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use speclens_schema::{
 
 use super::{values::Values, walk, written::Written};
 
-/// A hint at a place of the text.
+/// An inlay hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// The byte after which it is.
+    /// The byte after which it is shown.
     pub at: usize,
-    /// What it says.
+    /// Its text.
     pub label: String,
-    /// The pattern of files that it counts: the tooltip lists them.
+    /// The file pattern whose matches it counts: the tooltip lists them.
     pub pattern: Option<String>,
 }
 
-/// Maximum number of patterns that are counted for one answer: each means a look at directories.
+/// Maximum number of patterns that are counted for one request: each reads directories.
 const PATTERNS: usize = 64;
 
-/// A longer value says nothing between letters.
+/// Maximum number of characters of a value: a longer one is not useful within a line.
 const LENGTH: usize = 40;
 
 /// Returns the hints in a range.
@@ -98,7 +98,7 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
     Hint { at: node.own_range().end, label, pattern: Some(pattern) }
 }
 
-/// Which files a pattern matches, as Markdown.
+/// Returns the files that a pattern matches, as Markdown.
 pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
     const SHOWN: usize = 20;
     let Matches { paths, cut } = values.files.glob(pattern);
@@ -123,7 +123,7 @@ mod tests {
 
     const NOW: &str = "2026-05-14T12:00:00Z";
 
-    /// The text with each hint in its place, with Unix and Windows line breaks.
+    /// Checks the text with each hint inserted, with Unix and Windows line breaks.
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
         let show = |text: &str| {

@@ -1,4 +1,4 @@
-//! What is known about the place under the pointer.
+//! Hover: the documentation of the place under the pointer.
 
 #[cfg(test)]
 mod tests;
@@ -20,17 +20,17 @@ use speclens_schema::{
 
 use super::{agents, card, hints, links, models::Reach, names, pattern_words, values::Values, written::Written};
 
-/// The section of a KindLM suite that says where models are reached.
+/// The section of a KindLM suite that configures the providers of models.
 const PROVIDERS: &str = "providers";
 
-/// What is shown, and for which bytes.
+/// A hover and the bytes it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hover {
     /// The key, the value or the placeholder.
     pub range: Range<usize>,
     /// Markdown.
     pub markdown: String,
-    /// Where the reference says more.
+    /// The place in the reference with more details.
     pub page: Option<Page>,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Hover {
 pub(crate) struct Page {
     /// The mapping, with `[]` for items of lists: `tests[].expect`.
     pub path: String,
-    /// The key and the value that decide the form of the mapping.
+    /// The key and the value that select the form of the mapping.
     pub tag: Option<(&'static str, &'static str)>,
-    /// The key; nothing for the mapping as a whole.
+    /// The key; `None` for the mapping as a whole.
     pub key: Option<String>,
 }
 
-/// What is known about the place at `offset`; nothing about plain text. `suite` is what the document was
-/// lowered to, as far as it is known: it says which command would run.
+/// Returns the hover at `offset`; `None` for plain text. `suite` is the lowered document, if it is known: it says which
+/// command would run.
 pub(crate) fn hover(
     document: &Document,
     file: SpecFile,
@@ -113,7 +113,7 @@ impl<'d> Place<'d> {
                     None => card,
                 }
             }
-            // A name of the author's own choice, or one that the format does not have.
+            // A name chosen by the author, or one that the format does not have.
             None => match (holder.word(), holder.map_value()) {
                 (Some(Word::Defines("vars")), _) => format!("**{name}** · the value of `{{{{{name}}}}}`"),
                 (_, Some(value)) => card::field(&name, &value, &Need::Optional),
@@ -143,14 +143,14 @@ impl<'d> Place<'d> {
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
 
-    /// Returns where the provider is reached whose entry this is.
+    /// Returns how to reach the provider with this entry.
     fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
         let providers = Shape::find(self.file, &self.at.parent()?, self.document.root())?;
         let is_entry = providers.word() == Some(Word::Defines(PROVIDERS));
         reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
-    /// Returns what an alias stands for.
+    /// Returns the target of an alias.
     fn alias(&self, alias: NodeRef<'d>) -> Option<Hover> {
         let name = alias.alias()?;
         let own = alias.resolved().own_range();
@@ -169,14 +169,14 @@ impl<'d> Place<'d> {
         Some(Hover { range: alias.range(), markdown, page: None })
     }
 
-    /// Returns what counts where a key is not set: what another section says, another file, or the default.
+    /// Returns the value in force if a key is not set: from another section, another file, or the default.
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         let found = self.file.dialect()?.in_force(self.file, self.document, &self.at, name, values.files)?;
         let source = found.source.map(|source| format!(" from {source}")).unwrap_or_default();
         Some(format!("Defaults to {}{source}.", card::inline(&found.value)))
     }
 
-    /// Returns where the reference explains a key of the mapping around the cursor.
+    /// Returns the place in the reference that explains a key of the mapping around the cursor.
     fn page(&self, key: Option<&str>) -> Page {
         let parent = self.at.parent().unwrap_or_default();
         let node = self.document.find(&parent);
@@ -193,7 +193,7 @@ impl<'d> Place<'d> {
         Page { path, tag, key: key.map(str::to_owned) }
     }
 
-    /// Returns the whole story of a form: what it claims, and with which keys.
+    /// Returns the full documentation of a form.
     fn form(&self, value: NodeRef<'d>) -> Option<Hover> {
         let (parent, name) = (self.at.parent()?, self.at.last()?);
         let holder = Shape::find(self.file, &parent, self.document.root())?;
@@ -206,7 +206,7 @@ impl<'d> Place<'d> {
         let own = holder
             .step(&name, self.document.find(&parent))
             .and_then(|shape| shape.values().into_iter().find(|choice| choice.value.as_str() == Some(text))?.docs);
-        // The docs of the form, where it has its own: they begin as those of the value do.
+        // The docs of the form, if it has its own: they begin like those of the value.
         let whole = variant.shape.type_docs().unwrap_or_default();
         let docs = own.filter(|own| !whole.starts_with(own)).unwrap_or(whole);
         let markdown = format!("**{text}** · {signature}\n\n{}", docs.trim());
@@ -270,8 +270,8 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// Returns the command that a test would run, when the cursor is at it. The command here, and the files that are
-    /// declared as inputs of each.
+    /// Returns the command that a test would run, if the cursor is on it, and its
+    /// declared input files.
     fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<(&'s CommandAction, &'s Inputs)> {
         let suite = suite?;
         suite.cases.iter().find_map(|case| match &case.action {
@@ -323,7 +323,7 @@ impl<'d> Place<'d> {
         say("no value in `vars`, so the run would break".to_owned())
     }
 
-    /// Returns what a name refers to.
+    /// Returns the definition of a name.
     fn definition(&self, kind: &str, name: &str) -> Option<String> {
         let found = names::defined_around(self.document, self.file, kind, &self.at);
         let found = found.into_iter().find(|definition| definition.name.key_text() == name)?;
@@ -357,7 +357,7 @@ fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     }
 }
 
-/// Which files make a recording of a command stale, and which do not.
+/// Returns the files that make a recording of a command stale, and those that do not.
 fn inputs(named: &Inputs, declared: &Inputs) -> String {
     const MAX_NAMES: usize = 8;
     let mut parts: Vec<String> = named.keys().take(MAX_NAMES).map(|path| card::inline(path)).collect();
@@ -390,8 +390,7 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
     found.docs.is_some().then(|| card::choice(&found))
 }
 
-/// Where a path leads to, and what is there.
-/// What a scripted model plays.
+/// Returns what a scripted model plays.
 fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
     let head = format!("**{name}** · scripted model {}", card::inline(path));
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
@@ -446,7 +445,7 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
     Some(format!("{head}{now} · {what}"))
 }
 
-/// Returns a number of bytes, as people say it.
+/// Returns a number of bytes with a readable unit.
 fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),

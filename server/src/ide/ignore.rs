@@ -1,15 +1,15 @@
-//! Says that a kind of problem is not to be reported: in one place, in a file, or in a workspace.
+//! Suppresses a kind of problem: at one place, in a file, or in a workspace.
 
 use speclens_schema::{
-    cure,
     dialect::ScalarRules,
     directive::{Allowance, allowances},
     document::{Document, NodeRef, Shape, Style},
+    fixing,
     problem::{Code, Edit},
 };
 
-/// Returns the edits that allow a code in the line of an offset: in a comment after it, else on the line above. `None`
-/// where no comment fits, as within a text of several lines.
+/// Returns the edits that allow a code on the line of an offset: in a comment after it, else on the line above. `None`
+/// if no comment is possible there, as within a multi-line text.
 pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
     let text = document.text();
     let number = text.byte_to_line(at.min(text.len_bytes()));
@@ -29,7 +29,7 @@ pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edi
     if !is_within_scalar(document, end) && !line.match_indices('#').any(is_comment) {
         return Some(vec![Edit::new(end..end, format!(" # speclens: allow({})", code.as_str()))]);
     }
-    // Above the first entry it would speak for the file.
+    // Above the first entry it would apply to the whole file.
     if start <= first_entry(document)? || is_within_scalar(document, start) {
         return None;
     }
@@ -50,7 +50,7 @@ pub(crate) fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(at..at, format!("# speclens: allow({}){}", code.as_str(), line_break(&first_line)))])
 }
 
-/// Returns the edit of `speclens.yaml` that switches a code off. `None` where its text is too unlike settings to add to it.
+/// Returns the edit of `speclens.yaml` that switches a code off; `None` if its text is not a settings file to add to.
 pub(crate) fn in_settings(text: &str, code: Code) -> Option<Edit> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let (code, line_break) = (code.as_str(), line_break(text));
@@ -81,7 +81,7 @@ pub(crate) fn in_settings(text: &str, code: Code) -> Option<Edit> {
             }
         },
     };
-    let after = cure::replaced(text, std::slice::from_ref(&edit));
+    let after = fixing::replaced(text, std::slice::from_ref(&edit));
     let after = Document::read(&after, ScalarRules::Yaml12);
     let is_off = after.is_intact() && after.root()?.get("severity")?.get(code)?.text() == Some("off");
     is_off.then_some(edit)
@@ -113,7 +113,7 @@ fn is_within_scalar(document: &Document, at: usize) -> bool {
     [at, at.saturating_sub(1)].into_iter().filter_map(scalar).any(within)
 }
 
-/// Returns the line break of a text, which its first line shows.
+/// Returns the line break of a text, taken from its first line.
 fn line_break(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
@@ -121,7 +121,7 @@ fn line_break(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use speclens_schema::{
-        cure::replaced, dialect::ScalarRules, directive::allowances, document::Document, problem::Code,
+        dialect::ScalarRules, directive::allowances, document::Document, fixing::replaced, problem::Code,
     };
 
     use super::{here, in_file, in_settings};
@@ -144,7 +144,7 @@ mod tests {
             let after = here(&document, Code::Unused, at).map(|edits| replaced(&text, &edits));
             assert_eq!(after, expected.map(|expected| expected.replace('\n', line_break)));
             let Some(after) = after else { continue };
-            // It covers the place, and nothing but comments came to the text.
+            // It covers the place, and only comments were added to the text.
             let new = Document::read(&after, ScalarRules::Yaml12);
             let place = after.find(word).unwrap();
             let covers = allowances(&new).into_iter().any(|allowance| {

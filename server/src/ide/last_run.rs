@@ -1,4 +1,4 @@
-//! How the claims under the pointer went when their test ran last.
+//! The results of the last run, shown for the claim under the pointer.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -16,8 +16,8 @@ use super::{card, frequency::Frequency, hover::Hover, latest::Latest, lens::Case
 /// Maximum number of lines.
 const MAX_LINES: usize = 10;
 
-/// Returns what is known of the last run at a place: what was noticed, and how the claim there went. Empty where the results
-/// are of an older text, whose places mean something else now.
+/// Returns the hovers with results of the last run at a place: notes, and the verdicts on the claim there. Empty if the
+/// results belong to an older text, whose places differ.
 pub(crate) fn hovers(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Vec<Hover> {
     if !latest.is_of(document) {
         return Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn hovers(document: &Document, file: SpecFile, latest: &Latest, offse
     [noted(document, file, latest, offset), claimed(document, latest, offset)].into_iter().flatten().collect()
 }
 
-/// Returns what was noticed when a test ran last, at its name and at what it does.
+/// Returns the notes of the last run of a test, at its name and at its action.
 fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let range = document.find(&at)?.range();
@@ -39,7 +39,7 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
     (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
-/// Returns how the claim at a place went when its test ran last.
+/// Returns the verdicts of the last run on the claim at a place.
 fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
@@ -50,8 +50,8 @@ fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover>
     verdicts(document, case, offset, &judged.collect::<Vec<_>>())
 }
 
-/// Returns how often each verdict on the claim at `offset` is what it is. Of a claim with several verdicts, only those on
-/// the part at `offset` are shown, where there are any. `None` outside of keys and values of claims.
+/// Returns the frequency of each verdict on the claim at `offset`. Of a claim with several verdicts, only those on the
+/// part at `offset` are shown, if there are any. `None` outside of keys and values of claims.
 fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunResult]) -> Option<Hover> {
     let (at, range) = written_at(document, offset)?;
     let mut labels: Vec<(usize, &str, bool)> = Vec::new();
@@ -64,7 +64,7 @@ fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunRes
             None => labels.push((judged.claim, &judged.verdict.label, is_here)),
         }
     }
-    // The part that decides need not be the one that was written first: of a judge it is the least score.
+    // The deciding part need not be the first in the text: for a judge, it is the minimum score.
     if labels.len() > 1 {
         labels.retain(|(_, _, is_here)| *is_here);
     }
@@ -93,7 +93,7 @@ fn key(judged: &Judged) -> (usize, &str) {
     (judged.claim, &judged.verdict.label)
 }
 
-/// Returns one verdict over all attempts.
+/// Returns one verdict, combined over all attempts.
 fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
     let worst = |attempt: &RunResult| {
         let own = attempt.verdicts.iter().filter(|judged| key(judged) == (claim, label));
@@ -148,7 +148,7 @@ mod tests {
         let fixture = Fixture::parse(text);
         let latest = fixture.latest(failed);
         let mut document = fixture.document.clone();
-        // The first claim is another one now.
+        // The first claim is now a different one.
         let claims = fixture.text().find("{contains").unwrap();
         document.edit(claims..claims, "{maxLength: 3, ");
         document.edit(claims + 15..claims + 16, "");

@@ -1,4 +1,4 @@
-//! What the analysis found last about the tests of a suite: the source of lenses, hovers and transcripts.
+//! The last known results of the tests of a suite: the source of lenses, hovers and transcripts.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -20,12 +20,12 @@ use super::{
     run_problems::RunProblem,
 };
 
-/// What the analysis found last.
+/// The last known results of a suite.
 #[derive(Debug, Default)]
 pub(crate) struct Latest {
-    /// The text that it was found in.
+    /// The text that was analyzed.
     pub text: Rope,
-    /// The suite; `None` where nothing is known of any of its tests.
+    /// The suite; `None` if nothing is known about its tests.
     pub suite: Option<Arc<Suite>>,
     /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
@@ -36,7 +36,7 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
-    /// Returns the cases that are written in the document itself, each with what is known about it.
+    /// Returns the cases that are written in the document itself, each with its outcome.
     pub(crate) fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.all().filter(|(case, _)| case.file.is_none())
     }
@@ -46,21 +46,21 @@ impl Latest {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
-    /// Returns every case of the suite, each with what is known about it.
+    /// Returns every case of the suite, each with its outcome.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
 
-    /// Whether it was found in the text that a document has now, so that its pointers are of this text.
+    /// Whether the analyzed text is the current text of a document, so that pointers are valid in it.
     pub(crate) fn is_of(&self, document: &Document) -> bool {
         self.text.is_instance(document.text())
     }
 
-    /// Returns what lenses say about the cases that are written in the document itself, by their names.
+    /// Returns the states that lenses show for the cases of the document itself, by name.
     pub(crate) fn known(&self) -> HashMap<&str, Known> {
         let mut known: HashMap<&str, Known> =
             self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
-        // A test that is not there any more has a new name now.
+        // A test that no longer exists has been renamed.
         let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
         let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
         for known in known.values_mut() {
@@ -74,7 +74,7 @@ impl Latest {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
     }
 
-    /// Returns the places in other files that the newest attempt of a test saw for the claim around a place of the
+    /// Returns the places in other files that the newest attempt of a test recorded for the claim around a place of the
     /// document.
     pub(crate) fn sightings(&self, document: &Document, at: &Pointer) -> Vec<FilePlace> {
         let found = self.own().filter(|_| self.is_of(document)).find(|(case, _)| at.below(&case.at).is_some());
@@ -91,12 +91,12 @@ impl Latest {
         places.collect()
     }
 
-    /// Whether a judge can be asked about what is recorded of a test of the document itself.
+    /// Whether a judge can be asked about the recording of a test of the document itself.
     pub(crate) fn can_ask(&self, test: &str) -> bool {
         self.own().any(|(case, outcome)| case.name == test && outcome.can_ask)
     }
 
-    /// Whether lenses say something else than they said before.
+    /// Whether lenses differ from those of an earlier state.
     pub(crate) fn changes_lenses(&self, before: Option<&Latest>) -> bool {
         let none = HashSet::new();
         if before.map_or(&none, |before| &before.broken) != &self.broken
@@ -116,17 +116,17 @@ impl Latest {
     }
 }
 
-/// What is wrong with the results of a suite, by the file where it is.
+/// The problems in the results of a suite, by file.
 #[derive(Debug, Default)]
 pub(crate) struct RunProblems {
-    /// What is wrong in the document itself.
+    /// The problems in the document itself.
     pub own: Vec<RunProblem>,
-    /// What is wrong in other files that hold cases of the suite.
+    /// The problems in other files that contain cases of the suite.
     pub parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
 }
 
-/// Returns what is wrong with the results of a suite. `outcomes` has one for each case; `with_gates`: the document is the
-/// main file of the suite and has no errors, so its gates are judged, too.
+/// Returns the problems in the results of a suite. `outcomes` has one entry per case; `with_gates`: the document is the
+/// main file of the suite and has no errors, so its gates are judged as well.
 pub(crate) fn problems(
     suite: &Suite,
     document: &Document,
@@ -139,7 +139,7 @@ pub(crate) fn problems(
         *names.entry(&case.name).or_default() += 1;
     }
     for (case, outcome) in suite.cases.iter().zip(outcomes) {
-        // Which of several tests of one name was run is not known; what was cut off says little of the test.
+        // It is unknown which of several tests with one name was run; a truncated result says little about the test.
         if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
             continue;
         }
@@ -154,7 +154,7 @@ pub(crate) fn problems(
         }
     }
     found.parts.retain(|(_, problems)| !problems.is_empty());
-    // A run refuses a suite with tests of one name, so nothing is said of it as a whole.
+    // A run refuses a suite with duplicate test names, so gates are not judged.
     if with_gates && names.values().all(|count| *count == 1) {
         let attempts: Vec<_> = outcomes.iter().map(|outcome| outcome.settled()).collect();
         found.own.extend(gates::failing(suite, document, &attempts));

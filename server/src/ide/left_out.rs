@@ -1,4 +1,4 @@
-//! What is known of a suite whose repeats stop once a gate is decided: the attempts that a run omits are not missing.
+//! Outcomes of a suite that stops repeating once a gate is decided: attempts that a run omits are not missing.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
     tally,
 };
 
-/// Settles what is known of the cases of a suite where repeats stop: an attempt that a run omits is not missing.
+/// Removes the attempts that a run would omit from the outcomes of a suite, so that they do not count as missing.
 pub(crate) fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> Vec<Arc<CaseOutcome>> {
     let repeats = suite.cases.iter().filter(|case| case.repeat > 1);
     if !repeats.flat_map(|case| case.action.subjects()).any(|subject| suite.gates.can_be_decided(&subject)) {
@@ -59,7 +59,7 @@ impl CaseOutcome {
         self.attempts.iter().find(|known| (&known.result.subject, known.result.repeat) == (subject, repeat))
     }
 
-    /// Returns the same where some attempts are omitted.
+    /// Returns the outcome of a case without the omitted attempts.
     fn without(&self, suite: &Suite, case: &Case, spare: &[&RunResult], is_partial: bool) -> CaseOutcome {
         let is_spare = |known: &RunResult| {
             spare.iter().any(|spare| (&spare.subject, spare.repeat) == (&known.subject, known.repeat))

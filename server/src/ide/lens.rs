@@ -1,4 +1,4 @@
-//! The lenses above tests: run it, and what came of it last.
+//! Code lenses above tests: run the test, and show its last result.
 
 use std::{
     collections::BTreeMap,
@@ -22,42 +22,42 @@ use super::{
     tally::{self, Tally},
 };
 
-/// What is known about a test.
+/// The state of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CaseState {
-    /// Nothing was recorded.
+    /// There is no recording.
     NeverRun,
     /// It runs now.
     Running,
     /// Its last run was cancelled.
     Cancelled,
-    /// What was recorded is of something else than what the test does now.
+    /// The recording does not match what the test does now.
     Stale,
     /// Everything holds.
     Passed {
-        /// From start to end; `None` where nothing was timed.
+        /// Time from start to end; `None` if it was not measured.
         duration_ms: Option<f64>,
     },
     /// It passes with a warning.
     Warned {
-        /// How many claims warn.
+        /// Number of claims with a warning.
         claims: usize,
-        /// From start to end; `None` where nothing was timed.
+        /// Time from start to end; `None` if it was not measured.
         duration_ms: Option<f64>,
     },
     /// Claims do not hold.
     Failed {
-        /// How many.
+        /// Number of failed claims.
         claims: usize,
     },
-    /// Something that a claim needs was not observed.
+    /// Evidence that a claim needs was not recorded.
     Unknown {
-        /// Number of claims that are concerned.
+        /// Number of claims concerned.
         claims: usize,
     },
     /// The run ended with an error.
     Error {
-        /// Why.
+        /// The error message.
         message: String,
     },
 }
@@ -75,25 +75,25 @@ impl Hash for CaseState {
     }
 }
 
-/// The state of a test, and whose run it comes from.
+/// The state of a test, and the run it comes from.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Known {
     /// The state.
     pub state: CaseState,
-    /// The other test of the file that was run, where the two do the same.
+    /// The name of the other test that was run, if both do the same.
     pub from: Option<String>,
     /// Whether it was recorded on another machine.
     pub is_foreign: bool,
-    /// What came of each subject, where the state alone does not say whose it is.
+    /// Counts by subject, if the state alone does not show which subject it belongs to.
     pub subjects: Vec<Tally>,
-    /// Whether a judge can be asked about what is recorded.
+    /// Whether a judge can be asked about the recording.
     pub can_ask: bool,
-    /// Whether it is of what was there later: nothing was started for it.
+    /// Whether only the present state was judged, without starting anything.
     pub is_present: bool,
 }
 
 impl Known {
-    /// Returns what is known of a test that never ran.
+    /// Returns the state of a test that never ran.
     pub(crate) fn nothing() -> Known {
         Known {
             state: CaseState::NeverRun,
@@ -109,28 +109,28 @@ impl Known {
 /// A lens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
-    /// The bytes it is above.
+    /// The bytes below it.
     pub range: Range<usize>,
-    /// What it says.
+    /// Its text.
     pub title: String,
-    /// What a click does.
+    /// The action on click.
     pub action: LensAction,
 }
 
-/// What a click on a lens does.
+/// The action when a lens is clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LensAction {
-    /// Runs the test with this name, or says why it is not run.
+    /// Runs the test with this name, or shows why it cannot run.
     Run(String),
-    /// Asks who is to work on the test with this name, and runs it.
+    /// Asks for the model that is to work on the test with this name, and runs it.
     RunWith(String),
-    /// Asks the judges of the test with this name about what is recorded.
+    /// Asks the judges of the test with this name about the recording.
     Ask(String),
-    /// Says what a run of the task with this name would do.
+    /// Shows what a run of the task with this name would do.
     DryRun(String),
-    /// Says which preconditions of the test with this name hold now.
+    /// Shows which preconditions of the test with this name hold now.
     Preconditions(String),
-    /// Judges what the target of the test with this name has left by now; starts nothing.
+    /// Judges the current state of the target of the test with this name; starts nothing.
     Judge(String),
     /// Runs every test of the file.
     RunFile,
@@ -140,7 +140,7 @@ pub(crate) enum LensAction {
     Cancel(String),
     /// Cancels every run of the file.
     CancelFile,
-    /// Says what is known of every test of the file: the title has it.
+    /// Shows the state of every test of the file, as in the title.
     Status,
 }
 
@@ -166,7 +166,7 @@ impl CaseState {
         })
     }
 
-    /// Returns the word under which the lens of the file counts the test.
+    /// Returns the category under which the lens of the file counts the test.
     fn counted_as(&self) -> Counted {
         match self {
             CaseState::Failed { .. } => Counted::Failed,
@@ -180,7 +180,7 @@ impl CaseState {
     }
 }
 
-/// What the lens of a file counts, in the order in which it says so.
+/// The categories that the lens of a file counts, in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     Failed,
@@ -208,7 +208,7 @@ impl Counted {
         }
     }
 
-    /// Whether it comes of a run.
+    /// Whether it is the result of a run.
     fn is_result(self) -> bool {
         match self {
             Counted::Failed | Counted::Error | Counted::Passed | Counted::Unknown => true,
@@ -217,7 +217,7 @@ impl Counted {
     }
 }
 
-/// A duration as a person says it.
+/// Returns a duration with a readable unit.
 pub(crate) fn duration(milliseconds: f64) -> String {
     if milliseconds < 1000.0 {
         format!("{} ms", milliseconds.round())
@@ -226,12 +226,12 @@ pub(crate) fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// What is known of the suite of a document beyond the text of the document.
+/// Facts about the suite of a document that are not in the document's text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
-    /// What decides whether its tests can be run.
+    /// The facts that decide whether its tests can run.
     pub looks: Looks<'a>,
-    /// The main file of the suite, as seen from the document, where that is another file.
+    /// The main file of the suite, relative to the document, if it is another file.
     pub main: Option<&'a str>,
     /// The states of the tests of the suite that are in other files.
     pub elsewhere: &'a [CaseState],
@@ -252,12 +252,12 @@ pub(crate) struct Tests<'a> {
     /// The items of the list of tests that they are.
     pub group: Option<Group<'a>>,
     facts: Arc<Vec<Facts>>,
-    /// What else their lenses depend on, test by test.
+    /// The other data that their lenses depend on, test by test.
     states: Vec<TestState<'a>>,
     has_choice: bool,
 }
 
-/// What decides about the lenses of a test beside its own text.
+/// The data, besides its text, that the lenses of a test depend on.
 #[derive(Hash)]
 struct TestState<'a> {
     obstacle: Option<Obstacle>,
@@ -265,7 +265,7 @@ struct TestState<'a> {
 }
 
 impl Tests<'_> {
-    /// Returns what the lenses depend on beside the text of the tests.
+    /// Returns the data, besides the text of the tests, that the lenses depend on.
     pub(crate) fn circumstances(&self) -> impl Hash {
         (self.has_choice, &self.states)
     }
@@ -281,13 +281,13 @@ impl Tests<'_> {
     }
 }
 
-/// What the text of a test says.
+/// The facts in the text of a test.
 struct Facts {
     name: Box<str>,
     skip: bool,
     does: ActionKind,
     has_preconditions: bool,
-    /// Where the lenses are, counted from the beginning of the group.
+    /// The range of the lenses, relative to the start of the group.
     range: Range<usize>,
 }
 
@@ -311,14 +311,14 @@ fn tests(file: SpecFile, document: &Document) -> Vec<(Option<Group<'_>>, Arc<Vec
     let mut found = Vec::new();
     for group in document.find(&at).into_iter().flat_map(groups) {
         let named = |node| written_case(file, node, Pointer::root());
-        let find_out = || group.items().filter_map(named).map(|test| Facts::of(&test, group.start())).collect();
-        let facts = kept.of(&group, (), find_out);
+        let compute = || group.items().filter_map(named).map(|test| Facts::of(&test, group.start())).collect();
+        let facts = kept.of(&group, (), compute);
         found.push((Some(group), facts));
     }
     found
 }
 
-/// Returns the lenses of a document. `known` says what is known of a test by its name.
+/// Returns the lenses of a document. `known` has the states of tests by name.
 pub(crate) fn lenses<'a>(
     document: &'a Document,
     around: Around<'_>,
@@ -334,7 +334,7 @@ pub(crate) fn lenses<'a>(
     let mut state_of = |facts: &Facts| {
         let known = known(&facts.name);
         let is_running = known.is_some_and(|known| known.state == CaseState::Running);
-        // What is under way began before the text became what it is.
+        // A run that is under way began before the text was changed.
         let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| !is_running);
         match obstacle {
             Some(Obstacle::Skipped) => counts.add(Counted::Skipped),
@@ -407,7 +407,7 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
 #[derive(Default)]
 struct Counts {
     counts: BTreeMap<Counted, usize>,
-    /// Whether one of them comes of a run.
+    /// Whether one of them is the result of a run.
     has_result: bool,
 }
 
@@ -436,7 +436,7 @@ fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result 
     let (title, action) = match (counts.contains_key(&Counted::Running), around.main) {
         (true, _) => ("■ Stop".to_owned(), LensAction::CancelFile),
         (false, None) => ("▶ Run file".to_owned(), LensAction::RunFile),
-        // Several suites may name it, and each runs it its own way.
+        // Several suites may name it, each with its own settings.
         (false, Some(main)) => (format!("▶ Run file, as {main} does"), LensAction::RunFile),
     };
     let mut lenses = vec![Lens { range: range.clone(), title, action }];
@@ -461,7 +461,7 @@ pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Opt
     };
     let list = document.find(&at)?;
     let text = document.text();
-    // Of thousands, only the test around the place and the one below it are looked at.
+    // Only the test around the place and the one below it are read, because there may be thousands.
     let below = || {
         let line = text.line_to_byte(text.byte_to_line(offset.min(text.len_bytes())));
         let number = first_after(list, offset);

@@ -1,5 +1,5 @@
-//! One line in block style, read by itself: dashes, a key, what is after it. It works in text that is no YAML yet,
-//! because nothing but the line is looked at.
+//! Reads one line in block style by itself: dashes, a key, and the rest. It works in text that is not valid YAML yet
+//! because only the line is read.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -8,31 +8,31 @@ use ropey::Rope;
 /// A line.
 #[derive(Debug)]
 pub(crate) struct Line<'t> {
-    /// Its start.
+    /// The start.
     pub start: usize,
-    /// Its text without the line break.
+    /// The text without the line break.
     pub text: Cow<'t, str>,
 }
 
-/// What a line holds. Places count from the beginning of the document.
+/// The content of a line. Offsets are relative to the start of the document.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Parts {
     /// Dashes and perhaps a key, from left to right.
     pub segments: Vec<Segment>,
-    /// What is after them, without a comment; empty at its place when nothing does.
+    /// The rest of the line, without a comment; empty if there is none.
     pub rest: Range<usize>,
-    /// Where a comment begins.
+    /// The start of a comment.
     pub comment: Option<usize>,
 }
 
-/// Something that other lines can be below.
+/// A dash or key that other lines can be nested below.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment {
-    /// Its start.
+    /// The start.
     pub at: usize,
-    /// The same, counted from the beginning of the line.
+    /// The start, relative to the beginning of the line.
     pub column: usize,
-    /// Its kind.
+    /// A dash or a key.
     pub kind: SegmentKind,
 }
 
@@ -44,17 +44,17 @@ pub(crate) enum SegmentKind {
     Key {
         /// The key without quotes.
         name: String,
-        /// Its bytes, quotes included.
+        /// The bytes, quotes included.
         range: Range<usize>,
         /// The place after the colon.
         colon_end: usize,
-        /// What is after the colon on this line, without anchor, tag and comment.
+        /// The rest of the line after the colon, without anchor, tag and comment.
         value: Range<usize>,
     },
 }
 
 impl<'t> Line<'t> {
-    /// Returns a line of a text, counted from 0.
+    /// Returns the line with a number, counted from 0.
     pub(crate) fn of(text: &'t Rope, number: usize) -> Line<'t> {
         let mut start = text.line_to_byte(number);
         let mut words = Cow::from(text.line(number));
@@ -70,17 +70,17 @@ impl<'t> Line<'t> {
         Line { start, text: words }
     }
 
-    /// Blanks before the first other character.
+    /// Returns the number of blanks before the first other character.
     pub(crate) fn indent(&self) -> usize {
         self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
     }
 
-    /// Whether nothing but blanks is on it.
+    /// Whether it contains only blanks.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Whether the place is one of its bytes, or its end.
+    /// Returns the end of the line, without the line break.
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
@@ -90,7 +90,7 @@ impl<'t> Line<'t> {
         &self.text[range.start - self.start..range.end - self.start]
     }
 
-    /// Takes the line apart.
+    /// Splits the line into its parts.
     pub(crate) fn parts(&self) -> Parts {
         let comment = comment_start(&self.text);
         let end = comment.unwrap_or(self.text.len());
@@ -129,7 +129,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Returns the key at the beginning of a text, without quotes, with its length; and the place of its colon.
+/// Returns the key at the beginning of a text, without quotes, with its length; and the offset of its colon.
 fn key(text: &str) -> Option<((String, usize), usize)> {
     let first = text.chars().next()?;
     if matches!(first, '"' | '\'') {
@@ -162,7 +162,7 @@ fn skip_properties(text: &str) -> usize {
     at
 }
 
-/// Returns the place after the quote that closes the one a text begins with.
+/// Returns the offset after the quote that closes the one at the beginning of a text.
 pub(crate) fn quote_end(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut letters = text.char_indices().skip(1).peekable();
@@ -180,7 +180,7 @@ pub(crate) fn quote_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Where a comment begins: a `#` at the beginning or after a blank, outside of quotes.
+/// Returns the start of a comment: a `#` at the beginning or after a blank, outside of quotes.
 fn comment_start(text: &str) -> Option<usize> {
     let mut at = 0;
     let mut before = ' ';
@@ -190,7 +190,7 @@ fn comment_start(text: &str) -> Option<usize> {
             return Some(at);
         }
         if begins_value && matches!(letter, '"' | '\'') {
-            // An open quote swallows the rest.
+            // An unclosed quote extends to the end.
             at += quote_end(&text[at..])?;
             before = letter;
             begins_value = false;
@@ -211,7 +211,7 @@ fn comment_start(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The line with `^` below dashes and keys, `~` below the rest, `#` below a comment.
+    /// Checks a line against `^` below dashes and keys, `~` below the rest, `#` below a comment.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let rope = Rope::from_str(text);

@@ -1,4 +1,4 @@
-//! Paths that lead somewhere.
+//! Links: paths to existing files.
 
 use std::ops::Range;
 
@@ -18,25 +18,25 @@ use super::{agents, parts::Part, values::Values, walk};
 pub(crate) struct Link {
     /// The bytes of the path.
     pub range: Range<usize>,
-    /// The path that it means, relative to the suite's directory.
+    /// The path it refers to, relative to the suite's directory.
     pub path: String,
 }
 
-/// Returns every path to something that exists.
+/// Returns every path to an existing file or directory.
 #[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     super::parts::parts(document, file).iter().flat_map(|part| links_in(part, values)).collect()
 }
 
-/// Returns the paths of a part of a document that lead to something that exists.
+/// Returns the paths in a part of a document whose target exists.
 pub(crate) fn links_in(part: &Part<'_>, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
     walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, values)));
     found
 }
 
-/// Returns the files that an editor opens for what is at an offset: those that a path leads to, that of an agent, or those
-/// that a pattern matches.
+/// Returns the files that an editor opens for the text at an offset: the target of a path, the file of an agent, or the
+/// files that a pattern matches.
 pub(crate) fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let mut found = Vec::new();
     walk::values(document, file, &(offset..offset), &mut |node, shape, _| {
@@ -51,8 +51,8 @@ pub(crate) fn files_at(document: &Document, file: SpecFile, values: Values<'_>, 
     found
 }
 
-/// Returns what an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
-/// describes it.
+/// Returns the file that an editor opens for a path: for the directory of an agent or a skill, which no editor opens,
+/// the file that describes it.
 pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
     let is_directory = files.kind(path) == Some(FileKind::Directory);
     let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
@@ -85,7 +85,7 @@ pub(super) fn script_of(shape: &Shape, node: NodeRef<'_>) -> Option<String> {
     if shape.is_model_id() { script::file_of(node.text()?) } else { None }
 }
 
-/// Returns the file of the scripted model at an offset, where it exists.
+/// Returns the file of the scripted model at an offset, if it exists.
 pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
     let pointer = document.pointer_at(offset);
     let node = document.find(&pointer)?;
@@ -95,7 +95,7 @@ pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>,
     values.files.kind(&path).map(|_| path)
 }
 
-/// Returns the files that the pattern at an offset matches; empty if no pattern is.
+/// Returns the files that the pattern at an offset matches; empty if there is no pattern.
 fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let pointer = document.pointer_at(offset);
     let Some(node) = document.find(&pointer).filter(|node| !node.is_through_alias()) else { return Vec::new() };

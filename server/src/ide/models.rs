@@ -1,4 +1,4 @@
-//! Which models can work on tests, where they are reached, and whether their keys are there, in words. A key itself is never part of them.
+//! Describes the models that can work on tests: how they are reached and whether their keys are set, but never a key.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use speclens_schema::{
 
 use super::card;
 
-/// Returns the models that can work on the tests of a document: those of its suite, and the scripts beside it.
+/// Returns the models that can work on the tests of a document: those of its suite, and the scripts next to it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
     if !file.dialect().is_some_and(Dialect::chooses_models) {
         return Vec::new();
@@ -38,17 +38,17 @@ pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, f
     models
 }
 
-/// What decides where a model is reached.
+/// The settings and variables that decide how a model is reached.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach<'r> {
     /// The settings in force.
     pub settings: &'r Arc<Settings>,
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub environment: &'r dyn Fn(&str) -> Option<String>,
 }
 
 impl Reach<'_> {
-    /// Says where the model with an id is reached.
+    /// Returns how the model with an id is reached.
     pub(super) fn of_model(self, id: &str) -> String {
         let models = Models::new(Arc::clone(self.settings), 1, self.environment);
         let described = match models.describe(id) {
@@ -62,10 +62,10 @@ impl Reach<'_> {
         format!("{place}\n\nOne million tokens cost ${input} (input) and ${output} (output) ({source}).")
     }
 
-    /// Says where a provider of a KindLM suite is reached, as its entry there describes it.
+    /// Returns how a provider of a KindLM suite is reached, as its entry describes it.
     pub(super) fn of_provider(self, name: &str, entry: NodeRef<'_>) -> Option<String> {
         let text = |key: &str| entry.get(key).and_then(NodeRef::text);
-        // KindLM sends the key of a variable to the others only.
+        // KindLM sends the key of a variable to the other providers only.
         let sends_key = !matches!(name, "ollama" | "http" | "mcp");
         let provider = Provider {
             api: None,
@@ -75,7 +75,7 @@ impl Reach<'_> {
         let providers = [(name.to_owned(), provider)].into();
         let settings = Arc::new(Settings { providers, ..Settings::default() });
         let described = Models::new(settings, 1, self.environment).describe(&format!("{name}/any")).ok()?;
-        // Their headers say what is sent.
+        // Their headers decide what is sent.
         let has_headers = matches!(name, "http" | "mcp");
         Some(if has_headers { format!("Requests go to {}.", card::inline(&described.host)) } else { place(&described) })
     }

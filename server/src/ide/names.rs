@@ -7,17 +7,17 @@ use speclens_schema::{
     shape::{Shape, Type, Word},
 };
 
-/// A name, and the node that it stands for.
+/// A name and the node it refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Definition<'d> {
     /// The node that holds the name: a key, or a value.
     pub name: NodeRef<'d>,
-    /// What it is the name of.
+    /// The node it names.
     pub node: NodeRef<'d>,
 }
 
-/// Returns what a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as the
-/// items' own names.
+/// Returns the definitions of one kind, such as `models`, in a document: the section of that name holds them, as keys
+/// or by the names of its items.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
     if let Some(section) = section_of_names(file, kind) {
         let listed = document.root().and_then(|root| root.get(section));
@@ -42,8 +42,8 @@ fn section_of_names(file: SpecFile, kind: &str) -> Option<&'static str> {
     fields.into_iter().find(|field| field.shape.item().is_some_and(is_name)).map(|field| field.name)
 }
 
-/// Returns what is defined of one kind for a place: by the nearest mapping around it that holds a list of that name,
-/// such as the `tools` of a test; else by the document.
+/// Returns the definitions of one kind for a place: those of the nearest mapping around it with a list of that name,
+/// such as the `tools` of a test; else those of the document.
 pub(crate) fn defined_around<'d>(
     document: &'d Document,
     file: SpecFile,
@@ -60,26 +60,26 @@ pub(crate) fn defined_around<'d>(
     defined(document, file, kind)
 }
 
-/// Returns the key under which the items of a section have their name.
+/// Returns the key that holds the name of an item in a section.
 pub(crate) fn naming_field(file: SpecFile, kind: &str) -> Option<&'static str> {
     let item = Shape::of(file).step(kind, None)?.item()?;
     name_of(&item)
 }
 
-/// Returns the key under which a mapping has its name.
+/// Returns the key that holds the name of a mapping.
 pub(crate) fn name_of(shape: &Shape) -> Option<&'static str> {
     let fields = shape.fields(None);
     let is_name = |shape: &Shape| shape.kind() == Type::Text && matches!(shape.word(), Some(Word::Defines(_)));
     fields.into_iter().find(|field| is_name(&field.shape)).map(|field| field.name)
 }
 
-/// Returns the mapping of variables from which a text is filled: it is beside it, under the name that the schema says.
+/// Returns the mapping of variables that fills a text: it is next to the text, under the name given by the schema.
 pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape) -> Option<NodeRef<'d>> {
     let given = document.find(&at.parent()?)?.get(shape.template()?)?;
     (given.shape() == NodeShape::Mapping).then_some(given)
 }
 
-/// Names used in all texts of prompts, in order, each once.
+/// Returns the names used in all prompts, in order, each once.
 pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for prompt in document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries) {
@@ -94,7 +94,7 @@ pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
     names
 }
 
-/// Names that a test needs values for: those in its command, and in the prompt that it names.
+/// Returns the names that a test needs values for: those in its command, and in the prompt that it refers to.
 pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
     let mut texts: Vec<&str> = test.get("command").and_then(NodeRef::text).into_iter().collect();
     let prompt = test.get("prompt").and_then(NodeRef::text);
@@ -129,7 +129,7 @@ pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String,
     found
 }
 
-/// Names that refer to something undefined: what a new definition would most likely be called.
+/// Returns undefined names that are referred to: the most likely names of a new definition.
 pub(crate) fn wanted(document: &Document, file: SpecFile, kind: &str) -> Vec<String> {
     let known: Vec<String> =
         defined(document, file, kind).iter().map(|definition| definition.name.key_text()).collect();
@@ -141,7 +141,7 @@ pub(crate) fn wanted(document: &Document, file: SpecFile, kind: &str) -> Vec<Str
     };
     let Some(root) = document.root() else { return names };
     let shape = Shape::of(file);
-    // Only items of top-level lists refer to something by a field of their own.
+    // Only items of top-level lists have a field that refers to something.
     for section in shape.fields(None) {
         let Some(item) = section.shape.item() else { continue };
         let refers = |shape: &Shape| matches!(shape.word(), Some(Word::Refers(to)) if to == kind);

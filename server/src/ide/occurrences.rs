@@ -1,5 +1,5 @@
-//! Where a name is: names of things that the file defines, variables in braces, anchors and aliases. Definition,
-//! references, highlights and rename all read this. Which texts are names the schema says.
+//! Finds the occurrences of a name: names of things that the file defines, variables in braces, anchors and aliases.
+//! Definition, references, highlights and rename all use this. The schema says which texts are names.
 
 use std::{
     cell::RefCell,
@@ -21,26 +21,26 @@ use super::{
     written::Written,
 };
 
-/// A name at the cursor, and everywhere else.
+/// The name at the cursor and all its occurrences.
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrences {
     /// The name.
     pub name: String,
-    /// What kind of name it is.
+    /// The kind of name.
     pub kind: NameKind,
-    /// Its bytes at the cursor.
+    /// The bytes at the cursor.
     pub token: Range<usize>,
-    /// Every place, in the order of the text. Those of a name that the format fills are looked for with [`Filled`]:
+    /// Every place, in the order of the text. Places of a name that the format fills are found with [`Filled`]:
     /// there may be thousands.
     pub places: Vec<Occurrence>,
 }
 
-/// What kind of name it is.
+/// The kind of name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     /// Something that the file defines, such as one of its `models`.
     Thing(&'static str),
-    /// Something that nothing defines and several places name, such as one of the `tags`.
+    /// Something without a definition that several places name, such as one of the `tags`.
     Shared(&'static str),
     /// A variable in braces.
     Variable(&'static str),
@@ -55,13 +55,13 @@ pub(crate) enum NameKind {
 pub(crate) struct Occurrence {
     /// The bytes of the name alone: no quotes, no braces, no `&`.
     pub range: Range<usize>,
-    /// Whether the name comes from here.
+    /// Whether this is the definition of the name.
     pub is_definition: bool,
-    /// The scalar that is the name; nothing where the name is a part of something else.
+    /// The scalar that is the name; `None` if the name is only a part of a scalar.
     pub scalar: Option<(Range<usize>, Style)>,
 }
 
-/// Returns the name at an offset with all its places. Nothing where no name is.
+/// Returns the name at an offset with all its places; `None` if there is no name.
 pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
     anchors(document, offset).or_else(|| {
         let pointer = document.pointer_at(offset);
@@ -69,8 +69,8 @@ pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option
     })
 }
 
-/// Returns the places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up
-/// with.
+/// Returns the places of another name of the same kind, as if it were at the offset: those that a new name would be
+/// confused with.
 pub(crate) fn find_other(
     document: &Document,
     file: SpecFile,
@@ -94,21 +94,21 @@ struct Finder<'d> {
     document: &'d Document,
     file: SpecFile,
     shapes: walk::Shapes<'d>,
-    /// What the fields of a type mean; asked once for each type.
+    /// Meanings of the fields of a type; computed once per type.
     words: RefCell<HashMap<&'static str, Words>>,
 }
 
-/// The fields of a mapping that mean something: name, meaning, type.
+/// The fields of a mapping that have a meaning: name, meaning, type.
 type Words = Rc<[(&'static str, Word, Type)]>;
 
-/// What gives variables their values, or is filled with them.
+/// The owner of variables, or of texts that are filled with them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
-    /// The mapping beside whose variables the texts are.
+    /// A mapping with texts and their variables.
     Given(Pointer),
     /// A thing that others refer to, and give variables to.
     Thing(&'static str, String),
-    /// Variables that are at one place, and are given in others through an alias.
+    /// Variables at one place that other places use through an alias.
     Shared(usize),
 }
 
@@ -116,7 +116,7 @@ enum Owner {
 pub(crate) struct Filled {
     kind: &'static str,
     name: Box<str>,
-    /// Counted from the beginning of the part.
+    /// The range, relative to the start of the part.
     range: Range<usize>,
 }
 
@@ -136,7 +136,7 @@ impl Filled {
         found
     }
 
-    /// Returns the place of the name in the document, if it is this one.
+    /// Returns the place of the name in the document, if it is the given name.
     pub(crate) fn place_of(&self, kind: &str, name: &str, part: &Part<'_>) -> Option<Range<usize>> {
         let is_meant = self.kind == kind && *self.name == *name;
         is_meant.then(|| part.start() + self.range.start..part.start() + self.range.end)
@@ -185,14 +185,14 @@ impl<'d> Finder<'d> {
         self.shapes.at(at)
     }
 
-    /// Whether names of this kind are variables of texts.
+    /// Whether names of this kind are variables in texts.
     fn fills(&self, kind: &str) -> bool {
         walk::keyword_values(self.file, "x-template").contains(kind)
     }
 
-    /// Returns all places of the name of a thing.
+    /// Returns all places of the name of a definition.
     fn thing(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
-        // With each place the mapping in which it can be used, or where it is used.
+        // Each place with the mapping in which it can be used, or where it is used.
         let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
         let mut used: Vec<(Pointer, Occurrence)> = Vec::new();
         let whole = 0..self.document.text().len_bytes();
@@ -228,7 +228,7 @@ impl<'d> Finder<'d> {
         Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
     }
 
-    /// Returns all places of a name that nothing defines.
+    /// Returns all places of a name without a definition.
     fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
         let whole = 0..self.document.text().len_bytes();
@@ -241,14 +241,14 @@ impl<'d> Finder<'d> {
         Occurrences::sorted(name, NameKind::Shared(kind), token, places)
     }
 
-    /// Returns all places of a variable: where it is given, and the texts that are filled with it.
+    /// Returns all places of a variable: where its value is given, and the texts that use it.
     fn variable(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
         if template::is_reserved(name) {
             return None;
         }
         let first = self.owner(kind, at)?;
         let at_home = first.clone();
-        // What is joined to nothing else is looked for in its own mapping alone.
+        // An owner that is not joined with another is searched in its own mapping alone.
         let scope = match &first {
             Owner::Given(own) if self.things_of(&first, kind).is_empty() => self.document.find(own)?.own_range(),
             Owner::Given(_) | Owner::Thing(..) | Owner::Shared(_) => 0..self.document.text().len_bytes(),
@@ -285,14 +285,14 @@ impl<'d> Finder<'d> {
             found.extend(occurrences.into_iter().map(|occurrence| (owner.clone(), occurrence)));
         });
         let joined = self.joined(first, kind, found.iter().map(|(owner, _)| owner));
-        // An anchor may be where the schema knows nothing.
+        // An anchor may be where the schema has no information.
         let shared: Vec<Occurrence> = joined.iter().filter_map(|owner| self.shared_key(owner, kind, name)).collect();
         found.extend(shared.into_iter().map(|place| (at_home.clone(), place)));
         let places = found.into_iter().filter(|(owner, _)| joined.contains(owner)).map(|(_, found)| found);
         Some(Occurrences::sorted(name, NameKind::Variable(kind), token, places.collect()))
     }
 
-    /// Returns what a variable, or a text with variables, belongs to.
+    /// Returns the owner of a variable, or of a text with variables.
     fn owner(&self, kind: &str, at: &Pointer) -> Option<Owner> {
         let above = |at: &Pointer| std::iter::successors(at.parent(), Pointer::parent);
         for at in above(at) {
@@ -324,7 +324,7 @@ impl<'d> Finder<'d> {
         None
     }
 
-    /// Those that share their variables with the first, by referring to the same things.
+    /// Returns the owners that share their variables with the first because they refer to the same things.
     fn joined<'o>(&self, first: Owner, kind: &str, all: impl Iterator<Item = &'o Owner>) -> BTreeSet<Owner> {
         let all: BTreeSet<&Owner> = all.collect();
         let links: Vec<(&Owner, Owner)> = all
@@ -346,7 +346,7 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// Returns the things that a mapping refers to, and the place of variables that are not its own alone.
+    /// Returns the things that a mapping refers to, and the place of variables that it shares.
     fn things_of(&self, owner: &Owner, kind: &str) -> Vec<Owner> {
         let Owner::Given(at) = owner else { return Vec::new() };
         let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
@@ -394,7 +394,7 @@ impl Occurrences {
     }
 }
 
-/// Returns the anchor or alias at an offset, and its like.
+/// Returns the anchor or alias at an offset, with all anchors and aliases of the same name.
 fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let text = document.text();
     let line = super::line::Line::of(text, text.byte_to_line(offset));
@@ -454,7 +454,7 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
     Some(from + found + 1..from + found + wanted.len())
 }
 
-/// Returns the placeholders of a scalar, with where their names are written.
+/// Returns the placeholders of a scalar, with the ranges of their names.
 fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
     let found = template::placeholders_of(kind, &written.text).into_iter();
@@ -471,7 +471,7 @@ fn inner(node: NodeRef<'_>) -> Range<usize> {
     let range = node.own_range();
     match node.style() {
         Some(Style::SingleQuoted | Style::DoubleQuoted) if !range.is_empty() => {
-            // A quote that is being typed has no end yet.
+            // A quote that is being typed is not closed yet.
             let text = node.document().text();
             let is_closed = range.len() >= 2
                 && text.get_byte(range.start).is_some_and(|quote| text.get_byte(range.end - 1) == Some(quote));

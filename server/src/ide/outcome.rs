@@ -1,4 +1,4 @@
-//! What is known about one test: its attempts, judged by its claims as they are, and the state that they amount to.
+//! The outcome of a test: its attempts, judged by its current claims, and the resulting state.
 
 use speclens_runner::event::{Absence, AbsenceKind, Origin, RunResult};
 use speclens_schema::{
@@ -15,38 +15,38 @@ use super::{
     tally::{self, Tally},
 };
 
-/// What is known about one case.
+/// The outcome of a case.
 #[derive(Debug)]
 pub(crate) struct CaseOutcome {
     /// The state.
     pub state: CaseState,
-    /// The other case whose recording it is, where the two do the same.
+    /// The other case that the recording belongs to, if both do the same.
     pub from: Option<String>,
-    /// Whether one of its recordings is of another machine.
+    /// Whether one of its recordings was made on another machine.
     pub is_foreign: bool,
-    /// The attempts whose evidence is of what the case does now.
+    /// The attempts whose evidence matches what the case does now.
     pub attempts: Vec<JudgedAttempt>,
-    /// What came of each subject, where the state alone does not say whose it is.
+    /// Counts by subject, if the state alone does not show which subject it belongs to.
     pub subjects: Vec<Tally>,
-    /// Whether a judge can be asked about what is recorded.
+    /// Whether a judge can be asked about the recording.
     pub can_ask: bool,
-    /// Whether it is of what was there later: nothing was started for it.
+    /// Whether only the present state was judged, without starting anything.
     pub is_present: bool,
 }
 
-/// Whether a test runs now.
+/// Whether a test is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It does not.
+    /// It is not running.
     AtRest,
-    /// It does.
+    /// It is running.
     Running,
-    /// It does not: its last run was cancelled.
+    /// It is not running: its last run was cancelled.
     Cancelled,
 }
 
 impl CaseOutcome {
-    /// Returns what attempts amount to. `own` are those who act as the suite says; each of them makes `case.repeat` attempts.
+    /// Returns the outcome of attempts. `own` are the subjects of the suite; each of them makes `case.repeat` attempts.
     pub(crate) fn of(case: &Case, own: &[Subject], results: Vec<RunResult>, phase: Phase) -> CaseOutcome {
         let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
         let any_stale = results.iter().any(is_stale);
@@ -63,7 +63,7 @@ impl CaseOutcome {
             Phase::AtRest => settled_state(&attempts, is_partial),
         };
         let is_plain = match (own, subjects.as_slice()) {
-            // There is only one that could be meant.
+            // There is only one possible subject.
             ([only], [tally]) => *only == tally.subject,
             (_, _) => false,
         };
@@ -81,7 +81,7 @@ impl CaseOutcome {
         }
     }
 
-    /// Returns what a lens says about it.
+    /// Returns the state that a lens shows.
     pub(crate) fn known(&self) -> Known {
         Known {
             state: self.state.clone(),
@@ -93,7 +93,7 @@ impl CaseOutcome {
         }
     }
 
-    /// Returns the attempts, as far as they are the last word on the case: none while it runs, or after a run was cancelled.
+    /// Returns the attempts if they are the final result of the case: none while it runs, or after a run was cancelled.
     pub(crate) fn settled(&self) -> Vec<&RunResult> {
         match self.state {
             CaseState::Running | CaseState::Cancelled => Vec::new(),
@@ -107,7 +107,7 @@ impl CaseOutcome {
         }
     }
 
-    /// Returns what is wrong with the attempts, at its places in the document that holds the case.
+    /// Returns the problems of the attempts, at their places in the document that contains the case.
     pub(crate) fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
         let mut found: Vec<RunProblem> = Vec::new();
         let begun = self.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
@@ -115,7 +115,7 @@ impl CaseOutcome {
             let run_error =
                 attempt.absence.as_ref().map(|it| run_problems::run_error(dialect, document, case, &it.message));
             for problem in run_error.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
-                // Attempts that break alike are one diagnostic.
+                // Attempts with the same error are one diagnostic.
                 if !found.contains(&problem) {
                     found.push(problem);
                 }
@@ -128,12 +128,12 @@ impl CaseOutcome {
     }
 }
 
-/// An attempt, judged by the claims as they are.
+/// An attempt, judged by the current claims.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedAttempt {
-    /// Its result.
+    /// The result.
     pub result: RunResult,
-    /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
+    /// The end of the action if it did not succeed, and the last lines of its standard error.
     pub ending: Vec<String>,
 }
 
@@ -146,8 +146,8 @@ impl JudgedAttempt {
     }
 }
 
-/// Whether a judge can be asked about an attempt: it is recorded, so that the answer can be. Only where something is unknown is
-/// its evidence read.
+/// Whether a judge can be asked about an attempt: it is recorded, so that the answer can be. Evidence is read only if
+/// something is unknown.
 fn can_ask(case: &Case, result: &RunResult) -> bool {
     let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
     result.origin != Origin::Present
@@ -162,7 +162,7 @@ pub(super) fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
 /// Returns the state of a case that does not run, where some of its attempts may be missing.
 pub(super) fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
     match finished_state(attempts) {
-        // The repetitions that are missing may fail.
+        // The missing repetitions may fail.
         CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
         state => state,
     }
@@ -182,7 +182,7 @@ fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
     match results().map(|result| result.status).max().unwrap_or(Status::Pass) {
         Status::Pass => CaseState::Passed { duration_ms },
         Status::Warn => CaseState::Warned { claims: count(&[Status::Warn]), duration_ms },
-        // What was skipped is not known either, where it is all there is.
+        // If all is skipped, the result is unknown as well.
         Status::Unknown | Status::Skip => CaseState::Unknown { claims: count(&[Status::Unknown, Status::Skip]) },
         Status::Fail | Status::Error => CaseState::Failed { claims: count(&[Status::Fail, Status::Error]) },
     }
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a case that each of two models works on twice.
+    /// Returns a case that two models work on twice each.
     fn case() -> Case {
         let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
         let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());

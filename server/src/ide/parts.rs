@@ -1,6 +1,6 @@
-//! The parts of a document that change on their own: groups of items of its long lists, and the other entries of its root. An
-//! answer about a whole document is put together from answers about them, and those about a group are kept with the
-//! document for as long as none of its items changes.
+//! The parts of a document that change independently: groups of items of its long lists, and the other entries of its
+//! root. An answer about a whole document is combined from answers about its parts, and those about a group are kept
+//! with the document until one of its items changes.
 
 use std::{
     any::Any,
@@ -23,7 +23,7 @@ use speclens_schema::{
 pub(crate) struct Part<'d> {
     /// The items, or the value of the entry.
     nodes: Nodes<'d>,
-    /// What the schema says of each of them, whatever it holds.
+    /// The schema of each of them, whatever it contains.
     pub(crate) shape: Rc<Shape>,
     /// The mapping around them.
     pub(crate) around: Option<NodeRef<'d>>,
@@ -43,7 +43,7 @@ impl<'d> Part<'d> {
         }
     }
 
-    /// Returns the group of items that it is.
+    /// Returns the group of items, if it is one.
     pub(crate) fn group(&self) -> Option<&Group<'d>> {
         match &self.nodes {
             Nodes::Items(group) => Some(group),
@@ -51,7 +51,7 @@ impl<'d> Part<'d> {
         }
     }
 
-    /// Returns the byte from which places in it are counted.
+    /// Returns the byte that places in it are relative to.
     pub(crate) fn start(&self) -> usize {
         self.group().map_or(0, Group::start)
     }
@@ -66,7 +66,7 @@ pub(crate) fn parts(document: &Document, file: SpecFile) -> Vec<Part<'_>> {
         add_items(root, &shape, None, &mut found);
         return found;
     }
-    // What is not cut may have several entries on a line.
+    // An undivided document may have several entries on a line.
     if root.shape() != NodeShape::Mapping || document.is_whole() {
         return vec![Part { nodes: Nodes::One(root), shape: Rc::new(shape), around: None }];
     }
@@ -87,22 +87,22 @@ fn add_items<'d>(list: NodeRef<'d>, shape: &Shape, around: Option<NodeRef<'d>>, 
     found.extend(groups(list).into_iter().map(part));
 }
 
-/// Items of a list that follow each other.
+/// Consecutive items of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'d> {
     list: NodeRef<'d>,
-    /// The numbers of the items.
+    /// The indices of the items.
     items: Range<usize>,
     /// The blocks that hold the items and nothing else. `None` for items that are not alone in their blocks.
     blocks: Option<Blocks>,
 }
 
-/// Blocks that follow each other.
+/// Consecutive blocks.
 #[derive(Clone, Debug)]
 struct Blocks {
     /// Their bytes.
     range: Range<usize>,
-    /// Changes with the text of the blocks, and with what their aliases lead to.
+    /// Changes with the text of the blocks and with the targets of their aliases.
     key: u64,
 }
 
@@ -118,7 +118,7 @@ impl<'d> Group<'d> {
         self.list.document()
     }
 
-    /// Returns the numbers of the items.
+    /// Returns the indices of the items.
     pub(crate) fn numbers(&self) -> Range<usize> {
         self.items.clone()
     }
@@ -128,18 +128,18 @@ impl<'d> Group<'d> {
         self.blocks.as_ref().map(|blocks| blocks.range.clone())
     }
 
-    /// Returns the byte from which places in it are counted: 0 where answers about it are not kept.
+    /// Returns the byte that places in it are relative to: 0 if answers about it are not kept.
     pub(crate) fn start(&self) -> usize {
         self.blocks.as_ref().map_or(0, |blocks| blocks.range.start)
     }
 }
 
-/// Returns the items of a list in groups. The groups of a long list are small, and an item that comes, goes or changes
-/// concerns one or two of them.
+/// Returns the items of a list in groups. The groups of a long list are small, and an item that is added, removed or
+/// changed affects one or two of them.
 pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
-    /// Where the number of a block, which never changes, is a multiple of this, a group ends.
+    /// A group ends where the number of a block, which never changes, is a multiple of this.
     const SIZE: u64 = 4;
-    // Items that an alias repeats are elsewhere.
+    // Items that an alias repeats are at another place.
     let Some(blocks) = list.item_blocks().filter(|_| !list.is_through_alias()) else {
         return vec![Group { list, items: 0..list.items().count(), blocks: None }];
     };
@@ -161,7 +161,7 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
         };
         let last = found.last_mut().filter(|_| is_open);
         match last.and_then(|last| Some((&mut last.items, last.blocks.as_mut()?))) {
-            // Lines that belong to no item may be between two of them.
+            // Lines between two items may belong to neither.
             Some((items, before)) if before.range.end == block.start => {
                 items.end = number + 1;
                 *before = Blocks { range: before.range.start..end, key: key_after(before.key) };
@@ -175,7 +175,7 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
     found
 }
 
-/// Returns the number of the first item of a list that begins after a place. Costs no more in a long list than in a short one.
+/// Returns the index of the first item of a list that begins after a place, in logarithmic time.
 pub(crate) fn first_after(list: NodeRef<'_>, place: usize) -> usize {
     let is_after = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > place);
     let mut end = 1;
@@ -190,8 +190,8 @@ pub(crate) fn first_after(list: NodeRef<'_>, place: usize) -> usize {
     first
 }
 
-/// Answers of one kind about the groups of a document. Those about groups that are asked for again are kept for the next
-/// version of the document, the others are forgotten.
+/// Answers of one kind about the groups of a document. Those that are requested again are kept for the next version of
+/// the document; the others are dropped.
 pub(crate) struct Kept<T: Send + Sync + 'static> {
     notes: Arc<Notes<T>>,
     asked: FxHashMap<u64, Arc<T>>,
@@ -207,20 +207,20 @@ impl<T> Default for Notes<T> {
 }
 
 impl<T: Any + Send + Sync> Kept<T> {
-    /// Returns what is kept with a document. An answer depends on nothing but the text of the group, what its aliases lead to,
-    /// and the circumstances.
+    /// Returns the answers kept with a document. An answer depends only on the text of the group, the targets of its
+    /// aliases, and the circumstances.
     pub(crate) fn with(document: &Document, circumstances: impl Hash) -> Kept<T> {
         let mut hasher = FxHasher::default();
         circumstances.hash(&mut hasher);
         Kept { notes: document.notes(), asked: FxHashMap::default(), circumstances: hasher.finish() }
     }
 
-    /// Returns the answer about a group, which is found out now where it is not kept. `more`: circumstances of this group.
-    pub(crate) fn of(&mut self, group: &Group<'_>, more: impl Hash, find_out: impl FnOnce() -> T) -> Arc<T> {
-        self.renewed(group, more, |kept| kept.unwrap_or_else(|| Arc::new(find_out())))
+    /// Returns the answer about a group, computed now if it is not kept. `more`: circumstances of this group.
+    pub(crate) fn of(&mut self, group: &Group<'_>, more: impl Hash, compute: impl FnOnce() -> T) -> Arc<T> {
+        self.renewed(group, more, |kept| kept.unwrap_or_else(|| Arc::new(compute())))
     }
 
-    /// Returns the answer that `renew` makes of the one that is kept.
+    /// Returns the kept answer, updated by `renew`.
     pub(crate) fn renewed(
         &mut self,
         group: &Group<'_>,

@@ -1,4 +1,4 @@
-//! What a regular expression means, in words: its common parts, one on each line.
+//! Explains a regular expression in words: its common parts, one per line.
 
 use super::{
     card,
@@ -8,14 +8,14 @@ use super::{
 /// Maximum number of parts that are explained.
 const PARTS: usize = 24;
 
-/// One part, with how often it is wanted.
+/// One part and its quantifier.
 struct Part {
     source: String,
     meaning: String,
     depth: usize,
 }
 
-/// Returns the parts of a pattern as a Markdown list; `None` for one that is text and nothing else.
+/// Returns the parts of a pattern as a Markdown list; `None` for plain text.
 pub(crate) fn words(source: &str) -> Option<String> {
     let found = pattern::parts(source);
     if found.iter().all(|(_, kind)| *kind == TokenKind::Pattern) {
@@ -23,7 +23,7 @@ pub(crate) fn words(source: &str) -> Option<String> {
     }
     let mut parts: Vec<Part> = Vec::new();
     let mut depth = 0_usize;
-    // Letters that stand for themselves, as they are written and as they are meant.
+    // Literal characters, as written and as they match.
     let mut text = (String::new(), String::new());
     for (index, (range, kind)) in found.iter().enumerate() {
         let words = &source[range.clone()];
@@ -90,7 +90,7 @@ fn flush(text: &mut (String, String), depth: usize, parts: &mut Vec<Part>) {
     parts.push(Part { source, meaning, depth });
 }
 
-/// Returns the letter that an escape stands for.
+/// Returns the character that an escape represents.
 fn meant(words: &str) -> &str {
     match words.strip_prefix('\\') {
         Some("n") => "\n",

@@ -1,5 +1,5 @@
-//! Properties of all features: the cursor's place as read from lines is the one that the tree says, and no
-//! text and no cursor makes anything panic or answer outside of the text.
+//! Properties of all features: the cursor's place as read from lines agrees with the tree, and no text and no cursor
+//! causes a panic or an answer outside of the text.
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of edited texts (400 without it).
 
@@ -24,7 +24,7 @@ use super::{
     values::Values,
 };
 
-/// What authors write: block and flow style, quotes, texts of several lines, comments, anchors.
+/// A suite with the constructs that authors use: block and flow style, quotes, multi-line texts, comments, anchors.
 const SUITE: &str = r#"# A suite
 kindlm: 1
 project: "demo"
@@ -101,7 +101,7 @@ impl Random {
     }
 }
 
-/// Every key as written, with the mapping that it is in.
+/// Collects every key as written, with the place of its mapping.
 fn keys<'d>(node: NodeRef<'d>, at: &Pointer, found: &mut Vec<(Pointer, NodeRef<'d>)>) {
     if node.alias().is_some() {
         return;
@@ -125,7 +125,7 @@ fn check_keys(text: &str) {
     for (at, key) in found {
         let quoted = text[key.range()].starts_with(['"', '\'']);
         let cursor = if quoted { key.range().end - 1 } else { key.range().end };
-        // Below free values the schema says nothing, and so does the cursor.
+        // Below free values neither the schema nor the cursor has a context.
         let Some(context) = Context::find(&document, SpecFile::KINDLM, cursor) else {
             let is_free = ["/argsMatch", "/when", "/contains"].iter().any(|name| at.as_str().contains(name));
             assert!(is_free, "{at} {} was not found", key.key_text());

@@ -1,4 +1,4 @@
-//! Gives a name that is in several places another one.
+//! Renames all occurrences of a name.
 
 use speclens_schema::{
     analysis::Analyzer,
@@ -16,7 +16,7 @@ use super::{
     occurrences::{self, NameKind, Occurrence},
 };
 
-/// Returns the edits that rename what is at an offset, in the order of the text; or why it cannot be done.
+/// Returns the edits that rename the name at an offset, in the order of the text; or the reason why it is impossible.
 pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
         .ok_or_else(|| "no name at the cursor: put the cursor on a name".to_owned())?;
@@ -73,7 +73,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
     if let NameKind::Thing(kind) = &found.kind
         && places.iter().filter(|place| place.is_definition).count() > 1
     {
-        // One of several with the name gets a name of its own; what refers to them may mean any.
+        // One of several things with the same name is renamed; references may mean any of them.
         if !places.iter().any(|place| place.is_definition && place.range == found.token) {
             return Err(ambiguous(kind, &found.name));
         }
@@ -86,7 +86,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
     }
 }
 
-/// Returns what would be wrong only with these edits.
+/// Returns the first error that these edits would introduce.
 fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<String> {
     let mut text = String::from(document.text());
     for edit in edits.iter().rev() {
@@ -103,23 +103,23 @@ fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<Stri
     new.map(|problem| problem.message.clone())
 }
 
-/// Returns why a name that several places share cannot become another one: the two could not be distinguished again.
+/// Returns the reason why a shared name cannot become another one: the two could not be told apart afterwards.
 fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
     let mut others = crossing::mentions(document, file, "").into_iter();
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
 }
 
-/// Returns the sentence that refuses to rename a word that has a meaning in its format.
+/// Returns the message that refuses to rename a word with a meaning in its format.
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
     file.dialect()?.fixed_name(kind, name).map(str::to_owned)
 }
 
-/// Returns the sentence that refuses to make one name out of two.
+/// Returns the message that refuses to merge two names into one.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
     format!("`{to}` is already in `{kind}`: choose another name")
 }
 
-/// Returns the sentence that refuses to rename what several things may be meant by.
+/// Returns the message that refuses to rename a name that several things have.
 pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
     format!("several `{kind}` are named `{name}`: rename one of them where it is defined")
 }
@@ -142,7 +142,7 @@ mod tests {
     use super::rename;
     use crate::ide::fixture::Fixture;
 
-    /// The text afterwards; the same with Windows line breaks and emoji before; and back again.
+    /// Checks the renamed text; the same with Windows line breaks and preceding emoji; and the rename back.
     #[track_caller]
     fn check(fixture: &str, to: &str, expected: Expect) {
         let apply = |fixture: &Fixture, offset: usize, to: &str| -> Result<String, String> {

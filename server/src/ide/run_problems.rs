@@ -1,4 +1,4 @@
-//! Results of runs as diagnostics: each failing claim on the part that decides, an error of a run on its action.
+//! Run results as diagnostics: each failing claim on the part that decides, a run error on its action.
 
 use std::ops::Range;
 
@@ -15,51 +15,51 @@ use speclens_schema::{
 
 use super::frequency::Frequency;
 
-/// A result that the author should see.
+/// A result to show to the author.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunProblem {
     /// The bytes to underline.
     pub range: Range<usize>,
-    /// The original tool's failure code, where there is one.
+    /// The failure code of the original tool, if it has one.
     pub code: Option<&'static str>,
-    /// What happened, with expected and actual.
+    /// The message, with expected and actual values.
     pub message: String,
-    /// Fail and error are failures; warn and unknown are milder.
+    /// Its status: fail and error are failures; warn and unknown are less severe.
     pub status: Status,
-    /// Places that belong to it.
+    /// Related places.
     pub related: Vec<RunRelated>,
 }
 
-/// Another place that belongs to a result.
+/// A related place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunRelated {
-    /// What is there.
+    /// The message about the place.
     pub message: String,
-    /// Where.
+    /// The place.
     pub at: RunPlace,
 }
 
-/// Where something is that belongs to a result.
+/// The location of a related place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RunPlace {
-    /// In the same file, these bytes.
+    /// A range in the same file.
     Here(Range<usize>),
-    /// In a file that holds no tests.
+    /// A place in a file without tests.
     File(FilePlace),
 }
 
-/// How much of a value is shown in a diagnostic; the transcript has all of it.
+/// Maximum number of characters of a value in a diagnostic; the transcript has all of it.
 const MAX_VALUE_CHARACTERS: usize = 400;
 const MAX_VALUE_LINES: usize = 5;
 
-/// How many of the last lines of standard error are shown.
+/// Maximum number of lines from the end of standard error.
 const MAX_ERROR_LINES: usize = 3;
 
-/// Returns the results of attempts that are not as they should be: one for each claim, however many attempts it
-/// concerns, with what the newest of them shows. A claim that holds in some repeats of each subject that fails it is a
+/// Returns the results of attempts that are not as expected: one per claim, however many attempts it concerns, with the
+/// details of the newest. A claim that holds in some repetitions of each subject that fails it is a
 /// warning.
 ///
-/// With each attempt comes how its act ended that did not succeed.
+/// Each attempt comes with the end of its action if it did not succeed.
 pub(crate) fn of_attempts(
     dialect: Dialect,
     document: &Document,
@@ -70,7 +70,7 @@ pub(crate) fn of_attempts(
     for (result, ending) in attempts {
         let mut seen: Vec<Part> = Vec::new();
         for (mut part, problem) in of_attempt(dialect, document, case, &result.verdicts, ending) {
-            // A claim may say several things of one place.
+            // A claim may have several verdicts on one place.
             part.nth = seen.iter().filter(|known| (known.claim, &known.at) == (part.claim, &part.at)).count();
             seen.push(part.clone());
             match found.iter_mut().find(|(known, _)| *known == part) {
@@ -82,7 +82,7 @@ pub(crate) fn of_attempts(
     found.into_iter().filter_map(|(_, problems)| counted(attempts, problems)).collect()
 }
 
-/// What a verdict is about.
+/// The subject of a verdict.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     claim: usize,
@@ -90,7 +90,7 @@ struct Part {
     nth: usize,
 }
 
-/// Returns the problem of the newest attempt, with how many attempts have it.
+/// Returns the problem of the newest attempt, with the number of attempts that have it.
 fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
     let all: Vec<&RunResult> = attempts.iter().map(|(result, _)| *result).collect();
     let concerned: Vec<(&RunResult, Status)> =
@@ -104,7 +104,7 @@ fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunP
     Some(problem)
 }
 
-/// Returns the results of one attempt that are not as they should be, each with the part that decides.
+/// Returns the results of one attempt that are not as expected, each with the part that decides.
 fn of_attempt(
     dialect: Dialect,
     document: &Document,
@@ -120,7 +120,7 @@ fn of_attempt(
         }
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
-        // Such a part is not a claim of the author's, and its label says no more than its outcome.
+        // Such a part is not a claim of the author's, and its label only repeats its outcome.
         let label = (verdict.kind != unparsed::KIND).then_some(verdict.label.as_str());
         let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
@@ -150,7 +150,7 @@ fn of_attempt(
     problems
 }
 
-/// Returns the error of a run, at its action.
+/// Returns a run error at its action.
 pub(crate) fn run_error(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
@@ -162,7 +162,7 @@ pub(crate) fn run_error(dialect: Dialect, document: &Document, case: &Case, mess
     }
 }
 
-/// Returns what else was noticed of an attempt, such as a process that it left behind, at the test.
+/// Returns the notes about an attempt, such as a process that it left behind, at the test.
 pub(crate) fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
     let notes = notes.iter().map(|note| RunProblem {
         range: place(document, dialect.name_key(), case, &case.at),
@@ -174,7 +174,7 @@ pub(crate) fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &
     notes.collect()
 }
 
-/// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
+/// Returns how a command ended that did not succeed, and its last lines of standard error. Empty for one that
 /// succeeded.
 pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
     let Some(exit) = evidence.exit().filter(|exit| exit.code != Some(0)) else { return Vec::new() };
@@ -186,7 +186,7 @@ pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
     lines
 }
 
-/// Returns one line of what a pointer names: the node itself, its key, or where it begins. The test as a whole is its
+/// Returns one line for the target of a pointer: the node itself, its key, or its start. For the test as a whole, its
 /// name.
 fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Range<usize> {
     let text = document.text();
@@ -215,12 +215,12 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
             let mut message = mismatch.message.clone();
-            // What to look at comes before values, which may be long.
+            // Help comes before values, which may be long.
             for help in &mismatch.help {
                 message.push_str(&format!("\n{}", shortened(help)));
             }
             for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
-                // What the sentence says already is not said again.
+                // A value that the sentence contains is not repeated.
                 if !value.is_empty() && !mismatch.message.contains(value.as_str()) {
                     message.push_str(&format!("\n{name}: {}", shortened(value)));
                 }
@@ -239,7 +239,7 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
     }
 }
 
-/// Returns the beginning of a value, cut between lines where it has many.
+/// Returns the start of a value, cut between lines if it has many.
 fn shortened(value: &str) -> String {
     let mut shown = String::new();
     for line in value.lines().take(MAX_VALUE_LINES) {

@@ -1,4 +1,4 @@
-//! Whether a test can be run, and if not, why: in a few words for its lens, in a sentence for who asked for the run.
+//! Decides whether a test can run, and if not, explains why: briefly for its lens, in a sentence for a refused run.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -14,25 +14,25 @@ use speclens_schema::{
 
 use super::parts::first_after;
 
-/// Why a test is not run.
+/// The reason why a test does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Obstacle {
-    /// The author switched it off.
+    /// The author skips it.
     Skipped,
-    /// This version cannot do that.
+    /// This version does not support it.
     NotSupported(&'static str),
     /// It is in a file that is a part of suites, and none names it.
     NoSuite,
     /// The settings of the workspace have errors.
     WrongSettings,
-    /// Another test has its name, so a result could belong to either.
+    /// Another test has the same name, so a result could belong to either.
     SharedName,
-    /// It has errors, or what is outside of the tests has.
+    /// It has errors, or the part outside of the tests has.
     HasProblems,
 }
 
 impl Obstacle {
-    /// Returns why a case of a suite is not run, if it is not.
+    /// Returns the reason why a case of a suite does not run, if any.
     pub(crate) fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
         let case = suite.cases.get(index)?;
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
@@ -47,7 +47,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the words for a lens.
+    /// Returns the text for a lens.
     pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             Obstacle::Skipped => "○ skipped".into(),
@@ -59,7 +59,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the sentence for who asked for a run of the test.
+    /// Returns the sentence for a refused run of the test.
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
@@ -78,18 +78,18 @@ impl Obstacle {
     }
 }
 
-/// The tests of a document that cannot be run, as far as their text alone shows it: that costs less than lowering them.
+/// The obstacles of a document's tests, as far as the text alone shows them, which is cheaper than lowering them.
 pub(crate) struct Obstacles<'a> {
     names: FxHashMap<&'a str, usize>,
     looks: Looks<'a>,
 }
 
-/// What decides, beside its own text, whether a test of a document can be run.
+/// The facts, besides its own text, that decide whether a test of a document can run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks<'a> {
     /// The kind of document.
     pub file: SpecFile,
-    /// Whether a suite names the document; that of a suite itself counts as named.
+    /// Whether a suite names the document; always true for a suite itself.
     pub has_suite: bool,
     /// Whether no test of the suite runs, because its settings have errors.
     pub is_refused: bool,
@@ -98,7 +98,7 @@ pub(crate) struct Looks<'a> {
 }
 
 impl<'a> Obstacles<'a> {
-    /// Looks at the names of the tests of a document.
+    /// Collects the names of the tests of a document.
     pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
         let mut names: FxHashMap<&str, usize> = FxHashMap::default();
         for name in all {
@@ -107,7 +107,7 @@ impl<'a> Obstacles<'a> {
         Obstacles { names, looks }
     }
 
-    /// Returns why a test is not run, if it is not. `skip`: the author switched it off; `does`: what it does.
+    /// Returns the reason why a test does not run, if any. `skip`: the author skips it; `does`: its kind of action.
     pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<Obstacle> {
         let unsupported = || exec::unsupported(self.looks.file.dialect()?, does);
         if skip {
@@ -126,7 +126,7 @@ impl<'a> Obstacles<'a> {
     }
 }
 
-/// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
+/// Returns the names of the tests that errors concern: those that contain one, or all if one is outside of the tests.
 pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
     let mut numbers: Vec<usize> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -
     numbers.dedup();
     let mut broken: HashSet<String> = numbers.iter().filter_map(|number| name(list?.item_at(*number)?)).collect();
     let mut left = places.as_slice();
-    // Only the tests in which something is wrong are read: there may be thousands of others.
+    // Only the tests with an error are read: there may be thousands of others.
     while let Some(&place) = left.first() {
         let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
         let end = around.map_or(0, |node| document.end_with_strays(node).max(node.range().end));

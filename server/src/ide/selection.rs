@@ -1,4 +1,4 @@
-//! What is selected when a selection grows: the word, the value, the entry, the mapping, and so on.
+//! Selection ranges, from the inside out: the word, the value, the entry, the mapping, and so on.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(crate) fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
             }
         }
     }
-    // Each must are in the one before: in damaged text a node may reach further than its parent.
+    // Each must contain the one before: in damaged text a node may extend beyond its parent.
     let mut nested: Vec<Range<usize>> = Vec::new();
     for range in found {
         let outer = nested.last();

@@ -12,15 +12,15 @@ use speclens_schema::{
 /// Text to insert, in block style; its first line has no indentation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Snippet {
-    /// The keys that it holds.
+    /// The keys that it contains.
     pub label: String,
-    /// As plain text.
+    /// The plain text.
     pub text: String,
     /// In the LSP's snippet syntax: every value is a tab stop.
     pub template: String,
 }
 
-/// Returns an entry with this key: `key:` and what is below it.
+/// Returns an entry with this key: `key:` and its value.
 pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
     docs(shape).into_iter().find_map(|example| {
         let document = Document::read_cut(&example, ScalarRules::Yaml12);
@@ -45,7 +45,7 @@ pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
     })
 }
 
-/// Items of a list, with their dash.
+/// Returns items of a list, with their dash.
 pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     let mut texts: Vec<(String, String)> = Vec::new();
     let item_docs = list.item().map(|item| docs(&item)).unwrap_or_default();
@@ -74,12 +74,12 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     texts.into_iter().map(|(label, text)| Snippet::of(label, text, &below)).collect()
 }
 
-/// Returns the same place, seen from the only item of a list.
+/// Returns the same place, relative to the only item of a list.
 fn below_item(at: &Pointer) -> Pointer {
     at.steps().skip(1).fold(Pointer::root(), |at, step| at.step(&step))
 }
 
-/// Returns what an item is called: its keys, or its only key with the value.
+/// Returns the label of an item: its keys, or its only key with the value.
 fn label_of(item: NodeRef<'_>) -> String {
     let mut entries = item.entries();
     match (entries.next(), entries.next()) {
@@ -103,14 +103,14 @@ pub(crate) fn item_values(list: &Shape) -> Vec<String> {
     texts
 }
 
-/// Returns one item for each form that items may have: the example of its docs, or its tag and what it needs. Forms in
-/// which anything may be mean nothing.
+/// Returns one item per form: the example of its docs, or its tag and its required keys. Forms that allow any key
+/// have no snippet.
 fn forms(item: &Shape) -> Vec<Snippet> {
     let variants = item.variants().into_iter().filter(|variant| !variant.shape.is_open());
     variants.filter_map(|variant| form(&variant)).collect()
 }
 
-/// What goes with a tag, beside the keys that are there: entries without indentation.
+/// Returns the entries that a tag requires besides the existing keys, without indentation.
 pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool) -> Option<Snippet> {
     let (_, whole) = form_text(variant)?;
     let document = Document::read_cut(&whole, ScalarRules::Yaml12);
@@ -160,7 +160,7 @@ fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     Some((key, own.unwrap_or_else(needed)))
 }
 
-/// Whether only one value may be at a place.
+/// Whether a place allows only one value.
 fn is_fixed(shape_at: &dyn Fn(&Pointer) -> Option<Shape>, at: &Pointer) -> bool {
     shape_at(at).is_some_and(|shape| shape.values().len() == 1)
 }
@@ -182,8 +182,8 @@ impl Snippet {
         self
     }
 
-    /// Returns a stop at every value that the author chooses. `shape_at` is what the schema says at a place of the
-    /// text.
+    /// Returns a snippet with a tab stop at every value that the author chooses. `shape_at` returns the schema at a
+    /// place of the text.
     fn of(label: String, text: String, shape_at: &dyn Fn(&Pointer) -> Option<Shape>) -> Snippet {
         Snippet::with_fixed(label, text, &|at| is_fixed(shape_at, at))
     }
@@ -208,7 +208,7 @@ impl Snippet {
     }
 }
 
-/// Escapes what has a meaning in snippets, outside of tab stops.
+/// Escapes characters that are special in snippets, outside of tab stops.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -251,7 +251,7 @@ fn keys(node: NodeRef<'_>) -> String {
     node.entries().map(|entry| entry.key.key_text()).collect::<Vec<_>>().join(", ")
 }
 
-/// Some bytes of a text, its further lines moved to a column.
+/// Returns a range of a text with all lines but the first moved to a column.
 fn dedented(text: &str, range: Range<usize>, column: usize) -> String {
     let start = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
     let own = range.start - start;
@@ -265,7 +265,7 @@ fn dedented(text: &str, range: Range<usize>, column: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a node's text with its further lines moved to the left as far as the least indented one.
+/// Returns a text with all lines but the first moved left, as far as the least indented one allows.
 pub(crate) fn moved_left(text: &str) -> String {
     let least =
         text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
@@ -275,7 +275,7 @@ pub(crate) fn moved_left(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns what is between the brackets of a list of plain words: they are written in one go.
+/// Returns the text between the brackets of a list of plain words, which is a single tab stop.
 fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
     let range = node.own_range();
     let is_plain = |item: NodeRef<'_>| item.style() == Some(Style::Plain);
@@ -285,7 +285,7 @@ fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
     (is_short && is_flow).then(|| range.start + 1..range.end - 1)
 }
 
-/// The bytes of all values that are scalars, without quotes.
+/// Collects the ranges of all scalar values, without quotes.
 fn scalars(node: NodeRef<'_>, at: &Pointer, is_fixed: &dyn Fn(&Pointer) -> bool, found: &mut Vec<Range<usize>>) {
     if let Some(inner) = short_list(node) {
         found.push(inner);

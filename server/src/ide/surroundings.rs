@@ -1,5 +1,5 @@
-//! What a claim about the surroundings of a run would see now: variables of the environment, and who would be asked. Nobody
-//! is asked to find out.
+//! Shows what a claim about the environment of a run would see now: variables, and the address that would be called. No
+//! request is sent.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use speclens_schema::{
 
 use super::{card, hover::Hover, last_run::written_at, latest::Latest, values::Values};
 
-/// What a run would find.
+/// The environment of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'s> {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
-    /// The gateway in force; `None` where the suite has none.
+    /// The gateway in force; `None` if the suite has none.
     pub gateway: Option<&'s Gateway>,
-    /// The time, and what is on the disk.
+    /// The time and the files on the disk.
     pub values: Values<'s>,
 }
 
-/// Returns what the claim at a place would see now, and what it saw last where that takes a request. `None` outside of keys and
-/// values of claims, and for claims about something else.
+/// Returns what the claim at a place would see now, and its last response if it takes a request. `None` outside of keys
+/// and values of claims, and for other claims.
 pub(crate) fn hover(
     document: &Document,
     offset: usize,
@@ -58,7 +58,7 @@ pub(crate) fn hover(
     (!parts.is_empty()).then(|| Hover { range, markdown: parts.join("\n\n"), page: None })
 }
 
-/// Returns what templates stand for before anything has run.
+/// Returns the values of templates before anything has run.
 fn context(values: Values<'_>) -> Context {
     let known = VARIABLES.iter().filter_map(|known| Some((known.name.to_owned(), values.of(known.name)?)));
     let known: BTreeMap<String, String> = known.collect();
@@ -68,7 +68,7 @@ fn context(values: Values<'_>) -> Context {
     }
 }
 
-/// Returns which variables are set. A value is never shown. At the name of one of them, this one.
+/// Returns which variables are set, never their values. At the name of one variable, only that one.
 fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Option<String>) -> String {
     let is_one = need.names.iter().any(|name| name == named);
     let names = need.names.iter().filter(|name| !is_one || *name == named);
@@ -83,7 +83,7 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
     format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns who would be asked.
+/// Returns the address that would be called.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     let address = card::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
@@ -94,7 +94,7 @@ fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     }
 }
 
-/// Returns what was answered when the test ran last.
+/// Returns the last response that the test recorded.
 fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
     let (case, outcome) = latest.own().find(|(known, _)| known.name == case)?;
     let claim: &Claim = case.claims.get(claim)?;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::ide::fixture::Fixture;
 
-    /// Returns a run in which the gateway was not well.
+    /// Returns a run in which the gateway reported an error.
     fn unwell(subject: &Subject) -> RunResult {
         let need = |address| Need::Response(ResponseNeed { address, moment: Moment::Before });
         let answer = |status| Answer::Response(ResponseAnswer { status: Some(status), ..ResponseAnswer::default() });

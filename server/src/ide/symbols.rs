@@ -1,4 +1,4 @@
-//! The outline: sections, tests, claims. Whatever can be read is in it, also in damaged documents.
+//! The outline: sections, tests, claims. It includes everything that can be read, even in damaged documents.
 
 use std::{ops::Range, rc::Rc};
 
@@ -16,21 +16,21 @@ use super::{
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it does, in one line.
+    /// A one-line summary.
     pub detail: String,
-    /// Its kind.
+    /// The kind.
     pub kind: SymbolKind,
-    /// All of it.
+    /// The full range.
     pub range: Range<usize>,
-    /// Its name in the text; within `range`.
+    /// The range of the name; within `range`.
     pub selection: Range<usize>,
-    /// What it consists of.
+    /// Nested entries.
     pub children: Vec<Symbol>,
 }
 
-/// What an entry of the outline is.
+/// Kinds of outline entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SymbolKind {
     /// A top-level key.
@@ -60,7 +60,7 @@ pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     whole.collect()
 }
 
-/// Extends an entry to the end of what it consists of: in damaged text, the node may end before its children.
+/// Extends an entry to the end of its children: in damaged text, the node may end before them.
 fn enclose(symbol: &mut Symbol) {
     for child in &mut symbol.children {
         enclose(child);
@@ -70,7 +70,7 @@ fn enclose(symbol: &mut Symbol) {
 
 /// A part of the outline.
 pub(crate) struct Section<'d> {
-    /// Its own entry; `None` where the root is a list. What its items consist of is not below it.
+    /// Its own entry; `None` if the root is a list. It does not contain the entries of its items.
     pub symbol: Option<Symbol>,
     /// The items that have entries below it.
     pub items: Vec<Items<'d>>,
@@ -84,17 +84,17 @@ pub(crate) struct Items<'d> {
 }
 
 impl<'d> Items<'d> {
-    /// Returns what their entries depend on beside their text.
+    /// Returns the data, besides their text, that their entries depend on.
     pub(crate) fn circumstances(&self) -> u64 {
         self.kind.id
     }
 
-    /// Whether one of them is called after its place.
+    /// Whether one of them is named after its index.
     pub(crate) fn has_nameless(&self) -> bool {
         self.group.items().any(|item| self.kind.name(item).is_none())
     }
 
-    /// Returns their entries, with all that they consist of.
+    /// Returns their entries, including nested ones.
     pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> {
         let items = self.group.items().zip(self.group.numbers());
         items.filter_map(|(node, number)| {
@@ -128,20 +128,20 @@ pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> 
     sections.collect()
 }
 
-/// Something that a search through the workspace finds.
+/// A workspace symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Landmark {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is in.
+    /// The name of the enclosing symbol.
     pub container: Option<String>,
-    /// Its kind.
+    /// The kind.
     pub kind: SymbolKind,
-    /// Its name in the text.
+    /// The range of the name.
     pub selection: Range<usize>,
 }
 
-/// Returns what a search through the workspace finds in a document: tests, named entries, and contracts as such.
+/// Returns the workspace symbols of a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
 pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
@@ -185,7 +185,7 @@ fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Items<'d>> {
     groups.map(|group| Items { kind: Rc::clone(&kind), group }).collect()
 }
 
-/// Returns what a section holds that is not a list of mappings.
+/// Returns the entries of a section that is not a list of mappings.
 fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
     match shape.item().filter(|item| item.kind() == Type::Mapping) {
         Some(_) => Vec::new(),
@@ -199,15 +199,15 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
     Symbol { name: named(&entry.key.key_text()), detail, kind, range, selection: key, children: Vec::new() }
 }
 
-/// What the items of a list are.
+/// The type of a list's items.
 struct ItemKind {
-    /// The number of their type.
+    /// An id of the type.
     id: u64,
-    /// The key of their name.
+    /// The key that holds their name.
     naming: Option<&'static str>,
-    /// The keys below which their claims are.
+    /// The keys that contain their claims.
     claims: Vec<&'static str>,
-    /// The keys one of which says what they do.
+    /// The alternative keys that define their action.
     alternatives: Vec<&'static str>,
 }
 
@@ -225,14 +225,14 @@ impl ItemKind {
         let head = range.start..node.entries().next().map_or(range.end, |entry| entry.key.range().end);
         let detail = self.alternatives.iter().find_map(|field| {
             let text = first_line_of(node.get(field)?.text()?)?;
-            // A command speaks for itself.
+            // A command needs no prefix.
             Some(if *field == "command" { text } else { format!("{field} {text}") })
         });
         let kind = if is_test { SymbolKind::Test } else { SymbolKind::Entry };
         let noun = if is_test { "test" } else { "entry" };
         let name = match name.and_then(NodeRef::text) {
             Some(name) => named(name),
-            // A text that names a file of items.
+            // A text that names a file with items.
             None if node.shape() == NodeShape::Scalar && node.text().is_some_and(|text| text.contains("://")) => {
                 let name = named(node.text().unwrap_or_default());
                 let kind = SymbolKind::Entry;
@@ -252,7 +252,7 @@ impl ItemKind {
         Some(Symbol { name, detail: detail.unwrap_or_default(), kind, selection, range, children: self.claims(node) })
     }
 
-    /// Returns the claims of a test, one per key or item. Those behind an alias are elsewhere.
+    /// Returns the claims of a test, one per key or item. Those behind an alias are at another place.
     fn claims(&self, node: NodeRef<'_>) -> Vec<Symbol> {
         let held = self.claims.iter().filter_map(|field| node.get(field));
         let held = held.filter(|held| !held.is_through_alias() && held.alias().is_none());
@@ -264,12 +264,12 @@ impl ItemKind {
     }
 }
 
-/// Whether claims are below a key: in a mapping, or as the items of a list.
+/// Whether a key contains claims: in a mapping, or as the items of a list.
 fn holds_claims(shape: &Shape) -> bool {
     shape.holds_claims() || shape.item().is_some_and(|item| item.holds_claims())
 }
 
-/// Returns a claim that is an item of a list: its first entry says which one.
+/// Returns a claim that is an item of a list: its first entry is the type.
 fn claim(item: NodeRef<'_>) -> Option<Symbol> {
     if item.is_through_alias() || item.alias().is_some() {
         return None;
@@ -309,7 +309,7 @@ fn parts(value: NodeRef<'_>) -> String {
     line
 }
 
-/// Returns a scalar in one line; how many things a list has.
+/// Returns a scalar in one line; for a list, the number of its items.
 fn brief(value: NodeRef<'_>) -> String {
     match value.shape() {
         NodeShape::Scalar => value.text().and_then(first_line_of).unwrap_or_default(),
@@ -329,7 +329,7 @@ fn first_line_of(text: &str) -> Option<String> {
     Some(if is_cut { format!("{words} …") } else { words })
 }
 
-/// Editors refuse symbols without a name.
+/// Returns a name that is not empty: editors refuse symbols without a name.
 fn named(name: &str) -> String {
     if name.trim().is_empty() { "(empty)".to_owned() } else { name.to_owned() }
 }

@@ -18,9 +18,9 @@ pub(crate) struct Tally {
     pub subject: Subject,
     /// The worst of the attempts.
     pub worst: Status,
-    /// How many passed.
+    /// Number of attempts that passed.
     pub passed: usize,
-    /// How many there were.
+    /// Number of attempts.
     pub attempts: usize,
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> V
     tallies
 }
 
-/// Returns what the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it
-/// names, those that failed come first. `None` for a state that counts do not show.
+/// Returns the lens text for a test with several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. If there are more than it
+/// names, those that failed come first. `None` for a state that counts do not describe.
 pub(crate) fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
         CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,

@@ -1,5 +1,5 @@
-//! The meaning of what is inside texts: placeholders, the parts of regular expressions, the words of shell commands.
-//! Which texts are what, the schema says.
+//! Semantic tokens inside texts: placeholders, the parts of regular expressions, the words of shell commands.
+//! The schema says which texts are which.
 
 pub(crate) mod pattern;
 mod shell;
@@ -15,29 +15,29 @@ use speclens_schema::{
 
 use super::{parts::Part, walk, written::Written};
 
-/// A part of a text with a meaning. It does not hold a line break.
+/// A part of a text with a meaning. It contains no line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Its bytes.
+    /// The range of the token.
     pub range: Range<usize>,
-    /// Its kind.
+    /// The kind.
     pub kind: TokenKind,
 }
 
-/// What a part of a text is.
+/// Kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// `{{name}}`.
     Placeholder,
-    /// Letters of a regular expression that stand for themselves.
+    /// Literal characters of a regular expression.
     Pattern,
-    /// Any letter out of several: `[…]`, `\d`, `.`.
+    /// A character class: `[…]`, `\d`, `.`.
     Class,
-    /// What groups and separates: `(…)`, `|`.
+    /// A grouping or separating character: `(…)`, `|`.
     Group,
-    /// How often: `*`, `{2}`.
+    /// A quantifier: `*`, `{2}`.
     Quantifier,
-    /// A place between letters: `^`, `\b`.
+    /// A position between characters: `^`, `\b`.
     Anchor,
     /// A comment in a command.
     Comment,
@@ -45,11 +45,11 @@ pub(crate) enum TokenKind {
     String,
     /// A variable of the shell.
     Variable,
-    /// What joins commands, and redirects.
+    /// An operator that joins commands, or a redirection.
     Operator,
     /// `if`, `then` and the like.
     Keyword,
-    /// The word that is run.
+    /// The name of a command.
     Command,
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::tokens;
     use crate::ide::fixture::Fixture;
 
-    /// Each token on a line, with Unix and Windows line breaks, and emoji before.
+    /// Checks each token on a line, with Unix and Windows line breaks, and preceding emoji.
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
         let show = |text: &str| {

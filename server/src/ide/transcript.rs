@@ -1,4 +1,4 @@
-//! What a run of a test did, to read: a command as text, an agent as a page of Markdown.
+//! Transcripts of test runs: a command as plain text, an agent as a page of Markdown.
 
 mod answers;
 mod page;
@@ -19,10 +19,10 @@ use answers::{Asked, spent};
 use super::{latest::Latest, lens::CaseState};
 use page::page;
 
-/// The end of a text that was cut off.
+/// The note at the end of a truncated text.
 const CUT: &str = "(the rest was cut off at `limits.output_mib`)\n";
 
-/// How a transcript is written.
+/// The language of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     /// Plain text.
@@ -40,7 +40,7 @@ impl Language {
         }
     }
 
-    /// Returns the name that editors give it.
+    /// Returns its language id in editors.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Language::Text => "plaintext",
@@ -48,7 +48,7 @@ impl Language {
         }
     }
 
-    /// Returns the ending of its files.
+    /// Returns its file extension.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Language::Text => "txt",
@@ -57,7 +57,7 @@ impl Language {
     }
 }
 
-/// Returns what the last run of a test did, or why there is nothing to show.
+/// Returns the transcript of the last run of a test, or the reason why there is none.
 pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
     let Some(latest) = latest.filter(|latest| latest.suite.is_some()) else {
         return (format!("`{test}` has not been run yet"), Language::Text);
@@ -97,7 +97,7 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     (text, language)
 }
 
-/// Returns which preconditions of a test held when they were looked at.
+/// Returns which preconditions of a test held when they were checked.
 pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
     let found = result.cases.iter().find_map(|case| {
         let known = suite.cases.get(case.case).filter(|known| known.name == test)?;
@@ -118,7 +118,7 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
     format!("{title}{sentence}. Nothing was started to find out.\n\n{lines}")
 }
 
-/// Returns one attempt in full.
+/// Returns the transcript of one attempt.
 fn transcript(case: &str, attempt: &RunResult) -> String {
     let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
@@ -129,7 +129,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str(&format!("repetition: {}\n", attempt.repeat + 1));
     }
     let Some(evidence) = attempt.evidence.get() else {
-        // A run that has just begun may have replaced it: what was judged by it stays until that run has a result.
+        // A run that has just begun may have replaced it: verdicts based on it remain until that run has a result.
         text.push_str("the recording is gone: run the test again\n");
         push_judged(&mut text, judged);
         return text;
@@ -153,7 +153,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     if let Some(error) = &evidence.error {
         text.push_str(&format!("error: {}\n", error.message));
     }
-    // Who masked it may have said more.
+    // A note of the attempt may already say this and more.
     let masked =
         evidence.mask_note().filter(|masked| !attempt.notes.iter().any(|note| note.starts_with(masked.as_str())));
     for note in masked.iter().chain(&attempt.notes) {
@@ -167,7 +167,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     text
 }
 
-/// What each claim came to.
+/// Appends the verdict of each claim.
 fn push_judged(text: &mut String, judged: &[Judged]) {
     if !judged.is_empty() {
         text.push_str("\nassertions\n");
@@ -185,7 +185,7 @@ fn push_judged(text: &mut String, judged: &[Judged]) {
     }
 }
 
-/// What models answered to the questions of claims.
+/// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
     for asked in Asked::all(evidence) {
         text.push_str(&format!("\njudge {}\n", asked.judge));
@@ -213,7 +213,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// Returns what ended an act, after its subject.
+/// Returns the reason why an action ended, to follow its subject.
 pub(crate) fn ended_by(ended: Ended) -> &'static str {
     match ended {
         Ended::Exit => "ended when its process exited",
@@ -238,7 +238,7 @@ pub(super) fn mark(status: Status) -> char {
     }
 }
 
-/// Returns a text that cannot end its line.
+/// Returns a text without line breaks.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

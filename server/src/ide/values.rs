@@ -1,4 +1,4 @@
-//! What templates and paths stand for at this moment.
+//! Current values of templates and paths.
 
 use speclens_schema::{
     dialect::clawspec,
@@ -7,13 +7,13 @@ use speclens_schema::{
     template,
 };
 
-/// In front of a path that could be something else.
+/// The prefix of a path that would otherwise be ambiguous.
 const SCHEME: &str = "file://";
 
-/// Letters that make a path a pattern.
-const WILD: [char; 3] = ['*', '?', '['];
+/// Characters that make a path a pattern.
+const WILDCARDS: [char; 3] = ['*', '?', '['];
 
-/// What is known before anything runs.
+/// The values known before anything runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'v> {
     /// The files below the suite's directory.
@@ -23,7 +23,7 @@ pub(crate) struct Values<'v> {
 }
 
 impl Values<'_> {
-    /// Returns what a built-in name stands for now; `None` for one that only a run knows.
+    /// Returns the current value of a built-in name; `None` for one that only a run knows.
     pub(crate) fn of(&self, name: &str) -> Option<String> {
         match name {
             "today" => self.now.get(..10).map(str::to_owned),
@@ -54,7 +54,7 @@ impl Values<'_> {
         Some(expanded)
     }
 
-    /// Returns the path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or that
+    /// Returns the path below the suite's directory that a text refers to. `None` for a path elsewhere, or one that
     /// only a run knows.
     pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
         let path = self.path_with(shape.template(), text)?;
@@ -62,7 +62,7 @@ impl Values<'_> {
         Some(if base.is_empty() || path.starts_with('/') { path } else { format!("{base}/{path}") })
     }
 
-    /// Returns the directory from which a path counts, when it is not the root.
+    /// Returns the directory that a path is relative to, if it is not the root.
     pub(crate) fn base(&self, word: Option<Word>) -> &str {
         match word {
             Some(Word::File("handoff")) => clawspec::pipeline::handoff_base(self.files.place()),
@@ -70,7 +70,7 @@ impl Values<'_> {
         }
     }
 
-    /// Returns the same for a text that is filled by a kind of template.
+    /// Returns the path that a text refers to, with a given kind of template.
     pub(crate) fn path_with(&self, template: Option<&str>, text: &str) -> Option<String> {
         let text = self.expand_with(template, text)?;
         let path = text.strip_prefix(SCHEME).unwrap_or(&text);
@@ -83,9 +83,9 @@ impl Values<'_> {
         (!path.is_empty()).then(|| path.to_owned())
     }
 
-    /// Returns the pattern of files that a text is; `None` if it is one path.
+    /// Returns a text as a pattern of files; `None` if it is a single path.
     pub(crate) fn pattern(&self, shape: &Shape, text: &str) -> Option<String> {
-        shape.is_glob().then(|| self.path(shape, text)).flatten().filter(|path| path.contains(WILD))
+        shape.is_glob().then(|| self.path(shape, text)).flatten().filter(|path| path.contains(WILDCARDS))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A walk over everything that is written in a document. Aliases are not followed.
+//! Visits everything that is written in a document. Aliases are not followed.
 
 use std::{
     cell::RefCell,
@@ -15,8 +15,8 @@ use speclens_schema::{
 
 use super::parts::Part;
 
-/// What the schema says at many places of a document. Each mapping and list on the way is asked once: what
-/// holds for it may depend on all that it holds.
+/// The schema at many places of a document. It is computed once for each mapping and list on the way, because it
+/// may depend on their whole content.
 pub(crate) struct Shapes<'d> {
     document: &'d Document,
     file: SpecFile,
@@ -44,7 +44,7 @@ impl<'d> Shapes<'d> {
     }
 }
 
-/// Where a visited node is.
+/// The place of a visited node.
 pub(crate) struct Place<'w, 'd> {
     steps: &'w [Step<'d>],
     is_key: bool,
@@ -57,12 +57,12 @@ enum Step<'d> {
 }
 
 impl Place<'_, '_> {
-    /// Whether the node is a key. Its place is that of its value.
+    /// Whether the node is a key. The place of a key is that of its value.
     pub(crate) fn is_key(&self) -> bool {
         self.is_key
     }
 
-    /// Returns the place as a pointer; made only when asked for.
+    /// Returns the place as a pointer, computed on demand.
     pub(crate) fn pointer(&self) -> Pointer {
         self.steps.iter().fold(Pointer::root(), |pointer, step| match step {
             Step::Key(key) => pointer.key(&key.key_text()),
@@ -71,7 +71,7 @@ impl Place<'_, '_> {
     }
 }
 
-/// Visits the nodes of the blocks in which a text is, keys included. A node may be visited more than once.
+/// Visits the nodes of the blocks that contain a text, including keys. A node may be visited more than once.
 pub(crate) fn nodes_near<'d>(document: &'d Document, text: &str, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
     let Some(root) = document.root() else { return };
     let whole = String::from(document.text());
@@ -85,7 +85,7 @@ pub(crate) fn nodes_near<'d>(document: &'d Document, text: &str, visit: &mut imp
     }
 }
 
-/// Visits the scalars that touch a range, keys included.
+/// Visits the scalars that touch a range, including keys.
 pub(crate) fn scalars_in<'d>(
     document: &'d Document,
     range: &Range<usize>,
@@ -94,8 +94,8 @@ pub(crate) fn scalars_in<'d>(
     scalars(document, &Reach::Touching(range), visit);
 }
 
-/// Visits the scalars of a range that may read as a name or hold it, keys included. What holds no letters that may do is not
-/// looked into.
+/// Visits the scalars of a range that may be or contain a name, including keys. Nodes that cannot contain it are
+/// skipped.
 pub(crate) fn scalars_like<'d>(
     document: &'d Document,
     range: &Range<usize>,
@@ -117,11 +117,11 @@ fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut
     });
 }
 
-/// Returns the bytes at which a name may be written: those of its longest word that is written as it reads, and of
-/// everything that stands for other letters. `None` where it can be written in another way.
+/// Returns the bytes at which a name may be written: those of its longest word that is always written literally, and of
+/// everything that may represent other characters. `None` if it can be written in yet another way.
 fn places_of(document: &Document, range: &Range<usize>, name: &str) -> Option<Vec<usize>> {
     let is_word = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    // As keys, these are how numbers and truth values read.
+    // As keys, numbers and booleans have these texts.
     if !is_word || matches!(name, "true" | "false" | "inf" | "NaN") {
         return None;
     }
@@ -136,8 +136,8 @@ fn places_of(document: &Document, range: &Range<usize>, name: &str) -> Option<Ve
     Some(places)
 }
 
-/// Visits the scalar values that touch a range and of which the schema knows something, each with what it
-/// says there, and the mapping around it. Each mapping is asked once.
+/// Visits the scalar values that touch a range and are known to the schema, each with its schema and the mapping
+/// around it. The schema of each mapping is computed once.
 pub(crate) fn values<'d>(
     document: &'d Document,
     file: SpecFile,
@@ -149,20 +149,20 @@ pub(crate) fn values<'d>(
     }
 }
 
-/// Visits the values of a part of a document, each with what the schema says there, and the mapping around it.
+/// Visits the values of a part of a document, each with its schema and the mapping around it.
 pub(crate) fn values_of<'d>(part: &Part<'d>, visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>)) {
     for node in part.nodes() {
         values_below(node, &part.shape.at(Some(node)), part.around, &Reach::Everything, visit);
     }
 }
 
-/// Which nodes are looked into.
+/// The nodes to visit.
 enum Reach<'r> {
-    /// All.
+    /// All nodes.
     Everything,
-    /// Those that touch a range.
+    /// Nodes that touch a range.
     Touching(&'r Range<usize>),
-    /// Those in which one of these bytes is, which are sorted.
+    /// Nodes that contain one of these bytes, which are sorted.
     Holding(&'r [usize]),
 }
 
@@ -197,13 +197,13 @@ impl Reach<'_> {
     }
 }
 
-/// Returns the items of a list in which one of these bytes is. Of a long list, only these are looked at.
+/// Returns the items of a list that contain one of these bytes. Other items of a long list are not read.
 fn items_holding<'d>(list: NodeRef<'d>, places: &[usize]) -> Vec<(usize, NodeRef<'d>)> {
     let own = list.own_range();
     let mut left = &places[places.partition_point(|at| *at < own.start)..];
     let mut found = Vec::new();
     while let Some(&place) = left.first().filter(|place| **place < own.end) {
-        // Where an item ends, the next one may begin.
+        // The next item may begin where one ends.
         let around = list.items_in(&(place..place)).find(|(_, item)| item.own_range().end > place);
         found.extend(around);
         let end = around.map_or(place + 1, |(_, item)| item.own_range().end);

@@ -1,23 +1,23 @@
-//! A text and where each of its letters was written: through quotes, escapes, folded lines and block
+//! Maps each character of a text to its place in the source: through quotes, escapes, folded lines and block
 //! scalars.
 
 use std::{iter::Peekable, ops::Range, str::CharIndices};
 
 use speclens_schema::document::{NodeRef, Style};
 
-/// A scalar's text with the places of its letters.
+/// A scalar's text with the places of its characters.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
-    /// Its meaning.
+    /// The text it represents.
     pub text: String,
-    /// Where it begins, when every letter is as it is.
+    /// The start, if every character is written literally.
     start: usize,
-    /// For each byte of the text, where its letter is written; nothing when every letter is as it is.
+    /// For each byte of the text, the place of its character; `None` if every character is written literally.
     places: Option<Vec<(usize, usize)>>,
 }
 
 impl Written {
-    /// Returns the text of a scalar where it was written. Nothing for anything but scalars, and for aliases.
+    /// Returns the text of a scalar with its places; `None` for other nodes and for aliases.
     pub(crate) fn of(node: NodeRef<'_>) -> Option<Written> {
         if node.alias().is_some() {
             return None;
@@ -69,7 +69,7 @@ impl Written {
             let skipped = columns.min(indent(words));
             let is_text = !is_blank(words) && !words[skipped..].starts_with([' ', '\t']);
             if is_folded && was_text && is_text && reader.text.ends_with('\n') {
-                // One line break between two lines of words is a blank; more are one break less.
+                // One line break between two lines of words is a blank; of several, one is dropped.
                 reader.text.pop();
                 match reader.text.ends_with('\n') {
                     true => drop(reader.places.pop()),
@@ -91,7 +91,7 @@ impl Written {
         reader.done(start)
     }
 
-    /// Returns where a part of the text is written. In several pieces when it takes several lines: none holds a line
+    /// Returns where a part of the text is written. A part on several lines has several pieces: none contains a line
     /// break, or the blanks around it.
     pub(crate) fn pieces(&self, part: Range<usize>, source: &ropey::Rope) -> Vec<Range<usize>> {
         let Some(places) = &self.places else {
@@ -100,7 +100,7 @@ impl Written {
         let mut pieces: Vec<Range<usize>> = Vec::new();
         for (at, letter) in self.text[part.clone()].char_indices() {
             let (from, to) = places[part.start + at];
-            // A line break, or a fold that stands for a blank.
+            // A line break, or a fold that represents a blank.
             let is_break = letter == '\n' || source.byte_slice(from..to).chars().any(|letter| letter == '\n');
             match pieces.last_mut() {
                 _ if is_break => pieces.push(to..to),
@@ -112,7 +112,7 @@ impl Written {
         pieces
     }
 
-    /// Where a part of the text is written, from its first letter to its last.
+    /// Returns where a part of the text is written, from its first character to its last.
     pub(crate) fn range(&self, part: Range<usize>) -> Range<usize> {
         match &self.places {
             None => self.start + part.start..self.start + part.end,
@@ -126,7 +126,7 @@ impl Written {
         }
     }
 
-    /// Returns the place in the text of a place in the document; nothing outside of the text.
+    /// Returns the offset in the text of a place in the document; `None` outside of the text.
     pub(crate) fn offset(&self, at: usize) -> Option<usize> {
         match &self.places {
             None => at.checked_sub(self.start).filter(|at| *at <= self.text.len()),
@@ -165,7 +165,7 @@ impl<'s> Reader<'s> {
         Written { text: self.text, start, places: Some(self.places) }
     }
 
-    /// A scalar that is between its neighbours on the same line, and perhaps on more lines.
+    /// Reads a scalar in flow style, which may span several lines.
     fn flow(&mut self, style: Style) {
         while let Some((at, letter)) = self.letters.next() {
             match letter {
@@ -182,7 +182,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A letter that began at `at` and ends where the next one begins.
+    /// Adds a character that began at `at` and ends where the next one begins.
     fn put(&mut self, letter: char, at: usize) {
         let end = self.here();
         self.push(letter, self.start + at, self.start + end);
@@ -192,7 +192,7 @@ impl<'s> Reader<'s> {
         self.letters.peek().map_or(self.source.len(), |(at, _)| *at)
     }
 
-    /// Line breaks with the blanks around them: one is a blank, more are one break less.
+    /// Reads line breaks with the blanks around them: one is a blank, of several one is dropped.
     fn fold(&mut self, at: usize) {
         let written = self.source[..at].len() - self.source[..at].trim_end_matches([' ', '\t']).len();
         for _ in 0..written.min(self.text.len() - self.text.trim_end_matches([' ', '\t']).len()) {
@@ -218,7 +218,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// An escape of a text in double quotes.
+    /// Reads an escape of a text in double quotes.
     fn escape(&mut self, at: usize) {
         let Some((_, letter)) = self.letters.next() else { return self.put('\\', at) };
         let digits = match letter {
@@ -226,7 +226,7 @@ impl<'s> Reader<'s> {
             'u' => 4,
             'U' => 8,
             '\n' | '\r' => {
-                // An escaped line break is none, nor are the blanks after it.
+                // An escaped line break is skipped, as are the blanks after it.
                 while self.letters.peek().is_some_and(|(_, next)| matches!(next, ' ' | '\t' | '\n')) {
                     self.letters.next();
                 }

@@ -1,5 +1,5 @@
-//! Fills the index from the disk: what version control ignores is omitted, bounds are kept, and work that was overtaken
-//! is given up.
+//! Fills the index from the disk: files that version control ignores are omitted, limits are kept, and obsolete work
+//! is abandoned.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,50 +21,50 @@ use crate::{
     scope::{Scopes, is_main_name},
 };
 
-/// Maximum number of YAML files that that are not ours are looked at.
+/// Maximum number of YAML files read that are not spec files.
 const STRANGERS: usize = 100_000;
 
-/// More changes at once are found faster by looking at everything.
+/// Above this number of changes, reading everything is faster.
 const CHANGES: usize = 500;
 
-/// What the index asks while it is filled.
+/// Data that the index needs from its owner.
 pub(crate) trait Host {
-    /// Returns what files belong to.
+    /// Returns the scopes of files.
     fn scopes(&self) -> &Scopes;
-    /// Returns the unit of columns, and how much is held.
+    /// Returns the unit of columns, and the limits of the index.
     fn terms(&self) -> (Encoding, Limits);
-    /// Something was looked at.
+    /// Called when work has finished.
     fn finished(&self, outcome: &Outcome);
 }
 
-/// What came of looking.
+/// The result of the work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Main files came, went or changed: files may belong elsewhere.
+    /// Whether main files were created, deleted or changed: files may belong to other suites.
     pub suites_changed: bool,
-    /// Why files are missing, when that was not so before.
+    /// The reason why files are missing, if that is new.
     pub cut: Option<String>,
 }
 
-/// Looks at files until the index is stopped. Blocks its thread.
+/// Reads files until the index is stopped. Blocks its thread.
 pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
     while let Some(job) = index.next() {
         let looked = catch_unwind(AssertUnwindSafe(|| perform(index, host, &job)));
         match looked {
             Ok(Some(outcome)) => host.finished(&outcome),
-            // The next job looks at everything; it must be as thorough as this one had to be.
+            // The next job reads everything; it must be as thorough as this one had to be.
             Ok(None) => job.whole.into_iter().for_each(|depth| index.look_at_all(depth)),
             Err(_) => tracing::error!("reading the workspace failed; speclens tries again after the next change"),
         }
     }
 }
 
-/// Whether a file of this name says which files are omitted.
+/// Whether a file of this name decides which files are omitted.
 pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
-/// Does the work; `None` if it was overtaken.
+/// Does the work; `None` if it became obsolete.
 fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
     let scopes = host.scopes();
     let (encoding, limits) = host.terms();
@@ -114,14 +114,14 @@ struct Scan<'s> {
     found: BTreeMap<PathBuf, Known>,
     strangers: BTreeMap<PathBuf, Stamp>,
     bytes: u64,
-    /// Files that become ours only when a suite names them.
+    /// Files that are spec files only if a suite names them.
     loose: Vec<PathBuf>,
     outcome: Outcome,
     cut: Option<String>,
 }
 
 impl Scan<'_> {
-    /// Looks at every file of the workspace. Nothing when that was overtaken.
+    /// Reads every file of the workspace; `None` if that became obsolete.
     fn all(&mut self) -> Option<()> {
         if self.depth == Depth::Everything {
             self.scopes.forget();
@@ -141,7 +141,7 @@ impl Scan<'_> {
             }
             self.named_by_patterns(&folder.join(Config::FILE), &folder)?;
         }
-        // Only now is it known which suites there are.
+        // All suites are known only now.
         if self.scopes.has_mains_by_content() {
             self.scopes.forget();
             let parts = self
@@ -164,8 +164,8 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Looks at the scenario contracts that the patterns of a workspace name: version control may ignore them. `settings` is
-    /// the path of its settings, whether there are any or not. Nothing when that was overtaken.
+    /// Reads the scenario contracts that the patterns of a workspace name: version control may ignore them. `settings`
+    /// is the path of its settings, which may not exist. `None` if that became obsolete.
     fn named_by_patterns(&mut self, settings: &Path, folder: &Path) -> Option<()> {
         let Some(patterns) = self.scopes.patterns_of(settings) else { return Some(()) };
         for path in patterns.files_below(folder) {
@@ -179,7 +179,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Looks at some files and directories, as far as they are neither gone nor ignored.
+    /// Reads some files and directories, unless they were deleted or are ignored.
     fn some(&mut self, paths: &BTreeSet<PathBuf>) -> Option<()> {
         let concerned = |path: &Path| path.ancestors().any(|above| paths.contains(above));
         self.found = self.before.clone();
@@ -193,7 +193,7 @@ impl Scan<'_> {
                 continue;
             }
             let mut walker = walk(&folder);
-            // Down to the files in question and no further: whether they are ignored is on the way.
+            // Only down to the files in question: ignore files on the way decide whether they are ignored.
             walker.filter_entry(move |entry| {
                 let here = entry.path();
                 wanted.iter().any(|wanted| wanted.starts_with(here)) || here.ancestors().any(|it| wanted.contains(it))
@@ -224,7 +224,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Looks at an entry of a directory.
+    /// Reads an entry of a directory.
     fn visit(&mut self, path: &Path, kind: Option<fs::FileType>) {
         let is_yaml = path.file_name().and_then(|name| name.to_str()).is_some_and(kind::is_yaml);
         if is_yaml && !kind.is_some_and(|kind| kind.is_dir()) {
@@ -277,7 +277,7 @@ impl Scan<'_> {
             self.scopes.know_main(path);
         }
         self.bytes += if is_known { 0 } else { stamp.length };
-        // What the editor holds counts; when it is closed, the file is looked at again.
+        // The editor's text takes precedence; when it is closed, the file is read again.
         let is_read = !self.scopes.is_open(path);
         let facts = if is_read {
             let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
@@ -289,7 +289,7 @@ impl Scan<'_> {
         self.found.insert(path.to_owned(), Known { stamp, facts: Arc::new(facts), is_read });
     }
 
-    /// Returns why no more files are held.
+    /// Returns the reason why no more files are kept.
     fn reason(&self) -> String {
         let bound = if self.found.len() >= self.limits.files {
             format!("`index.files` allows {}", self.limits.files)
@@ -321,7 +321,7 @@ impl Stamp {
     }
 }
 
-/// Returns the folders that are in no other.
+/// Returns the folders that are not inside another one.
 fn outermost(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let distinct: BTreeSet<PathBuf> = folders.into_iter().collect();
     let is_inner = |folder: &PathBuf| folder.ancestors().skip(1).any(|above| distinct.contains(above));

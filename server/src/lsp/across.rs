@@ -1,4 +1,4 @@
-//! Names across files: where they come from and are used, and other names for them, in open and closed files.
+//! Names across files: definition, references and rename, in open and closed files.
 
 use std::path::PathBuf;
 
@@ -23,21 +23,21 @@ use crate::{
     scope::Scope,
 };
 
-/// A name that other files may hold as well.
+/// A name that other files may contain as well.
 pub(super) struct Crossing {
     kind: &'static str,
     name: String,
-    /// Within what it means the same.
+    /// The scope of the name: a directory, or the file that defines it.
     home: PathBuf,
     scope: Scope,
-    /// The place that was asked about.
+    /// The place at the cursor.
     at: Mention,
-    /// Its places in the document itself.
+    /// The places of the name in the document itself.
     own: Vec<Mention>,
 }
 
 impl Crossing {
-    /// Returns the name that was found in a document, if it is such a one.
+    /// Returns the name that was found in a document, if other files may contain it.
     pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<Crossing> {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
@@ -66,7 +66,7 @@ impl Crossing {
         all.into_iter().filter(is_same).collect()
     }
 
-    /// Returns every place, those of the document itself first. The second part says whether the name comes from there.
+    /// Returns every place, those of the document itself first, and whether it is a definition.
     pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
         session.index.settle(PATIENCE);
         let own = self.own.iter().map(|mention| {
@@ -84,7 +84,7 @@ impl Crossing {
         places
     }
 
-    /// Returns the edits that give it another name, by document; or why there are none.
+    /// Returns the edits that rename it, by document; or the reason why it is impossible.
     pub(super) fn rename(
         &self,
         session: &Session,
@@ -128,7 +128,7 @@ impl Crossing {
             return Ok(all);
         }
         for other in others.iter().filter(|other| self.is_in(other, &self.name)) {
-            // What is on the disk now counts, not what was there when it was indexed.
+            // The current file on the disk counts, not its state when it was indexed.
             let document = match (&other.open, &other.path) {
                 (Some((_, open)), _) => open.document.clone(),
                 (None, Some(path)) => {
@@ -153,8 +153,8 @@ impl Crossing {
         Ok(all)
     }
 
-    /// Whether the place defines one of several things with the name: then it gets a name of its own. Which of them a
-    /// reference means is not known.
+    /// Whether the place defines one of several things with the name: then only that one is renamed. Which of them a
+    /// reference means is unknown.
     fn is_one_of_several(&self, others: &[Source]) -> Result<bool, String> {
         let own = self.own.iter().filter(|mention| mention.place.is_definition).count();
         let elsewhere = others.iter().flat_map(|other| other.facts.places(self.kind, &self.name, &self.home));
@@ -168,7 +168,7 @@ impl Crossing {
         other.facts.places(self.kind, name, &self.home).next().is_some()
     }
 
-    /// Two things must not come to have one name.
+    /// Returns an error if two things would get the same name.
     fn refuse_a_collision(&self, others: &[Source], snapshot: &Snapshot, to: &str) -> Result<(), String> {
         let all = crossing::mentions(&snapshot.document, self.scope.file, &self.scope.place);
         let is_own = all.iter().any(|mention| {
@@ -188,7 +188,7 @@ impl Crossing {
     }
 }
 
-/// Returns a range as the client names it.
+/// Returns a range in LSP's form.
 pub(super) fn range(span: Span) -> lsp::Range {
     let place = |(line, character): (u32, u32)| lsp::Position { line, character };
     lsp::Range { start: place(span.start), end: place(span.end) }

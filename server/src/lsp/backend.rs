@@ -1,4 +1,4 @@
-//! What the client may ask: one short handler per message of the table in [`methods`].
+//! Handlers of client messages: one short function per message of the table in [`methods`].
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use super::{
     transport::{self, Piece},
 };
 
-/// Maximum number of lists of completions that can be asked about: clients ask about the last one.
+/// Maximum number of completion lists that can be resolved: clients resolve items of the last one.
 const OFFERED: usize = 8;
 
-/// The framework's view of the session.
+/// The session as the framework's service.
 #[derive(Clone)]
 pub(super) struct Backend {
     session: Arc<Session>,
 }
 
-/// `speclens/trust`: the client learned that the user trusts the workspace, or no longer does.
+/// `speclens/trust`: the user granted or withdrew trust in the workspace.
 #[derive(Debug, Deserialize)]
 pub(super) struct TrustParams {
     trusted: bool,
@@ -47,16 +47,16 @@ impl Backend {
 
     pub(super) async fn trust(&self, params: TrustParams) {
         self.session.state().trusted = params.trusted;
-        // Recordings are believed in trusted workspaces only.
-        self.session.analyse_all();
+        // Recordings are used in trusted workspaces only.
+        self.session.analyze_all();
     }
 
-    /// `window/workDoneProgress/cancel`: the user dismissed a run's progress.
+    /// `window/workDoneProgress/cancel`: the user dismissed the progress of a run.
     pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
         runs::cancel_by_token(&self.session, &params.token);
     }
 
-    /// Reads the client's settings; reports once what is wrong with them.
+    /// Reads the client's settings and reports their problems once.
     fn configure(&self, settings: &Value) {
         let (display, wrong) = Display::read(settings);
         let (fresh, lenses, hints): (Vec<String>, bool, bool) = {
@@ -78,10 +78,10 @@ impl Backend {
                 let _ = client.inlay_hint_refresh().await;
             }
         });
-        self.session.analyse_all();
+        self.session.analyze_all();
     }
 
-    /// Asks the client for its settings, without waiting for the answer.
+    /// Requests the client's settings, without waiting for the response.
     fn ask_for_configuration(&self) {
         let session = Arc::clone(&self.session);
         tokio::spawn(async move {
@@ -94,7 +94,7 @@ impl Backend {
         });
     }
 
-    /// Does work on a snapshot away from the transport. Nothing for a document that is not ours.
+    /// Runs a function on a snapshot outside of the transport; `None` for a document that is not a spec file.
     async fn with<T: Send + 'static>(
         &self,
         uri: &Uri,
@@ -103,7 +103,7 @@ impl Backend {
         self.with_on(&self.session.requests, uri, About::Document(&uri.0), work).await
     }
 
-    /// Returns the same on some threads, once the earlier changes about this are made.
+    /// Runs a function on a snapshot on the given threads, once earlier changes about this document are applied.
     async fn with_on<T: Send + 'static>(
         &self,
         pool: &Pool,
@@ -111,7 +111,7 @@ impl Backend {
         about: About<'_>,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        // A later change must not move what the client means, so this is taken in its turn; it is read elsewhere.
+        // A later change must not shift the positions of the request, so the snapshot is taken in turn.
         let snapshot = self.session.captured_in_turn(&uri.0);
         let settled = self.session.changes.look(about, || ());
         let (Ok(Some(snapshot)), Ok(())) = (snapshot.await, settled.await) else { return Ok(None) };
@@ -119,7 +119,7 @@ impl Backend {
         Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
 
-    /// Returns the same for answers that are a text of JSON already, in pieces.
+    /// Runs a function that returns a JSON text in pieces.
     async fn with_words<T>(
         &self,
         uri: &Uri,
@@ -128,7 +128,7 @@ impl Backend {
         past_the_framework(self.with(uri, work).await?)
     }
 
-    /// Does work on a snapshot that concerns other files, too, and may wait until they were read.
+    /// Runs a function on a snapshot that concerns other files as well, and may wait until they are read.
     async fn across<T: Send + 'static>(
         &self,
         uri: &Uri,
@@ -138,9 +138,9 @@ impl Backend {
         self.with_on(&self.session.patient, uri, About::All, move |snapshot| work(&session, snapshot)).await
     }
 
-    /// Looks from time to time for what the terminal records, where the client does not watch files.
+    /// Polls for recordings of the terminal if the client does not watch files.
     fn look_for_recordings(&self) {
-        /// One look at the time of a directory for each open suite.
+        /// Each time, the modification time of one directory per open suite is read.
         const EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 
         let session = Arc::clone(&self.session);
@@ -154,7 +154,7 @@ impl Backend {
     }
 }
 
-/// Sends an answer that is a text of JSON already, in pieces. The framework is left an empty one.
+/// Sends a result that is already a JSON text, in pieces. The framework gets an empty one.
 fn past_the_framework<T>(answer: Option<Vec<Piece>>) -> Result<Option<T>> {
     let sent = answer.map_or(Ok(()), transport::answer);
     sent.map(|()| None).map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
@@ -162,7 +162,7 @@ fn past_the_framework<T>(answer: Option<Vec<Piece>>) -> Result<Option<T>> {
 
 /// Returns the folders of the workspace.
 fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
-    // As JSON: the names are those of the specification, and what a client omits is null.
+    // As JSON: the names are those of the specification, and omitted members are null.
     let params = serde_json::to_value(params).unwrap_or_default();
     let uris: Vec<&str> = match params["workspaceFolders"].as_array() {
         Some(folders) => folders.iter().filter_map(|folder| folder["uri"].as_str()).collect(),
@@ -175,7 +175,7 @@ pub(super) fn panicked(panicked: Panicked) -> Error {
     failed(format!("the request failed inside the server: {panicked}"))
 }
 
-/// Returns a request that cannot be done, for a reason that the user can read.
+/// Returns the error for a failed request, with a message for the user.
 pub(super) fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
@@ -296,7 +296,7 @@ impl Backend {
         let at = uri.clone();
         let known = params.previous_result_id;
         let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at).into_report(known.as_deref());
-        // A client asks again for one document because another one changed.
+        // A client requests one document again because another one changed.
         let report = self.with_on(&self.session.requests, &uri, About::All, work).await?;
         past_the_framework::<DocumentDiagnosticReport>(report)?;
         Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(Default::default()))
@@ -439,7 +439,7 @@ impl Backend {
     pub(super) async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
         let session = Arc::clone(&self.session);
         let work = move || navigation::workspace_symbols(&session, &params.query);
-        // Where the server stops meanwhile, what is known is the answer.
+        // If the server stops in the meantime, the response is what is known.
         let _ = self.session.changes.look(About::All, || ()).await;
         let found = self.session.patient.perform(work).await.map_err(panicked)?;
         Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found)))
@@ -453,7 +453,7 @@ impl Backend {
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
         let session = Arc::clone(&self.session);
-        // Settings and files beside the document decide what is wrong; the index has no part in it, so nothing waits for it.
+        // Problems depend on settings and neighboring files but not on the index, so there is no need to wait for it.
         let work = move |snapshot: Snapshot| features::actions(&session, &snapshot, &params);
         self.with_on(&self.session.requests, &uri, About::All, work).await
     }
@@ -461,7 +461,7 @@ impl Backend {
     pub(super) async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
         let Some(uri) = fix_all::document_of(&action) else { return Ok(action) };
         let resolved = self.with(&uri, move |snapshot| fix_all::resolve(&snapshot, action)).await?;
-        // An edit of an older text would destroy the newer one.
+        // An edit of an older text would damage the newer one.
         resolved.flatten().ok_or_else(|| Error {
             code: ErrorCode::ContentModified,
             message: "the text has changed since then: request the actions again".into(),

@@ -1,7 +1,7 @@
-//! What messages of the client change. A change that looks at no file is made at once; what is left of it, and what comes
-//! after it, is done by threads of its own. Changes of one document are made in the order of the messages, and so are
-//! those of all; one that waits for a file holds up no other document. A request waits for the changes that concern it and
-//! came before it, and no later one is made before it has seen what they left.
+//! Applies the changes of client messages. A change that reads no file is applied at once; the rest, and whatever
+//! follows it, is done by background threads. Changes of one document are applied in the order of the messages, as are
+//! those of all documents; a change that waits for a file delays no other document. A request waits for the earlier
+//! changes that concern it, and no later one is applied before it has read the result.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -11,13 +11,13 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Number of threads that make changes: as many documents but one may wait for files before others do.
+/// Number of threads that apply changes: all but one may wait for files before other documents are delayed.
 pub(super) const THREADS: usize = 3;
 
 /// Work on a thread that may wait for files.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// What a change is about, or a request.
+/// The subject of a change or a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About<'a> {
     /// One document, by its address.
@@ -26,17 +26,17 @@ pub(super) enum About<'a> {
     All,
 }
 
-/// The changes that are not made yet.
+/// The pending changes.
 #[derive(Default)]
 pub(super) struct Changes {
     queue: Mutex<Queue>,
-    /// Rung when there is work, and at the end.
-    bell: Condvar,
+    /// Notified when there is work, and at the end.
+    wakeup: Condvar,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// In the order of the messages. Those that are being made stay here until they are.
+    /// In the order of the messages. A change remains here until it is applied.
     changes: VecDeque<Change>,
     next_number: u64,
     is_stopping: bool,
@@ -44,15 +44,15 @@ struct Queue {
 
 struct Change {
     number: u64,
-    /// The document that it is about; `None` for all.
+    /// The document it concerns; `None` for all.
     document: Option<String>,
-    /// `None` while it is being made.
+    /// `None` while it is being applied.
     work: Option<Job>,
-    /// What waits for it.
+    /// Work that waits for it.
     followers: Vec<Follower>,
 }
 
-/// What waits for several changes: the last one that lets go of it does it.
+/// Work that waits for several changes: the last change to complete runs it.
 type Follower = Arc<Mutex<Option<Job>>>;
 
 impl Change {
@@ -75,8 +75,8 @@ impl Queue {
         self.changes.push_back(Change { number, document, work: Some(work), followers: Vec::new() });
     }
 
-    /// Takes the first change that need not wait for another one. One of all waits for others of all only: a document
-    /// that waits for a file would hold up everything otherwise.
+    /// Takes the first change that need not wait for another one. One about all documents waits only for others about
+    /// all: otherwise a document that waits for a file would delay everything.
     fn take(&mut self) -> Option<(u64, Job)> {
         let mut busy: HashSet<&str> = HashSet::new();
         let mut is_all_busy = false;
@@ -90,22 +90,22 @@ impl Queue {
 }
 
 impl Changes {
-    /// Makes a change. What looks at no file is done before this returns, unless earlier changes have to be made first; it
-    /// returns what is left, which may wait for files.
+    /// Applies a change. Work that reads no file is done before this returns, unless earlier changes must be applied
+    /// first; `at_once` returns the rest, which may wait for files.
     pub(super) fn make(&self, about: About<'_>, at_once: impl FnOnce() -> Option<Job> + Send + 'static) {
         let is_free = !self.queue().changes.iter().any(|change| change.concerns(about));
-        // Messages come one at a time, so nothing is put in between.
+        // Messages arrive one at a time, so no other change can come between.
         let work: Option<Job> = match is_free {
             true => at_once(),
             false => Some(Box::new(move || at_once().into_iter().for_each(|rest| rest()))),
         };
         if let Some(work) = work {
             self.queue().push(about, work);
-            self.bell.notify_one();
+            self.wakeup.notify_one();
         }
     }
 
-    /// Takes a look when the changes about something are made that came before: at once, if there are none. Later ones
+    /// Calls `look` when the earlier changes about something are applied: at once if there are none. Later ones
     /// wait for it.
     pub(super) fn look<T: Send + 'static>(
         &self,
@@ -114,38 +114,38 @@ impl Changes {
     ) -> oneshot::Receiver<T> {
         let (answer, answered) = oneshot::channel();
         let look: Job = Box::new(move || {
-            // Who has gone away needs no answer.
+            // A receiver that was dropped needs no answer.
             let _ = answer.send(look());
         });
         let follower = Follower::new(Mutex::new(Some(look)));
         for change in self.queue().changes.iter_mut().filter(|change| change.concerns(about)) {
             change.followers.push(Arc::clone(&follower));
         }
-        let_go(follower);
+        run_if_last(follower);
         answered
     }
 
-    /// Makes changes until the server stops. Blocks its thread.
+    /// Applies changes until the server stops. Blocks its thread.
     pub(super) fn make_until_stopped(&self) {
         while let Some((number, work)) = self.next() {
             attempt(work);
-            // A later change must not be made before these have looked.
+            // A later change must not be applied before these have read the state.
             while let Some(followers) = self.made(number) {
-                followers.into_iter().for_each(let_go);
+                followers.into_iter().for_each(run_if_last);
             }
-            self.bell.notify_all();
+            self.wakeup.notify_all();
         }
     }
 
-    /// Makes no further changes.
+    /// Stops applying changes.
     pub(super) fn stop(&self) {
         let mut queue = self.queue();
         queue.is_stopping = true;
         let dropped = std::mem::take(&mut queue.changes);
         drop(queue);
-        // Requests that wait for them wait no longer.
+        // Requests that wait for them no longer wait.
         drop(dropped);
-        self.bell.notify_all();
+        self.wakeup.notify_all();
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -161,11 +161,11 @@ impl Changes {
             if let Some(work) = queue.take() {
                 return Some(work);
             }
-            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.wakeup.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Returns what waits for a change that was made; it leaves the queue when there is nothing.
+    /// Returns the work that waited for an applied change; the change leaves the queue when there is none.
     fn made(&self, number: u64) -> Option<Vec<Follower>> {
         let mut queue = self.queue();
         let place = queue.changes.iter().position(|change| change.number == number)?;
@@ -177,8 +177,8 @@ impl Changes {
     }
 }
 
-/// Does what waits for nothing else any more.
-fn let_go(follower: Follower) {
+/// Runs work that no longer waits for anything.
+fn run_if_last(follower: Follower) {
     if let Some(look) =
         Arc::into_inner(follower).and_then(|look| look.into_inner().unwrap_or_else(PoisonError::into_inner))
     {
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// Changes with their thread, and what was done in its order.
+    /// Changes with their thread, and a log of what was done.
     struct Bench {
         changes: Arc<Changes>,
         done: Arc<Mutex<Vec<&'static str>>>,
@@ -219,7 +219,7 @@ mod tests {
             move || done.lock().unwrap().push(what)
         }
 
-        /// A change of which nothing is left.
+        /// A change that is complete at once.
         fn quick(&self, about: About<'_>, what: &'static str) {
             let note = self.note(what);
             self.changes.make(about, move || {
@@ -228,7 +228,7 @@ mod tests {
             });
         }
 
-        /// Returns a change that waits for a file until the sender is dropped.
+        /// Returns a sender: the change waits until it is dropped.
         fn slow(&self, about: About<'_>, what: &'static str) -> mpsc::Sender<()> {
             let (release, held) = mpsc::channel::<()>();
             let note = self.note(what);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_when_the_server_stops_waits_no_longer() {
+    fn waiting_request_ends_when_server_stops() {
         let bench = Bench::new();
         let release = bench.slow(A, "never");
         let look = bench.look(A, "look");

@@ -1,33 +1,33 @@
-//! What is known of the client: what it can do, and what it wants to see.
+//! The capabilities of the client, and its display settings.
 
 use serde_json::Value;
 use speclens_schema::{document::Encoding, problem::Severity};
 use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
 
-/// What the client can do.
+/// The client's capabilities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abilities {
     /// The unit of its columns.
     pub encoding: Encoding,
-    /// It asks for diagnostics, so they are not pushed.
+    /// It pulls diagnostics, so they are not pushed.
     pub pulls_diagnostics: bool,
-    /// It asks again for diagnostics on request.
+    /// It refreshes diagnostics on request.
     pub refreshes_diagnostics: bool,
-    /// It asks again for lenses on request.
+    /// It refreshes lenses on request.
     pub refreshes_lenses: bool,
-    /// It asks again for hints on request.
+    /// It refreshes hints on request.
     pub refreshes_hints: bool,
-    /// It asks for the edit of an action when one is chosen.
+    /// It resolves the edit of an action when one is chosen.
     pub resolves_edits: bool,
-    /// It brings files into being as part of an edit.
+    /// It creates files as part of an edit.
     pub creates_files: bool,
     /// It understands snippets.
     pub snippets: bool,
-    /// It asks for the docs of a completion when they are to be shown.
+    /// It resolves the docs of a completion when they are to be shown.
     pub resolves_docs: bool,
-    /// It knows that a list of completions may say once what holds for all of its entries.
+    /// It supports defaults that apply to all items of a completion list.
     pub shares_completions: bool,
-    /// It opens the list of completions when an entry that was chosen asks for it.
+    /// It opens the completion list again when an inserted item asks for it.
     pub suggests_again: bool,
     /// It shows progress that the server begins.
     pub progress: bool,
@@ -35,29 +35,29 @@ pub(super) struct Abilities {
     pub watches_files: bool,
     /// It can be asked for its settings.
     pub configuration: bool,
-    /// It takes changes of documents with their versions.
+    /// It accepts versioned changes of documents.
     pub document_changes: bool,
-    /// It says that it puts questions to the person.
+    /// It declares that it shows questions to the user.
     pub asks: bool,
-    /// It shows lenses, so what came of a run is seen there.
+    /// It shows lenses, including the results of runs.
     pub shows_lenses: bool,
-    /// It shows transcripts itself. It says so like [`SUGGEST`].
+    /// It shows transcripts itself. Declared like [`SUGGEST`].
     pub shows_transcripts: bool,
-    /// It shows dry runs itself. It says so like [`SUGGEST`].
+    /// It shows dry runs itself. Declared like [`SUGGEST`].
     pub shows_dry_runs: bool,
-    /// It shows the preconditions of a test itself. It says so like [`SUGGEST`].
+    /// It shows the preconditions of a test itself. Declared like [`SUGGEST`].
     pub shows_preconditions: bool,
-    /// It asks the person who is to act, and runs the tests with that model. It says so like [`SUGGEST`].
+    /// It asks the user for a model, and runs the tests with that model. Declared like [`SUGGEST`].
     pub asks_for_models: bool,
     /// It opens a document when asked to.
     pub shows_documents: bool,
 }
 
-/// The command of a client that opens the list of completions. A client that has it says so among its experimental
+/// The client command that opens the completion list. A client that has it declares it in its experimental
 /// capabilities: `{"commands": {"commands": ["editor.action.triggerSuggest"]}}`.
 pub(super) const SUGGEST: &str = "editor.action.triggerSuggest";
 
-/// What a list of completions says once.
+/// The item properties that a completion list may define once.
 const SHARED: [&str; 3] = ["editRange", "insertTextFormat", "insertTextMode"];
 
 impl Default for Abilities {
@@ -90,9 +90,9 @@ impl Default for Abilities {
 }
 
 impl Abilities {
-    /// Reads them from the client's first message.
+    /// Reads them from the `initialize` request.
     pub(super) fn of(params: &InitializeParams) -> Abilities {
-        // As JSON: the names are those of the specification, and what a client omits is null.
+        // As JSON: the names are those of the specification, and omitted members are null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
         let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
@@ -139,8 +139,8 @@ impl Abilities {
     }
 }
 
-/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, except for one that
-/// offers UTF-32 alone.
+/// Returns UTF-8 if the client supports it, because it needs no conversion; else UTF-16, which every client supports
+/// unless it offers UTF-32 alone.
 fn encoding(params: &InitializeParams) -> Encoding {
     let offered = params.capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
     match offered {
@@ -154,14 +154,14 @@ fn encoding(params: &InitializeParams) -> Encoding {
     }
 }
 
-/// What the user wants to see. None of it changes what is right or wrong.
+/// The display settings of the user. None of them changes which problems there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Display {
-    /// How failing claims of the last run are shown; nothing when they are not shown.
+    /// The severity of failing claims of the last run; `None` if they are not shown.
     pub run_severity: Option<Severity>,
     /// Whether lenses are offered.
     pub code_lens: bool,
-    /// Whether hints are shown between the letters.
+    /// Whether inlay hints are shown.
     pub inlay_hints: bool,
 }
 
@@ -172,7 +172,7 @@ impl Default for Display {
 }
 
 impl Display {
-    /// Reads the client's settings. The second part says what is wrong with them.
+    /// Reads the client's settings. Also returns their problems.
     pub(super) fn read(settings: &Value) -> (Display, Vec<String>) {
         let mut display = Display::default();
         let mut wrong = Vec::new();

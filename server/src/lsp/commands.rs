@@ -1,4 +1,4 @@
-//! What the client may have executed: the commands of lenses and actions, by one table.
+//! Commands that the client may execute: those of lenses and actions, in one table.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use tower_lsp_server::{
 use super::{
     backend::{failed, panicked},
     convert, dry, features,
-    runs::{self, Begun, Chosen, Deed, End, Refused, Wanted},
+    runs::{self, Begun, Chosen, End, Operation, Refused, Wanted},
     session::{Captured, Session},
 };
 use crate::ide::{
@@ -23,13 +23,13 @@ use crate::ide::{
     transcript::{self, Language},
 };
 
-/// The answer that the person gives to have a folder trusted.
+/// The button with which the user trusts a folder.
 const TRUST: &str = "Trust and run";
 
-/// Why there is nothing to say about a document.
+/// The error for a document without results.
 const NOT_OPEN: &str = "this file is not open, or not a suite: open it first";
 
-/// The answer that the person gives to have every model of the suite at work.
+/// The choice of all models of the suite.
 const WHOLE_SUITE: &str = "the models of the suite";
 
 /// A command.
@@ -61,7 +61,7 @@ impl Name {
         Name::ShowStatus,
     ];
 
-    /// Returns what the client calls it.
+    /// Returns its name in LSP.
     fn as_str(self) -> &'static str {
         match self {
             Name::Run => "speclens.run",
@@ -119,19 +119,21 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         text(key).ok_or_else(|| Error::invalid_params(message()))
     };
     let tests = || text("test").map_or(Wanted::File, Wanted::Test);
-    // A client that chose already says whom.
+    // A client that has already chosen a model names it.
     let models = || -> Vec<String> {
         let named = argument.as_ref().and_then(|argument| argument.get("models")?.as_array());
         named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     match name {
-        Name::Run => run(session, &needed("uri")?, Wanted::Test(needed("test")?), Deed::Run { models: models() }).await,
-        Name::RunFile => run(session, &needed("uri")?, Wanted::File, Deed::Run { models: models() }).await,
-        Name::Ask => run(session, &needed("uri")?, tests(), Deed::Ask).await,
-        Name::Judge => run(session, &needed("uri")?, tests(), Deed::Judge).await,
+        Name::Run => {
+            run(session, &needed("uri")?, Wanted::Test(needed("test")?), Operation::Run { models: models() }).await
+        }
+        Name::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models() }).await,
+        Name::Ask => run(session, &needed("uri")?, tests(), Operation::Ask).await,
+        Name::Judge => run(session, &needed("uri")?, tests(), Operation::Judge).await,
         Name::Preconditions => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            run(session, &uri, Wanted::Test(test), Deed::Preconditions).await
+            run(session, &uri, Wanted::Test(test), Operation::Preconditions).await
         }
         Name::RunWith => {
             let (uri, wanted) = (needed("uri")?, tests());
@@ -163,7 +165,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         }
         Name::ShowTranscript => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            // Long outputs are read from the disk for it.
+            // Long outputs are read from the disk.
             let snapshot = session.captured_in_turn(&uri).await;
             let wording = move || {
                 let snapshot = snapshot.ok().flatten();
@@ -194,12 +196,12 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
     }
 }
 
-/// Who may be chosen to act.
+/// A choice of models.
 #[derive(Debug, Serialize)]
 struct Offer {
-    /// What the person reads.
+    /// The text for the user.
     title: String,
-    /// The ids for the command that runs the tests; those of the suite when empty.
+    /// The model ids for the command that runs the tests; empty for those of the suite.
     models: Vec<String>,
 }
 
@@ -208,7 +210,7 @@ fn offers(models: Vec<String>) -> Vec<Offer> {
     models.into_iter().map(|model| Offer { title: model.clone(), models: vec![model] }).chain(whole).collect()
 }
 
-/// Asks who is to work on tests, and runs them.
+/// Asks the user which model is to work on tests, and runs them.
 async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Vec<Offer>) {
     let action = |offer: &Offer| MessageActionItem { title: offer.title.clone(), ..Default::default() };
     let actions = offers.iter().map(action).collect();
@@ -216,14 +218,14 @@ async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Ve
     let answer = session.client.show_message_request(MessageType::Info, question, Some(actions)).await;
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
     let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
-    if let Err(error) = run(&session, &uri, wanted, Deed::Run { models }).await {
+    if let Err(error) = run(&session, &uri, wanted, Operation::Run { models }).await {
         session.show_message(MessageType::Error, &error.message);
     }
 }
 
-async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Option<Value>> {
-    match runs::start(session, uri, wanted.clone(), deed.clone()).await {
-        Ok(begun) => match preconditions(begun, &wanted, &deed).await {
+async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, operation: Operation) -> Result<Option<Value>> {
+    match runs::start(session, uri, wanted.clone(), operation.clone()).await {
+        Ok(begun) => match preconditions(begun, &wanted, &operation).await {
             Ok(page) => {
                 let is_shown = session.state().abilities.shows_preconditions;
                 Ok(page.map(|page| shown(session, "preconditions", page, Language::Markdown, is_shown)))
@@ -238,29 +240,40 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
         }
         Err(Refused::Untrusted(directory)) => {
             if !session.state().trust_is_clients {
-                tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), (wanted, deed), directory));
+                tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), (wanted, operation), directory));
             }
             Ok(Some(json!({ "run": null, "reason": "untrusted" })))
         }
     }
 }
 
-/// Waits for what a look at preconditions shows, as a page; `None` after an error. The number of a run, where that is one.
-async fn preconditions(begun: Begun, wanted: &Wanted, deed: &Deed) -> std::result::Result<Option<String>, u32> {
-    match (deed, wanted) {
-        (Deed::Preconditions, Wanted::Test(test)) => {
+/// Waits for the preconditions of a test and returns them as a page; `None` after an error. For a run: its number.
+async fn preconditions(
+    begun: Begun,
+    wanted: &Wanted,
+    operation: &Operation,
+) -> std::result::Result<Option<String>, u32> {
+    match (operation, wanted) {
+        (Operation::Preconditions, Wanted::Test(test)) => {
             let End { suite, result } = match begun.ended.await {
                 Ok(end) => end,
                 Err(_) => return Ok(None),
             };
             Ok(Some(transcript::preconditions(test, &suite, &result)))
         }
-        (Deed::Preconditions, Wanted::File) | (Deed::Run { .. } | Deed::Ask | Deed::Judge, _) => Err(begun.number),
+        (Operation::Preconditions, Wanted::File) | (Operation::Run { .. } | Operation::Ask | Operation::Judge, _) => {
+            Err(begun.number)
+        }
     }
 }
 
-/// Asks whether a folder is to be trusted, and then runs what was wanted.
-async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Wanted, Deed), directory: PathBuf) {
+/// Asks the user whether to trust a folder, and then does what was requested.
+async fn ask_for_trust(
+    session: Arc<Session>,
+    uri: String,
+    (wanted, operation): (Wanted, Operation),
+    directory: PathBuf,
+) {
     let asks = session.state().abilities.asks;
     if !asks {
         explain_trust(&session, &directory).await;
@@ -279,12 +292,12 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
         session.show_message(MessageType::Error, &format!("{error:#}"));
         return;
     }
-    // The recordings of the other suites in the folder are believed from now on, too.
-    session.analyse_all();
-    match runs::start(&session, &uri, wanted.clone(), deed.clone()).await {
-        // The command was answered long ago.
+    // The recordings of the other suites in the folder are trusted from now on as well.
+    session.analyze_all();
+    match runs::start(&session, &uri, wanted.clone(), operation.clone()).await {
+        // The command was answered before.
         Ok(begun) => {
-            if let Ok(Some(page)) = preconditions(begun, &wanted, &deed).await {
+            if let Ok(Some(page)) = preconditions(begun, &wanted, &operation).await {
                 shown(&session, "preconditions", page, Language::Markdown, false);
             }
         }
@@ -297,8 +310,8 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     }
 }
 
-/// Returns the answer with a page for the person. Where the client does not show it by itself, it is asked to open a
-/// file of it.
+/// Returns the response with a page for the user. If the client does not show it itself, it is asked to open a
+/// file with it.
 fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
     if !is_shown && session.state().abilities.shows_documents {
         tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));
@@ -306,7 +319,7 @@ fn shown(session: &Session, name: &'static str, text: String, language: Language
     json!({ "text": text, "language": language.as_str() })
 }
 
-/// Shows a page to the person in a file of the program's own, always the same for the same kind of page.
+/// Shows a page to the user in a file of speclens: the same file for the same kind of page.
 async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: String, language: Language) {
     let written = tokio::task::spawn_blocking(move || {
         let path = crate::trust::state_directory()?.join(format!("{name}.{}", language.extension()));
@@ -320,7 +333,7 @@ async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: S
     }
 }
 
-/// Says once how to trust a folder, where the client cannot ask.
+/// Explains once how to trust a folder, for a client that cannot ask.
 async fn explain_trust(session: &Session, directory: &Path) {
     let message = format!(
         "Nothing was run, because {} is not trusted and a run executes commands on your machine. If you trust it, \

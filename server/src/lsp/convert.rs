@@ -1,4 +1,4 @@
-//! Ours ⇄ LSP's: the only place where bytes meet lines and UTF-16 columns.
+//! Converts between our types and LSP's: the only module that maps bytes to lines and columns.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -14,13 +14,13 @@ use speclens_schema::{
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
-/// The source of problems of the text.
+/// The source of diagnostics about the text.
 pub(super) const SOURCE: &str = "speclens";
 
-/// The source of results of runs.
+/// The source of diagnostics about run results.
 pub(super) const RUN_SOURCE: &str = "speclens run";
 
-/// The code of the diagnostic that says that others are omitted.
+/// The code of the diagnostic that reports that others are omitted.
 const LEFT_OUT: &str = "not-shown";
 
 pub(super) fn position(place: LineColumn) -> lsp::Position {
@@ -32,15 +32,15 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
     lsp::Range { start: position(places.start), end: position(places.end) }
 }
 
-/// Converts ranges of one document. What it costs to find all lines is paid once, and only where there are many ranges.
+/// Converts ranges of one document. All line starts are found once, and only if there are many ranges.
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
-    /// Number of places that were converted.
+    /// Number of converted places.
     count: Cell<usize>,
-    /// Where each line begins.
+    /// The start of each line.
     starts: OnceCell<Vec<usize>>,
-    /// Whether every character is a byte, so that all units are the same.
+    /// Whether the text is ASCII, so that all units are the same.
     is_ascii: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'d> Ranges<'d> {
     }
 
     fn position(&self, offset: usize) -> lsp::Position {
-        /// So many places cost as much as one look at all lines of a long text.
+        /// Above this number of places, finding all line starts of a long text pays off.
         const FEW: usize = 256;
         self.count.set(self.count.get() + 1);
         if !self.is_ascii || self.count.get() <= FEW {
@@ -76,7 +76,7 @@ impl<'d> Ranges<'d> {
     }
 }
 
-/// Returns where each line of a text begins.
+/// Returns the start of each line of a text.
 fn line_starts(text: &Rope) -> Vec<usize> {
     let mut starts = vec![0];
     let mut before = 0;
@@ -85,7 +85,7 @@ fn line_starts(text: &Rope) -> Vec<usize> {
         for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
             let at = before + found;
             let is_return = chunk.as_bytes()[found] == b'\r';
-            // Of a pair, the line feed ends the line.
+            // In `\r\n`, the line feed ends the line.
             match starts.last_mut() {
                 Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
                 Some(_) | None => starts.push(at + 1),
@@ -131,11 +131,11 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
     })
 }
 
-/// What the diagnostics of the text of a document depend on.
+/// The data that the diagnostics of a document's text depend on.
 pub(super) struct Converter<'s> {
     pub ranges: Ranges<'s>,
     pub uri: &'s lsp::Uri,
-    /// The directory that paths of other files start from.
+    /// The directory that paths of other files are relative to.
     pub directory: &'s Path,
 }
 
@@ -174,18 +174,18 @@ impl Converter<'_> {
     }
 }
 
-/// Returns the address of a file.
+/// Returns the URI of a file.
 pub(super) fn uri(path: &Path) -> Option<lsp::Uri> {
     Some(lsp::Uri(url::Url::from_file_path(path).ok()?.into()))
 }
 
-/// Returns the path of a file that a client names; `None` for anything that is no local file.
+/// Returns the path of a file URI; `None` for anything that is not a local file.
 pub(super) fn path(uri: &str) -> Option<PathBuf> {
     let url = url::Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()
 }
 
-/// Returns the address of a file whose path is written from the directory of another one.
+/// Returns the URI of a file whose path is relative to the directory of another one.
 pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
     let mut file = self::path(&uri.0)?;
     file.pop();
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn many_ranges_are_converted_like_one() {
-        // More than one piece of the rope, which may begin after a return.
+        // More than one chunk of the rope; a chunk may begin after a carriage return.
         let long = "- a\r\n-\r".repeat(400);
         for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
             let document = Document::read(text, ScalarRules::Yaml12);

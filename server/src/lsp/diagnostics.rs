@@ -1,5 +1,5 @@
-//! What is wrong with the text of a document, as the client reads it. Most of it was sent before: the words of what was
-//! found in an item are kept as JSON with the item, and only the numbers of their lines are rewritten.
+//! The diagnostics of a document's text, as JSON. Most of it was sent before: the JSON of the problems in an item is
+//! kept with the item, and only its line numbers are rewritten.
 
 use std::{
     hash::{Hash, Hasher},
@@ -31,7 +31,7 @@ impl List {
         List(Pieces::new("["))
     }
 
-    /// Returns what is wrong with the text of a document: all of it, or what matters most.
+    /// Returns the diagnostics of the text of a document: all of them, or the most important.
     pub(super) fn of(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> List {
         let all: Vec<Located<'_>> = problems.iter().collect();
         let shown = limit::chosen(&all, snapshot.edited_at, |located| (located.severity(), located.range()));
@@ -63,7 +63,7 @@ impl List {
 
     fn push(&mut self, diagnostic: &lsp::Diagnostic) {
         self.0.separate();
-        // Nothing in a diagnostic can be refused.
+        // Serializing a diagnostic cannot fail.
         self.0.last().push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
     }
 
@@ -94,7 +94,7 @@ impl List {
         self.0.finish("]")
     }
 
-    /// Returns the answer to a client that asks for the diagnostics, and that has those of a result.
+    /// Returns the report for a client that pulls diagnostics and has those of a previous result.
     pub(super) fn into_report(self, known: Option<&str>) -> Vec<Piece> {
         let items = self.into_json();
         let mut hasher = FxHasher::default();
@@ -126,7 +126,7 @@ impl<'d> Lines<'d> {
     }
 }
 
-/// The words of a part, and the line that it begins in.
+/// The JSON of a part, and the line it begins on.
 struct Placed {
     line: u32,
     words: Arc<Words>,
@@ -149,10 +149,10 @@ struct Worded {
 impl Placed {
     fn of(part: &Part, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Placed {
         let mut hasher = FxHasher::default();
-        // Links to the reference can be given once it is written.
+        // Links to the reference exist only once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
-        let find_out = || Words(part.problems().iter().map(|_| OnceLock::new()).collect());
-        Placed { line: lines.line_of(part.start()), words: part.memo(hasher.finish(), find_out) }
+        let compute = || Words(part.problems().iter().map(|_| OnceLock::new()).collect());
+        Placed { line: lines.line_of(part.start()), words: part.memo(hasher.finish(), compute) }
     }
 }
 
@@ -163,7 +163,7 @@ impl Worded {
         let starts = located.starts_of_related().into_iter().zip(&located.as_found().related);
         let was: Vec<Option<u32>> =
             starts.map(|(start, related)| related.file.is_none().then(|| lines.line_of(start))).collect();
-        // Nothing in a diagnostic can be refused.
+        // Serializing a diagnostic cannot fail.
         let words = |related: &lsp::DiagnosticRelatedInformation| serde_json::to_string(related).unwrap_or_default();
         let start = located.part().map_or(0, |(part, _)| part.start());
         Worded {

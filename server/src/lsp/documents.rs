@@ -1,5 +1,5 @@
-//! Opening, changing and closing documents: which of them are ours, what they belong to, and whom a change
-//! concerns beside the document itself.
+//! Opening, changing and closing documents: which of them are spec files, where they belong, and which other documents
+//! a change affects.
 
 use std::{
     path::{Path, PathBuf},
@@ -31,37 +31,37 @@ use crate::{
     workspace::{Reach, is_about_settings},
 };
 
-/// Where a document belongs.
+/// The scope of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub file: SpecFile,
-    /// Where it is saved; nothing for a document that never was.
+    /// The path of its file; `None` for a document that was never saved.
     pub path: Option<PathBuf>,
     /// The directory that its paths are relative to.
     pub directory: PathBuf,
-    /// Where settings are looked for; nowhere for a text that is in no folder.
+    /// The directories searched for settings; `None` for a text outside of all folders.
     pub settings: Option<Reach>,
     pub files: Arc<DiskFiles>,
-    /// What it belongs to; nothing for a document that never was saved.
+    /// Its kind, and the suite or workspace it belongs to; `None` for a document that was never saved.
     pub scope: Option<Scope>,
 }
 
-/// An open document that is not ours, as far as is known yet.
+/// An open document that is not known to be a spec file.
 pub(super) struct Stranger {
     /// Counts openings, like that of an open document.
     opening: u64,
     version: i32,
-    /// Only its text is of interest: it is never read.
+    /// Only its text is used: it is never parsed.
     document: Document,
 }
 
-/// What became of a document that was closed.
+/// The result of closing a document.
 struct Closed {
     results: Arc<Mutex<Results>>,
     file: SpecFile,
 }
 
-/// Maximum size, in bytes, of a document that is asked at every keystroke what it is.
+/// Maximum size, in bytes, of a document whose kind is determined again at every keystroke.
 const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
 
 impl Place {
@@ -71,37 +71,37 @@ impl Place {
         SuiteId { directory: self.directory.clone(), place: place.unwrap_or_else(|| uri.to_owned()) }
     }
 
-    /// Returns the dialect, when it is a suite.
+    /// Returns the dialect, if it is a suite.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         self.file.dialect()
     }
 
-    /// Whether it holds tests that can be run: a document that was never saved is in no directory.
+    /// Whether it contains tests that can run: a document that was never saved is in no directory.
     pub(super) fn has_tests(&self) -> bool {
         self.path.is_some() && self.file.has_cases()
     }
 
-    /// Returns the main file of its suite, where that is another file.
+    /// Returns the main file of its suite, if that is another file.
     pub(super) fn main(&self) -> Option<&str> {
         let scope = self.scope.as_ref()?;
         scope.main.as_deref().filter(|main| *main != scope.place)
     }
 
-    /// Whether it makes a suite, or is a part of one.
+    /// Whether it is a suite, or a part of one.
     pub(super) fn has_suite(&self) -> bool {
         !self.file.is_part() || self.main().is_some()
     }
 }
 
 impl Session {
-    /// Returns the place of a document that is ours; `None` for any other.
+    /// Returns the scope of a document that is a spec file; `None` for any other.
     fn place_of(&self, uri: &str, text: &str) -> Option<Place> {
         match convert::path(uri) {
             Some(path) => {
                 let scope = self.scopes.find(&path, text)?;
                 Some(self.place_in(path, scope))
             }
-            // Such documents are not files, but old versions of some, or pieces of output.
+            // Such documents are not files but, for example, old versions of files, or output.
             None if !uri.starts_with("untitled:") => None,
             None => {
                 let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    /// A document is open from now on. What it is comes to light when files were looked at.
+    /// Opens a document. Its kind is determined once files are read.
     pub(super) fn open(self: &Arc<Session>, uri: &str, version: i32, text: &str) {
         self.index.rest();
         let document = Document::unread(text, ScalarRules::Yaml12);
@@ -156,7 +156,7 @@ impl Session {
             session.look_again();
             Some(Box::new(move || {
                 if again.is_some_and(|open| open.place.file.part().is_some()) {
-                    session.neighbours_changed();
+                    session.neighbors_changed();
                 } else {
                     session.reconsider(&at);
                 }
@@ -164,9 +164,9 @@ impl Session {
         });
     }
 
-    /// Takes a document for ours. Where it is a main file, or was one, others may be its parts. Only its text as it is
-    /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
-    /// meanwhile, or another thread found a place for it.
+    /// Adopts a document as a spec file. If it is or was a main file, others may be its parts. Only its current text
+    /// counts, not the one by which its scope was found. Returns whether it was adopted: the document may have been
+    /// closed in the meantime, or another thread found its scope.
     fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
         let is_main = place.file.part().is_some();
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
@@ -204,14 +204,14 @@ impl Session {
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file.part().is_some())
         };
-        self.analyse(uri);
+        self.analyze(uri);
         if is_main != was_main {
-            self.neighbours_changed();
+            self.neighbors_changed();
         }
         true
     }
 
-    /// A document was edited.
+    /// Applies edits to a document.
     pub(super) fn change(self: &Arc<Session>, uri: &str, version: i32, changes: Vec<Change>) {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(About::Document(uri), move || {
@@ -220,18 +220,18 @@ impl Session {
                 session.files_changed(None);
             }
             if length > MAX_ASKED_WHILE_TYPING {
-                session.analyse_if_ours(&at);
+                session.analyze_if_ours(&at);
                 return None;
             }
             Some(Box::new(move || {
                 if !session.reconsider(&at) {
-                    session.analyse_if_ours(&at);
+                    session.analyze_if_ours(&at);
                 }
             }))
         });
     }
 
-    /// Edits the text of a document. Returns how many bytes it has now; `None` if it is not open.
+    /// Edits the text of a document. Returns its size in bytes; `None` if it is not open.
     fn edit(&self, uri: &str, version: i32, changes: Vec<Change>) -> Option<usize> {
         let text = {
             let mut state = self.state();
@@ -259,13 +259,13 @@ impl Session {
         Some(length)
     }
 
-    fn analyse_if_ours(&self, uri: &str) {
+    fn analyze_if_ours(&self, uri: &str) {
         if self.is_open(uri) {
-            self.analyse(uri);
+            self.analyze(uri);
         }
     }
 
-    /// A document is open no more.
+    /// Closes a document.
     pub(super) fn close(self: &Arc<Session>, uri: &str) {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(About::Document(uri), move || {
@@ -288,54 +288,54 @@ impl Session {
         };
         self.remembered().remove(uri);
         if open.is_some() {
-            // The diagnostics that it caused are removed.
-            self.analyse(uri);
+            // The diagnostics that it caused in other files are removed.
+            self.analyze(uri);
         }
         if let Some(path) = convert::path(uri) {
             self.buffers.remove(&path);
             self.buffer_changed(uri, &path);
-            // While it was open, what became of it on the disk was of no interest.
+            // Changes on the disk were ignored while it was open.
             self.index.look_at([path]);
         }
         open.map(|open| Closed { results: open.results, file: open.place.file })
     }
 
-    /// What a document that is closed leaves to do: what is on the disk counts from now on, and other documents report it.
+    /// Completes the closing of a document: the file on the disk counts from now on, and other documents report it.
     fn follow_close(&self, uri: &str, closed: &Closed) {
         self.publish(&Uri(uri.to_owned()), List::new(), None);
         if closed.file.part().is_some() {
-            self.neighbours_changed();
+            self.neighbors_changed();
         }
         let Some(path) = convert::path(uri) else { return };
         self.forget_published(&path);
         if closed.file.is_settings() {
             self.files_changed(None);
         } else {
-            self.analyse_suite(&closed.results);
+            self.analyze_suite(&closed.results);
         }
     }
 
-    /// Whether an open document holds settings, which concern every other one.
+    /// Whether an open document is a settings file, which affects every other document.
     fn holds_settings(&self, uri: &str) -> bool {
         self.state().open.get(uri).is_some_and(|open| open.place.file.is_settings())
     }
 
-    /// A document was saved.
+    /// Handles a saved document.
     pub(super) fn saved(self: &Arc<Session>, uri: &str) {
         let file = self.state().open.get(uri).map(|open| open.place.file);
-        // One that decides where others belong concerns all of them, and so may one of which nothing is known.
+        // A file that decides where others belong affects all of them, and so may a file of unknown kind.
         let decides = file.is_none_or(SpecFile::decides_about_others);
         let about = if decides { About::All } else { About::Document(uri) };
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {
-            // Without notice of changes, other files may have changed meanwhile.
+            // Without file watching, other files may have changed in the meantime.
             let may_others_have_changed = session.look_again();
             if may_others_have_changed || session.holds_settings(&at) {
                 session.files_changed(None);
             }
             Some(Box::new(move || {
                 if decides {
-                    session.neighbours_changed();
+                    session.neighbors_changed();
                 } else {
                     session.reconsider(&at);
                 }
@@ -345,7 +345,7 @@ impl Session {
         });
     }
 
-    /// Folders of the workspace were added and removed.
+    /// Adds and removes workspace folders.
     pub(super) fn folders_changed(self: &Arc<Session>, added: Vec<PathBuf>, removed: Vec<PathBuf>) {
         let session = Arc::clone(self);
         self.changes.make(About::All, move || {
@@ -354,27 +354,27 @@ impl Session {
             folders.extend(added);
             session.scopes.set_folders(folders);
             Some(Box::new(move || {
-                session.neighbours_changed();
+                session.neighbors_changed();
                 session.index.look_at_all(Depth::Everything);
             }))
         });
     }
 
-    /// Files came, went or changed on the disk.
+    /// Handles files that were created, deleted or changed on the disk.
     pub(super) fn files_watched(self: &Arc<Session>, changes: Vec<FileEvent>) {
         let session = Arc::clone(self);
         self.changes.make(About::All, move || {
             let is_recording = |change: &FileEvent| change.uri.0.contains("/.speclens/");
             if changes.iter().any(is_recording) {
-                // Each analysis looks whether there are others than it knows.
-                session.analyse_all();
+                // Each analysis checks for recordings that it does not know.
+                session.analyze_all();
             }
             // The editor reports changes of open documents.
             let is_open = |change: &FileEvent| session.is_open(&change.uri.0);
             if changes.iter().all(|change| is_recording(change) || is_open(change)) {
                 return None;
             }
-            // A checkout changes thousands.
+            // A checkout changes thousands of files.
             Some(Box::new(move || {
                 let paths: Vec<_> = changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
                 session.disk_changed(&paths);
@@ -383,7 +383,7 @@ impl Session {
         });
     }
 
-    /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
+    /// Analyzes the whole text instead of its parts, which takes too long for a keystroke.
     pub(super) fn consult_whole(&self, runtime: &Handle, uri: &str) {
         let Some(mut snapshot) = self.snapshot(uri) else { return };
         let before = snapshot.document.verdict();
@@ -394,13 +394,13 @@ impl Session {
         let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
         {
             let mut state = self.state();
-            // Another text than this one is consulted on its own.
+            // A different text is analyzed in its own turn.
             let Some(open) = state.open.get_mut(uri).filter(same) else { return };
             open.document = snapshot.document;
         }
-        self.analyse(uri);
+        self.analyze(uri);
         if snapshot.abilities.pulls_diagnostics && snapshot.abilities.refreshes_diagnostics {
-            // What the client pulled meanwhile was said of the parts alone.
+            // The diagnostics that the client pulled in the meantime are based on the parts alone.
             let client = self.client.clone();
             runtime.spawn(async move {
                 let _ = client.workspace_diagnostic_refresh().await;
@@ -408,7 +408,7 @@ impl Session {
         }
     }
 
-    /// Looks for files that changed outside of the editor, where the client does not watch files. Says whether that is so.
+    /// Checks for files changed outside of the editor if the client does not watch files. Returns whether that is so.
     fn look_again(&self) -> bool {
         let is_told = self.state().abilities.watches_files;
         if !is_told {
@@ -417,7 +417,7 @@ impl Session {
         !is_told
     }
 
-    /// What the editor holds of a file is another text now: who read it has it looked at again.
+    /// Has documents that read a file analyzed again because its text in the editor has changed.
     fn buffer_changed(&self, uri: &str, path: &Path) {
         let decides = |name: &str| is_main_name(name) || name == Config::FILE;
         if path.file_name().and_then(|name| name.to_str()).is_some_and(decides) || self.scopes.is_main(path) {
@@ -430,11 +430,11 @@ impl Session {
                 concerned.push(other.clone());
             }
         }
-        concerned.iter().for_each(|other| self.analyse(other));
+        concerned.iter().for_each(|other| self.analyze(other));
     }
 
-    /// Main files or settings came, went or changed: documents may belong elsewhere, or be ours only now.
-    pub(super) fn neighbours_changed(&self) {
+    /// Determines the scopes of documents again after main files or settings were created, deleted or changed.
+    pub(super) fn neighbors_changed(&self) {
         self.scopes.forget();
         let all: Vec<String> = {
             let state = self.state();
@@ -445,7 +445,7 @@ impl Session {
         }
     }
 
-    /// Asks again what a document is and where it belongs. Says whether that is something else than before.
+    /// Determines again what a document is and where it belongs. Returns whether that has changed.
     fn reconsider(&self, uri: &str) -> bool {
         loop {
             let (seen, before) = {
@@ -453,7 +453,7 @@ impl Session {
                 let Some(seen) = state.seen(uri) else { return false };
                 (seen, state.open.get(uri).map(|open| open.place.clone()))
             };
-            // What was ours stays so while it is open: it may be half typed just now.
+            // A spec file remains one while it is open: it may be half typed just now.
             let Some(place) = self.place_of(uri, &String::from(&seen.text)) else { return false };
             let is_same = before.is_some_and(|before| {
                 (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
@@ -464,11 +464,11 @@ impl Session {
             if self.adopt(uri, &seen, place) {
                 return true;
             }
-            // What another thread found may be older than what was found here.
+            // The result of another thread may be older than this one.
         }
     }
 
-    /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
+    /// Discards what documents read of files that changed on the disk. `None`: all files.
     fn files_changed(&self, paths: Option<&[PathBuf]>) {
         let concerned = self.forget_files(paths);
         if concerned.is_empty() {
@@ -489,11 +489,11 @@ impl Session {
                 let _ = client.inlay_hint_refresh().await;
             }
         });
-        concerned.iter().for_each(|uri| self.analyse(uri));
+        concerned.iter().for_each(|uri| self.analyze(uri));
     }
 
-    /// Has the open documents forget what they saw of files, as far as it depends on these; nothing stands for all
-    /// files. Returns which documents that concerns.
+    /// Discards what open documents read of these files; `None`: all
+    /// files. Returns the documents affected.
     fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
         let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let is_settings = |path: &PathBuf| is_about_settings(&name(path));
@@ -505,7 +505,7 @@ impl Session {
         };
         let is_concerned =
             |place: &Place| everything || paths.is_some_and(|paths| paths.iter().any(|path| sees(place, path)));
-        // Others may have the state while thousands of paths are compared.
+        // The lock is released while thousands of paths are compared.
         let concerned: Vec<String> =
             places.into_iter().filter(|(_, place)| is_concerned(place)).map(|(uri, _)| uri).collect();
         let mut state = self.state();
@@ -517,20 +517,20 @@ impl Session {
         concerned
     }
 
-    /// Looks at files that changed on the disk, and at the documents whose place they decide.
+    /// Reads files that changed on the disk, and updates the documents whose scope they decide.
     fn disk_changed(&self, paths: &[PathBuf]) {
         let decides = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             is_main_name(name) || name == Config::FILE || self.scopes.is_main(path)
         };
         if paths.iter().any(decides) {
-            self.neighbours_changed();
+            self.neighbors_changed();
         }
         self.index.look_at(paths.iter().cloned());
     }
 }
 
-/// The text of an open document at a moment.
+/// A snapshot of the text of an open document.
 struct Seen {
     opening: u64,
     version: i32,
@@ -548,7 +548,7 @@ impl State {
     }
 }
 
-/// Applies one change of the client. Returns the byte where it ends; 0 for a new text.
+/// Applies one change of the client. Returns the byte where it ends; 0 if it replaces the text.
 fn apply(document: &mut Document, encoding: speclens_schema::document::Encoding, change: Change) -> usize {
     match change {
         Change::TextDocumentContentChangePartial(change) => {

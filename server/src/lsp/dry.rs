@@ -1,4 +1,4 @@
-//! What a run of a task would do, as a page.
+//! A page that shows what a run of a task would do.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     job::{self, Asker, Order, Refusal},
 };
 
-/// Returns the page, in Markdown. Nothing is run for it, so the directory need not be trusted.
+/// Returns the page in Markdown. It runs nothing, so the directory need not be trusted.
 pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str) -> String {
     let snapshot = &session.refreshed(uri, snapshot);
     let title = format!("# {}: dry run\n\n", one_line(test));

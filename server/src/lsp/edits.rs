@@ -1,4 +1,4 @@
-//! Changes of documents and files, as the client understands them.
+//! Changes of documents and files, in LSP's form.
 
 use speclens_schema::problem::{Edit, NewFile};
 use tower_lsp_server::gen_lsp_types::*;
@@ -7,16 +7,16 @@ use super::{convert, session::Snapshot};
 
 /// The changes of one document.
 pub(super) struct Edited {
-    /// Its address.
+    /// The URI of the document.
     pub uri: Uri,
-    /// The version that they are for; `None` where the document is not open.
+    /// The version they apply to; `None` if the document is not open.
     pub version: Option<i32>,
     /// The changes.
     pub edits: Vec<TextEdit>,
 }
 
 impl Edited {
-    /// Changes of the document of a snapshot.
+    /// Returns the changes of the document of a snapshot.
     pub(super) fn of(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> Edited {
         let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
         let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
@@ -34,7 +34,7 @@ impl Edited {
     }
 }
 
-/// Changes of several documents, with their versions where the client takes them: it refuses those for an older text.
+/// Returns the changes of several documents, with versions if the client supports them: it refuses outdated ones.
 pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> WorkspaceEdit {
     if with_versions {
         return operations(all.into_iter().map(Edited::operation).collect());
@@ -43,12 +43,12 @@ pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> Workspace
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
 }
 
-/// Changes of the document of a snapshot.
+/// Returns the changes of the document of a snapshot.
 pub(super) fn in_document(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> WorkspaceEdit {
     workspace_edit(vec![Edited::of(snapshot, uri, edits)], snapshot.abilities.document_changes)
 }
 
-/// Returns the same, with the files that come into being; `None` where the client cannot create files.
+/// Returns changes together with new files; `None` if the client cannot create files.
 pub(super) fn with_new_files(
     snapshot: &Snapshot,
     uri: &Uri,
@@ -69,7 +69,7 @@ pub(super) fn with_new_files(
     Some(operations(all))
 }
 
-/// Returns what creates a file with a text. Where it exists by then, the client refuses the whole edit.
+/// Returns the operations that create a file with a text. If it exists by then, the client refuses the whole edit.
 pub(super) fn new_file(uri: Uri, text: &str) -> Vec<DocumentChange> {
     let create = CreateFile { uri: uri.clone(), options: None, annotation_id: None };
     let edit = TextEdit { range: Range::default(), new_text: text.to_owned() };
@@ -77,7 +77,7 @@ pub(super) fn new_file(uri: Uri, text: &str) -> Vec<DocumentChange> {
     std::iter::once(DocumentChange::CreateFile(create)).chain(filled).collect()
 }
 
-/// Changes in the order in which the client makes them.
+/// Returns operations in the order in which the client applies them.
 pub(super) fn operations(all: Vec<DocumentChange>) -> WorkspaceEdit {
     WorkspaceEdit { document_changes: Some(all), ..WorkspaceEdit::default() }
 }

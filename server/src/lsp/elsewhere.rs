@@ -1,5 +1,5 @@
-//! Diagnostics of files that are not open, because of an open document: the settings that it is under, the files that
-//! hold tests of its suite.
+//! Diagnostics of files that are not open, caused by an open document: its settings, and the files with
+//! tests of its suite.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,20 +11,20 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{convert, diagnostics::List, session::Session};
 
-/// What was published, by the path of the file.
+/// Published diagnostics by the path of the file.
 pub(super) type Published = BTreeMap<PathBuf, Entry>;
 
-/// What was published of one file.
+/// The published diagnostics of one file.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    /// The open documents because of which it was published.
+    /// The open documents that caused them.
     documents: BTreeSet<String>,
     diagnostics: Vec<lsp::Diagnostic>,
 }
 
 /// Publishes diagnostics of other files because of a document, and removes those that it no longer causes.
-/// A file that is open has its own. Runs on the thread of the analysis only, so what is published last is what is known
-/// last.
+/// An open file has its own. Runs on the analysis thread only, so the last published state is the last known
+/// state.
 pub(super) fn publish(session: &Session, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
     let mut changed: Vec<(PathBuf, Vec<lsp::Diagnostic>)> = Vec::new();
     {

@@ -1,4 +1,4 @@
-//! What the editor shows, from our terms into LSP's.
+//! Converts editor features from our types to LSP's.
 
 use std::{collections::HashSet, path::Path, sync::Arc};
 
@@ -36,12 +36,12 @@ use crate::{
     job,
 };
 
-/// Returns the problems of the text, for a client that asks.
+/// Returns the diagnostics of the text, for a client that pulls them.
 pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> List {
     List::of(snapshot, uri, &problems(snapshot))
 }
 
-/// Returns the problems of this version, under the settings as they are now.
+/// Returns the problems of this version under the current settings.
 fn problems(snapshot: &Snapshot) -> Arc<Problems> {
     super::problems(snapshot, &snapshot.workspace())
 }
@@ -68,7 +68,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
         is_refused: latest.is_some_and(|latest| latest.is_refused),
         broken: latest.map_or(&none, |latest| &latest.broken),
     };
-    let main = place.main().map(|main| way(place.path.as_deref(), &place.directory.join(main)));
+    let main = place.main().map(|main| relative_path(place.path.as_deref(), &place.directory.join(main)));
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
     let has_choice = choices(snapshot).len() > 1;
     let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
@@ -89,17 +89,17 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     answer.finish()
 }
 
-/// What tests add to the lenses of a document.
+/// The tests' part of the lenses of a document.
 #[derive(Clone)]
 struct AddsLenses;
 
-/// Returns the way from the directory of a document to another file, as people write it.
-fn way(from: Option<&Path>, to: &Path) -> String {
+/// Returns the relative path from the directory of a document to another file.
+fn relative_path(from: Option<&Path>, to: &Path) -> String {
     let directory = from.and_then(Path::parent);
-    directory.and_then(|directory| files::way(directory, to)).unwrap_or_else(|| to.display().to_string())
+    directory.and_then(|directory| files::relative_path(directory, to)).unwrap_or_else(|| to.display().to_string())
 }
 
-/// Returns the actions at a place: fixes of problems, and what can be run from there.
+/// Returns the actions at a place: fixes of problems, and runs.
 pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
     let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| {
@@ -207,7 +207,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     actions
 }
 
-/// Returns what is known of the tests of a file, for a client that shows it its own way.
+/// Returns the states of the tests of a file, for a client that shows them itself.
 pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
     let cases = latest.into_iter().flat_map(Latest::all);
     cases
@@ -218,7 +218,7 @@ pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
         .collect()
 }
 
-/// Returns what may be written at a place. The second part holds the docs that are sent when they are asked for.
+/// Returns the completions at a place, and the docs that are sent on request.
 pub(super) fn completion(
     session: &Session,
     snapshot: &Snapshot,
@@ -233,7 +233,7 @@ pub(super) fn completion(
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let mut found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
-    // Where it begins no alias, a star is a letter of a pattern, and no list is wanted.
+    // Unless it begins an alias, a star is a character of a pattern, and no list is wanted.
     if trigger == Some("*") {
         found.retain(|item| item.label.starts_with('*'));
     }
@@ -248,7 +248,7 @@ pub(super) fn completion(
         item.data = data.then(|| json!({ "list": list, "index": index }));
         item
     });
-    // What fits changes with the first letter: some keys are offered only once they are begun.
+    // The matching items change with the first character: some keys are offered only once they are begun.
     let mut list = CompletionList { is_incomplete, items: items.collect(), ..CompletionList::default() };
     if snapshot.abilities.shares_completions {
         share(&mut list);
@@ -256,7 +256,7 @@ pub(super) fn completion(
     (CompletionResponse::CompletionList(list), docs)
 }
 
-/// Says once what holds for most entries: a third of a long list is nothing else.
+/// Moves common properties of the items to the list: they are a third of a long list.
 fn share(list: &mut CompletionList) {
     let edit = |item: &CompletionItem| match &item.text_edit {
         Some(CompletionItemTextEdit::TextEdit(edit)) => Some(edit.clone()),
@@ -280,13 +280,13 @@ fn share(list: &mut CompletionList) {
     });
 }
 
-/// Returns the list that an item belongs to, and its place there, when there is more to say about it.
+/// Returns the list of an item and its index there, if it can be resolved.
 pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
     let data = item.data.as_ref()?;
     Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
 }
 
-/// Whether the cursor is after a colon once a text is inserted, where a value is to come.
+/// Whether the cursor is after a colon once a text is inserted, so that a value follows.
 fn awaits_value(text: &str) -> bool {
     let ends = ["$0", "${0}", "$1", "${1}"];
     ends.iter().fold(text, |text, end| text.strip_suffix(end).unwrap_or(text)).ends_with(": ")
@@ -302,14 +302,14 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         range: convert::range(&snapshot.document, snapshot.abilities.encoding, item.edit.range),
         new_text: snippet.unwrap_or(item.edit.text),
     };
-    // A space that is inserted triggers nothing by itself, unlike one that is typed.
+    // Unlike a typed space, an inserted one triggers nothing by itself.
     let again = snapshot.abilities.suggests_again && awaits_value(&edit.new_text);
     let command =
         again.then(|| Command { title: "Suggest".to_owned(), command: SUGGEST.to_owned(), ..Command::default() });
     let filter_text = (item.filter_text != item.label).then_some(item.filter_text);
     let more = item.more.iter().map(|edit| convert::text_edit(&snapshot.document, snapshot.abilities.encoding, edit));
     let more: Vec<TextEdit> = more.collect();
-    // There are no commit characters: each of them may be a part of the text.
+    // There are no commit characters because each of them may be a part of the text.
     CompletionItem {
         label: item.label,
         kind: Some(match item.kind {
@@ -335,7 +335,7 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
     }
 }
 
-/// Returns what is known about a place.
+/// Returns the hover at a place.
 pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
@@ -374,7 +374,7 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
         let mut end = 0;
         let shares = section.items.iter().map(|items| {
             let group = &items.group;
-            let find_out = |ranges: &convert::Ranges<'_>| {
+            let compute = |ranges: &convert::Ranges<'_>| {
                 let found: Vec<Symbol> = items.symbols().collect();
                 let end = found.iter().map(|symbol| symbol.range.end - group.start()).max();
                 let first = items.has_nameless().then(|| group.numbers().start);
@@ -382,7 +382,7 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
                 (found.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), adds)
             };
             let still_holds = |adds: &AddsSymbols| adds.first.is_none_or(|first| first == group.numbers().start);
-            let share = answer.share_if(Some(group), items.circumstances(), still_holds, find_out);
+            let share = answer.share_if(Some(group), items.circumstances(), still_holds, compute);
             end = end.max(group.start() + share.more.end);
             share
         });
@@ -400,12 +400,12 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
     answer.finish()
 }
 
-/// What items add to the outline of a document.
+/// The items' part of the outline of a document.
 #[derive(Clone)]
 struct AddsSymbols {
-    /// Where the last entry ends, counted from the beginning of the group.
+    /// The end of the last entry, relative to the start of the group.
     end: usize,
-    /// The number of the first item, where one of them is called after its place.
+    /// The index of the first item, if one of them is named after its index.
     first: Option<usize>,
 }
 
@@ -433,7 +433,7 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
     }
 }
 
-/// Returns what can be folded.
+/// Returns the folding ranges.
 pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
     let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
         let range = ranges.range(fold.range);
@@ -449,15 +449,15 @@ pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
     };
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
     for part in folding::foldable(&snapshot.document) {
-        let find_out = |ranges: &convert::Ranges<'_>| {
+        let compute = |ranges: &convert::Ranges<'_>| {
             (part.folds().into_iter().map(|fold| word(ranges, fold)).collect::<Vec<_>>(), AddsFolds)
         };
-        let share = answer.share(part.group(), (), find_out);
+        let share = answer.share(part.group(), (), compute);
         answer.add_share(&share);
     }
     answer.finish()
 }
 
-/// What parts add to the folds of a document.
+/// The parts' share of the folds of a document.
 #[derive(Clone)]
 struct AddsFolds;

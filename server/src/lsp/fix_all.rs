@@ -1,5 +1,5 @@
-//! Actions that put many problems right at once. Their edit is worked out when one is chosen, where the client
-//! can wait for it: a menu must not cost as much as all that it offers.
+//! Actions that fix many problems at once. Their edit is computed when one is chosen, if the client
+//! supports it: a menu must not cost as much as everything it offers.
 
 use std::ops::Range;
 
@@ -13,25 +13,25 @@ use crate::ide::actions::{self, Scope};
 /// The kind of the action for the whole file.
 pub(super) const KIND: &str = "source.fixAll.speclens";
 
-/// What an action without an edit remembers.
+/// The data of an action without an edit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Data {
     uri: String,
     version: i32,
-    /// The kind of problem; nothing for all that is safe.
+    /// The kind of problem; `None` for all safe fixes.
     code: Option<String>,
 }
 
-/// Whether the client wants actions for the whole file: it names them, or a person opened the menu.
+/// Whether the client requests actions for the whole file: it names them, or the user opened the menu.
 pub(super) fn is_asked_for(params: &CodeActionParams) -> bool {
     params.context.only.is_some() || params.context.trigger_kind != Some(CodeActionTriggerKind::Automatic)
 }
 
-/// Bytes of a text whose edits are worked out at once, where the client asks for no edit when an action is chosen.
+/// Maximum size, in bytes, of a text whose edits are computed at once, for clients that cannot resolve them later.
 const MAX_EAGER_BYTES: usize = 64 * 1024;
 
-/// Whether the edits of such actions may be worked out: later, or at once for a short text, or because they are what
-/// the client asks for by name, as when it saves the document.
+/// Whether the edits of such actions may be computed: later, or at once for a short text, or because the client
+/// requests them by name, as when it saves the document.
 pub(super) fn is_affordable(snapshot: &Snapshot, params: &CodeActionParams) -> bool {
     let is_named = || {
         let only = serde_json::to_value(&params.context.only).ok();
@@ -42,12 +42,12 @@ pub(super) fn is_affordable(snapshot: &Snapshot, params: &CodeActionParams) -> b
         || is_named().unwrap_or(false)
 }
 
-/// Whether a kind of actions is that for the whole file, or holds nothing else of ours.
+/// Whether a kind of actions is that for the whole file, or contains no other kind of ours.
 fn is_fix_all(kind: &str) -> bool {
     matches!(kind, "source.fixAll" | KIND)
 }
 
-/// For each kind of problem in a range, the action that puts right all of its kind.
+/// Returns, for each kind of problem in a range, the action that fixes all problems of the kind.
 pub(super) fn of_kinds(
     snapshot: &Snapshot,
     uri: &Uri,
@@ -91,12 +91,12 @@ fn data_of(action: &CodeAction) -> Option<Data> {
     serde_json::from_value(action.data.clone()?).ok()
 }
 
-/// Returns the document that an action without an edit is about.
+/// Returns the document of an action without an edit.
 pub(super) fn document_of(action: &CodeAction) -> Option<Uri> {
     data_of(action).map(|data| Uri(data.uri))
 }
 
-/// Returns the action with its edit; `None` if the text is no longer the one that it was made for.
+/// Returns the action with its edit; `None` if the text has changed since the action was created.
 pub(super) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Option<CodeAction> {
     let data = data_of(&action).filter(|data| data.version == snapshot.version)?;
     let scope = match &data.code {

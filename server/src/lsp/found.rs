@@ -1,4 +1,4 @@
-//! The problems of a document as they were found last. Editors ask for them over and over: diagnostics are sent or asked for
+//! A cache of the problems of a document. Editors request them repeatedly: diagnostics are sent or pulled
 //! after each keystroke, and actions at each move of the cursor.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use ropey::Rope;
 use speclens_schema::{analysis::Problems, document::Document, settings::Settings};
 
-/// What was found last. What files said is not part of it: where files change, another one takes its place.
+/// The last known problems. They do not record which files they depend on: when files change, the cache is replaced.
 #[derive(Default)]
 pub(super) struct Found(Mutex<Option<Arc<Finding>>>);
 
@@ -19,7 +19,7 @@ struct Finding {
 }
 
 impl Found {
-    /// Returns the problems of a document. They are looked for once: whoever asks meanwhile waits, unless it is about another
+    /// Returns the problems of a document. They are computed once: concurrent callers wait, unless they need another
     /// text or other settings.
     pub(super) fn problems(
         &self,

@@ -1,4 +1,4 @@
-//! Actions that silence a kind of problem: in a line, in a file, or in the workspace by way of `speclens.yaml`.
+//! Actions that suppress a kind of problem: on a line, in a file, or in the workspace through `speclens.yaml`.
 
 use std::{
     ops::Range,
@@ -33,7 +33,7 @@ pub(super) fn actions(
     range: Range<usize>,
 ) -> Vec<lsp::CodeActionResponse> {
     if snapshot.place.file.is_settings() {
-        // They have no comments of this kind, and are not switched off by themselves.
+        // They have no such comments, and cannot switch off their own problems.
         return Vec::new();
     }
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
@@ -74,7 +74,7 @@ fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<ls
         None => root_of(session, snapshot, path).join(SETTINGS_FILE),
     };
     if file.file_name().is_none_or(|name| name != SETTINGS_FILE) {
-        // Under that name, it is not read.
+        // A file with that name is not read.
         return None;
     }
     let text = match (is_new, snapshot.buffers.text(&file)) {
@@ -97,8 +97,8 @@ fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<ls
     Some(edits::workspace_edit(vec![edited], snapshot.abilities.document_changes))
 }
 
-/// Returns where new settings go: the folder that a file is in; the top of its workspace where settings of the folder would
-/// not be read, or where there is none.
+/// Returns the directory for new settings: the folder of a file; the top of its workspace if settings in the folder
+/// would not be read, or if there is no folder.
 fn root_of(session: &Session, snapshot: &Snapshot, path: &Path) -> PathBuf {
     let own = || path.parent().unwrap_or(path).to_owned();
     let Some(reach) = &snapshot.place.settings else { return own() };

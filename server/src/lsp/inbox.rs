@@ -1,4 +1,4 @@
-//! Messages of the client, each decoded once: a message may be a document of many megabytes.
+//! Reads the client's messages and decodes each once: a message may be a document of many megabytes.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -13,7 +13,7 @@ pub(super) struct Inbox<R>(BufReader<R>);
 pub(super) enum Message {
     /// A request or a notification.
     Request(Request),
-    /// The answer to a request of the server.
+    /// The response to a request of the server.
     Response(Response),
     /// What is not a message.
     Malformed(Malformed),
@@ -34,14 +34,14 @@ impl Malformed {
     }
 }
 
-/// Maximum length of a line of a header, in bytes.
+/// Maximum length of a header line in bytes.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
 
-/// Maximum length of a message in bytes. No document that is read can be larger.
+/// Maximum length of a message in bytes. A document that is read cannot be larger.
 const MAX_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
 
 impl<R: Read> Inbox<R> {
-    /// Returns the messages of an input.
+    /// Returns a reader of the messages in an input.
     pub(super) fn new(input: R) -> Inbox<R> {
         Inbox(BufReader::with_capacity(64 * 1024, input))
     }
@@ -58,7 +58,7 @@ impl<R: Read> Inbox<R> {
         Some(read(body).unwrap_or_else(Message::Malformed))
     }
 
-    /// Reads a header. Returns the length of the message after it.
+    /// Reads a header. Returns the length of the message that follows.
     fn length(&mut self) -> Option<usize> {
         let mut header = Vec::new();
         let mut length = None;
@@ -94,7 +94,7 @@ fn read(body: Vec<u8>) -> Result<Message, Malformed> {
     let message: Value = serde_json::from_str(&text).map_err(|error| not_json(error.to_string()))?;
     drop(text);
     let is_request = message.get("method").and_then(Value::as_str).is_some_and(|method| !method.is_empty());
-    // Answered as a request, it would look like the answer to a request of the client with the same id.
+    // An error response to it would look like the response to a client's request with the same id.
     let is_response = !is_request && ["result", "error"].iter().any(|member| message.get(member).is_some());
     let decoded = match (is_request, is_response) {
         (true, _) => serde_json::from_value(message).map(Message::Request),

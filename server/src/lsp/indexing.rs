@@ -1,5 +1,5 @@
-//! The index of the workspace as the server uses it: filled on a thread of its own, with what open documents hold
-//! instead of what is on the disk.
+//! Integrates the index of the workspace into the server: a background thread fills it, and the text of open documents
+//! replaces that of their files.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
@@ -24,21 +24,21 @@ use crate::{
     scope::{Scope, Scopes},
 };
 
-/// How long an answer waits for files that are still to be read.
+/// Maximum time that a response waits for files that are still to be read.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A file, and what it says about names.
+/// A file and its facts.
 pub(super) struct Source {
-    /// Its path; nothing for a document that was never saved.
+    /// Its path; `None` for a document that was never saved.
     pub path: Option<PathBuf>,
-    /// Its address and the document, when it is open.
+    /// Its URI and the document, if it is open.
     pub open: Option<(String, Snapshot)>,
-    /// What it says.
+    /// Its facts.
     pub facts: Arc<Facts>,
 }
 
 impl Source {
-    /// Returns its address.
+    /// Returns its URI.
     pub(super) fn uri(&self) -> Option<lsp::Uri> {
         match (&self.open, &self.path) {
             (Some((uri, _)), _) => Some(lsp::Uri(uri.clone())),
@@ -48,7 +48,7 @@ impl Source {
     }
 }
 
-/// What was last found in an open document: which opening of it, which version, what.
+/// The last known facts of an open document: its opening, its version, the facts.
 pub(super) type Remembered = (u64, i32, Arc<Facts>);
 
 struct Filler {
@@ -74,7 +74,7 @@ impl Host for Filler {
 
     fn finished(&self, outcome: &Outcome) {
         if outcome.suites_changed {
-            self.session.neighbours_changed();
+            self.session.neighbors_changed();
         }
         if let Some(reason) = &outcome.cut {
             tracing::warn!("{reason}");
@@ -85,7 +85,7 @@ impl Host for Filler {
 }
 
 impl Session {
-    /// Returns what every file says, the open ones as they are in the editor; except for one of them.
+    /// Returns the facts of every file, with open ones as in the editor; except for one of them.
     pub(super) fn sources(&self, but: Option<&str>) -> Vec<Source> {
         let open = self.snapshots();
         let paths: BTreeSet<PathBuf> = {
@@ -106,7 +106,7 @@ impl Session {
         all
     }
 
-    /// Names of a kind in other files that could be meant at a place of a document, each once.
+    /// Returns the names of a kind in other files that are candidates at a place of a document, each once.
     pub(super) fn names_elsewhere(&self, uri: &str, snapshot: &Snapshot, offset: usize, kind: &str) -> Vec<String> {
         /// Maximum number of entries of a list.
         const LIMIT: usize = 200;
@@ -142,7 +142,7 @@ impl Session {
         names.into_iter().take(LIMIT).collect()
     }
 
-    /// Returns what an open document says. It is found out once for each version of it.
+    /// Returns the facts of an open document, computed once per version.
     fn facts_of(&self, uri: &str, snapshot: &Snapshot) -> Arc<Facts> {
         let known = self.remembered().get(uri).cloned();
         if let Some((opening, version, facts)) = known

@@ -1,17 +1,17 @@
-//! Which diagnostics are sent where a file has very many.
+//! Limits the diagnostics that are sent for a file with very many.
 
 use std::ops::Range;
 
 use speclens_schema::problem::Severity;
 
-/// Maximum number of diagnostics of one source that are sent for one file. Errors are sent beyond it, too.
+/// Maximum number of diagnostics of one source that are sent for one file. Errors are not limited.
 pub(super) const MAX_DIAGNOSTICS: usize = 1000;
 
-/// Bytes on either side of the last edit that a person probably sees.
+/// Number of bytes on either side of the last edit that are probably visible.
 const NEAR_BYTES: usize = 2048;
 
-/// Chooses what is sent, in the order of `all`: every error, then what is near the last edit, then what is worse, and
-/// of that what is nearer.
+/// Chooses the diagnostics to send, in the order of `all`: every error, then those near the last edit, then by
+/// severity, and within one severity by distance.
 pub(super) fn chosen<T>(
     all: &[T],
     edited_at: usize,
@@ -40,7 +40,7 @@ pub(super) fn chosen<T>(
 mod tests {
     use super::*;
 
-    /// Returns what is chosen of so many problems, one every 100 bytes, of which some are not hints.
+    /// Returns the choice from `count` problems, one every 100 bytes, of which some are not hints.
     fn check(count: usize, edited_at: usize, others: &[(usize, Severity)]) -> Vec<usize> {
         let severity = |index| others.iter().find(|other| other.0 == index).map_or(Severity::Hint, |other| other.1);
         let all: Vec<_> = (0..count).map(|index| (severity(index), index * 100..index * 100 + 10)).collect();
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearest_to_the_last_edit_is_sent() {
+    fn diagnostics_nearest_to_last_edit_are_sent() {
         assert_eq!(check(3000, 0, &[]), (0..1000).collect::<Vec<_>>());
         assert_eq!(check(3000, 300_000, &[]), (2000..3000).collect::<Vec<_>>());
         assert_eq!(check(3000, 150_005, &[]), (1000..2000).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! What the client may send, in one table: the method, who handles it, and what the server says of it among its
-//! capabilities. What begins and ends a connection is the framework's.
+//! The messages that the client may send, in one table: the method, its handler, and the server capability
+//! that announces it. The framework handles the start and the end of a connection.
 
 use serde_json::{Value, json};
 use tower_lsp_server::{
@@ -10,9 +10,9 @@ use tower_lsp_server::{
 
 use super::{backend::Backend, client::Abilities, commands, fix_all, tokens};
 
-/// Who reads the table.
+/// A reader of the table.
 pub(super) trait Reader: Sized {
-    /// Reads a line of it. `offer` is the part of the capabilities that the method brings about; objects are merged.
+    /// Reads a row. `offer` is the method's part of the capabilities; objects are merged.
     fn method<P, R, F>(self, name: &'static str, handler: F, offer: Value) -> Self
     where
         P: FromParams,
@@ -20,7 +20,7 @@ pub(super) trait Reader: Sized {
         F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static;
 }
 
-/// Reads the table, as it is for a client with these abilities.
+/// Reads the table for a client with these capabilities.
 pub(super) fn read<T: Reader>(reader: T, abilities: Abilities) -> T {
     let reader = files(reader);
     let reader = diagnostics(reader, abilities);
@@ -29,10 +29,10 @@ pub(super) fn read<T: Reader>(reader: T, abilities: Abilities) -> T {
     actions(names(reader))
 }
 
-/// What is asked for while the connection lasts, or sent by every client, needs no capability.
+/// Methods that are registered later, or sent by every client, need no capability.
 const NOTHING: Value = Value::Null;
 
-/// What becomes of documents, files and settings.
+/// Documents, files and settings.
 fn files<T: Reader>(reader: T) -> T {
     let sync = |part: Value| json!({ "textDocumentSync": part });
     let folders = json!({ "workspaceFolders": { "supported": true, "changeNotifications": true } });
@@ -52,14 +52,14 @@ fn files<T: Reader>(reader: T) -> T {
         .method("window/workDoneProgress/cancel", Backend::cancel_progress, NOTHING)
 }
 
-/// What is wrong, for clients that ask for it.
+/// Diagnostics, for clients that pull them.
 fn diagnostics<T: Reader>(reader: T, abilities: Abilities) -> T {
     let offer = json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
     let offer = if abilities.pulls_diagnostics { json!({ "diagnosticProvider": offer }) } else { NOTHING };
     reader.method("textDocument/diagnostic", Backend::diagnostic, offer)
 }
 
-/// What helps at the cursor.
+/// Help at the cursor.
 fn typing<T: Reader>(reader: T) -> T {
     let completion = |part: Value| json!({ "completionProvider": part });
     let triggers = json!({ "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("] });
@@ -70,7 +70,7 @@ fn typing<T: Reader>(reader: T) -> T {
         .method("textDocument/selectionRange", Backend::selection_range, json!({ "selectionRangeProvider": true }))
 }
 
-/// What is shown in a document and beside it.
+/// Decorations of a document, and views next to it.
 fn shown<T: Reader>(reader: T) -> T {
     let tokens = |part: Value| json!({ "semanticTokensProvider": part });
     let legend = json!({ "legend": { "tokenTypes": tokens::legend(), "tokenModifiers": [] }, "full": true });
@@ -91,7 +91,7 @@ fn shown<T: Reader>(reader: T) -> T {
         .method("textDocument/codeLens", Backend::code_lens, json!({ "codeLensProvider": without_resolving }))
 }
 
-/// Where names are.
+/// Locations of names.
 fn names<T: Reader>(reader: T) -> T {
     let rename = |part: Value| json!({ "renameProvider": part });
     let highlight = json!({ "documentHighlightProvider": true });
@@ -104,7 +104,7 @@ fn names<T: Reader>(reader: T) -> T {
         .method("workspace/symbol", Backend::symbol, json!({ "workspaceSymbolProvider": true }))
 }
 
-/// What can be done.
+/// Actions and commands.
 fn actions<T: Reader>(reader: T) -> T {
     let actions = |part: Value| json!({ "codeActionProvider": part });
     let kinds = json!({ "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"] });
@@ -126,7 +126,7 @@ impl Reader for LspServiceBuilder<Backend> {
     }
 }
 
-/// The capabilities, as far as they were read.
+/// The capabilities read so far.
 struct Offers(Value);
 
 impl Reader for Offers {
@@ -151,7 +151,7 @@ fn merge(whole: &mut Value, part: Value) {
     }
 }
 
-/// Returns what the server can do for a client.
+/// Returns the server capabilities for a client.
 pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let encoding = match abilities.encoding {
         speclens_schema::document::Encoding::Utf8 => "utf-8",

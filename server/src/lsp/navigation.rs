@@ -1,5 +1,5 @@
-//! Ways through a document, from our terms into LSP's: where names come from and are used, what a path
-//! leads to, what a selection grows to.
+//! Navigation, converted from our types to LSP's: definitions and uses of names, targets of
+//! paths, selection ranges.
 
 use std::{any::type_name, collections::HashMap, hash::Hash, ops::Range as Bytes, sync::Arc};
 
@@ -47,7 +47,7 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
     occurrences::find(&snapshot.document, snapshot.place.file, offset(snapshot, position))
 }
 
-/// Returns where the name at a place comes from; the file that a path leads to.
+/// Returns the definition of the name at a place, or the file that a path refers to.
 pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
@@ -77,8 +77,8 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
     definitions.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
 }
 
-/// Where the newest run saw what the claim at a place is about, if the path there leads to that file; else the files that it
-/// leads to. A log need not be in the workspace.
+/// Returns where the newest run saw the subject of the claim at a place, if the path there refers to that file; else
+/// the files it refers to. A log need not be in the workspace.
 fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: Vec<Location>) -> Vec<Location> {
     let (document, file) = (&snapshot.document, snapshot.place.file);
     let pointer = document.pointer_at(at);
@@ -95,7 +95,7 @@ fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: 
     seen.find(is_meant).map_or_else(|| files.clone(), |place| vec![place])
 }
 
-/// Returns where the name at a place is used.
+/// Returns the uses of the name at a place.
 pub(super) fn references(
     session: &Session,
     snapshot: &Snapshot,
@@ -108,7 +108,7 @@ pub(super) fn references(
         let places = crossing.places(session, snapshot, uri).into_iter();
         let wanted = places.filter(|(_, is_definition)| definitions || !is_definition);
         let mut wanted: Vec<Location> = wanted.map(|(location, _)| location).collect();
-        // What makes a task file a part of the suite uses each of its tasks.
+        // The entry that makes a task file a part of the suite uses each of its tasks.
         if crossing.is_of("tasks") {
             wanted.extend(entries(snapshot));
         }
@@ -119,7 +119,7 @@ pub(super) fn references(
     places(snapshot, found, &uri.0, word)
 }
 
-/// Returns the same, shown in the text.
+/// Returns all occurrences of the name at a place in the text.
 pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Piece> {
     let kind = |is_definition| match is_definition {
         true => DocumentHighlightKind::Write,
@@ -129,8 +129,8 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Piece> 
     places(snapshot, found(snapshot, position), (), word)
 }
 
-/// Returns the places of a name in the document, as a list. `word` makes a value of a place, and of whether the name comes
-/// from there; its values depend on the circumstances.
+/// Returns the places of a name in the document, as a list. `word` converts a place, and whether it is a definition, to
+/// a value that depends on the circumstances.
 fn places<V: Serialize>(
     snapshot: &Snapshot,
     found: Option<Occurrences>,
@@ -145,10 +145,10 @@ fn places<V: Serialize>(
     if let NameKind::BuiltIn(kind) = kind {
         let mut known = Kept::with(document, ());
         for part in parts(document, snapshot.place.file) {
-            let find_out = || Filled::all_in(&part);
+            let compute = || Filled::all_in(&part);
             let filled = match part.group() {
-                Some(group) => known.of(group, part.shape.id(), find_out),
-                None => Arc::new(find_out()),
+                Some(group) => known.of(group, part.shape.id(), compute),
+                None => Arc::new(compute()),
             };
             let share = answer.share(part.group(), part.shape.id(), |ranges| {
                 let places = filled.iter().filter_map(|filled| filled.place_of(kind, &name, &part));
@@ -163,11 +163,11 @@ fn places<V: Serialize>(
     answer.finish()
 }
 
-/// What parts add to the places of a name.
+/// The parts' share of the places of a name.
 #[derive(Clone)]
 struct AddsPlaces;
 
-/// Returns the name that would be renamed.
+/// Returns the name to be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
     let found = found(snapshot, position).filter(|found| !matches!(found.kind, NameKind::BuiltIn(_)))?;
     Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
@@ -176,7 +176,7 @@ pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<
     }))
 }
 
-/// Returns the edits of a rename, or why there are none.
+/// Returns the edits of a rename, or the reason why it is impossible.
 pub(super) fn rename(
     session: &Session,
     snapshot: &Snapshot,
@@ -192,11 +192,11 @@ pub(super) fn rename(
     Ok(edits::in_document(snapshot, uri, &edits))
 }
 
-/// Paths that lead somewhere.
+/// Returns the links of a document.
 pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    // Placeholders have other values on another day; files may come and go.
+    // Placeholders have other values on another day, and files may be created or deleted.
     let circumstances = (now.get(..DATE), snapshot.analyzer.epoch());
     // Many tests name the same file.
     let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
@@ -220,19 +220,19 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
     answer.finish()
 }
 
-/// What parts add to the links of a document.
+/// The parts' share of the links of a document.
 #[derive(Clone)]
 struct AddsLinks;
 
 /// The length of a date at the beginning of a time.
 const DATE: usize = 10;
 
-/// Returns a file in the suite's directory, as the client names it.
+/// Returns the URI of a file in the suite's directory.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
     Some(Uri(url::Url::from_file_path(lexical(&snapshot.place.files.root().join(path))).ok()?.into()))
 }
 
-/// Returns the entries of the main file that lead to the document, when it is a part of a suite.
+/// Returns the entries of the main file that refer to the document, if it is a part of a suite.
 fn entries(snapshot: &Snapshot) -> Vec<Location> {
     let files = snapshot.place.files.as_ref();
     let Some(main) = files.main() else { return Vec::new() };
@@ -247,7 +247,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Location> {
         .collect()
 }
 
-/// Returns what a selection at each place grows to.
+/// Returns the selection ranges at each place.
 pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<SelectionRange> {
     let grown = positions.iter().map(|position| {
         let around = selection::around(&snapshot.document, offset(snapshot, *position));
@@ -262,7 +262,7 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
     grown.collect()
 }
 
-/// Returns the symbols of all files, open or not, whose names hold the letters of a query, in the order of the files.
+/// Returns the symbols of all files, open or not, whose names match a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
 pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
     session.index.settle(PATIENCE);
@@ -288,7 +288,7 @@ pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInf
     found
 }
 
-/// Whether the letters of the query are in the name in this order, case aside.
+/// Whether a name contains the characters of a query in this order, ignoring case.
 fn fits(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))

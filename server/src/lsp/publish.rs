@@ -1,5 +1,5 @@
-//! The analysis: a thread of its own looks at the newest version of each document that changed, and publishes
-//! its diagnostics, never those of an overtaken version.
+//! The analysis: a background thread analyzes the newest version of each changed document, and publishes
+//! its diagnostics, never those of an outdated version.
 
 use std::{
     path::PathBuf,
@@ -29,17 +29,17 @@ use crate::{
 };
 
 /// Analyses documents until the server stops. Blocks its thread.
-pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
-    while let Some(uri) = session.next_to_analyse() {
-        // A mistake of ours in one document must not end the analysis of all.
-        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyse(session, runtime, &uri)));
+pub(super) fn analyze_until_stopped(session: &Arc<Session>, runtime: &Handle) {
+    while let Some(uri) = session.next_to_analyze() {
+        // A bug of speclens in one document must not end the analysis of all.
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyze(session, runtime, &uri)));
         if looked.is_err() {
             tracing::error!("the analysis of {uri} failed; speclens tries again after the next edit");
         }
     }
 }
 
-fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
+fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
         elsewhere::publish(session, uri, Vec::new());
         return;
@@ -48,11 +48,11 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let problems = super::problems(&snapshot, &workspace);
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
-        // On opening, what the text says comes first; what was recorded follows.
+        // After opening, diagnostics of the text come first; those of recordings follow.
         publish(session, uri, &snapshot, &problems, &[]);
     }
     if first {
-        // So does what the whole says beyond its parts.
+        // The same applies to diagnostics that need the whole text.
         let (shared, uri) = (Arc::clone(session), uri.to_owned());
         let handle = runtime.clone();
         session.requests.begin(move || {
@@ -83,7 +83,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
         let Some(open) = state.open.get_mut(uri).filter(|open| open.opening == snapshot.opening) else { return };
         open.latest = Some(latest);
         if open.version != snapshot.version {
-            // Overtaken: the next round reports what is wrong. It will not see that the lenses changed.
+            // Outdated: the next round reports the problems, but cannot detect that the lenses changed.
             drop(state);
             refresh();
             return;
@@ -96,7 +96,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     refresh();
 }
 
-/// Returns the diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file,
+/// Returns the diagnostics of files that are not open and contain cases of a suite. If two suites name a file,
 /// the one that the file belongs to reports it.
 fn diagnostics_of_parts(
     session: &Session,
@@ -122,7 +122,7 @@ fn diagnostics_of_parts(
     found.collect()
 }
 
-/// Returns what the recordings say about the suite as written.
+/// Returns the results of recordings for the suite as written.
 fn results(
     session: &Session,
     uri: &str,
@@ -136,13 +136,13 @@ fn results(
     let place = &snapshot.place;
     let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
-    // Runs and recordings wait for none of this: the lock is held only to ask, and to say what was found.
+    // Runs and recordings do not wait for this: the lock is held only to start and to store the result.
     let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
     if book.look_again() {
         results().recorded_elsewhere();
     }
     if results().is_empty() {
-        // Nothing was ever run: a keystroke then does not cost a look at every case.
+        // Without any run, a keystroke need not look up every case.
         return Default::default();
     }
     let all = problems.to_vec(&snapshot.document);
@@ -154,7 +154,7 @@ fn results(
     if workspace.settings.limits.stop_repeats {
         outcomes = left_out::without_spare(&suite, outcomes);
     }
-    // Where a run refuses the suite, its gates say nothing.
+    // If a run refuses the suite, its gates are not reported.
     let is_refused =
         workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity() == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;
@@ -162,7 +162,7 @@ fn results(
     (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)
 }
 
-/// Publishes diagnostics. To a client that asks for problems of the text itself, only results of runs are sent.
+/// Publishes diagnostics. A client that pulls diagnostics of the text gets only results of runs.
 fn publish(session: &Session, uri: &str, snapshot: &Snapshot, problems: &Problems, run_problems: &[RunProblem]) {
     let address = lsp::Uri(uri.to_owned());
     let mut list = match snapshot.abilities.pulls_diagnostics {
@@ -173,7 +173,7 @@ fn publish(session: &Session, uri: &str, snapshot: &Snapshot, problems: &Problem
     list.extend(&Converter::of(snapshot, &address, &folders).diagnostics(run_problems));
     session.publish(&address, list, Some(snapshot.version));
     if !session.is_open(uri) {
-        // It was closed in between: nothing may stay in the list of problems.
+        // It was closed in the meantime: no diagnostics may remain.
         session.publish(&address, List::new(), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The reference as a file beside the settings of the person: hover links to its lines. No host serves it, editors open
-//! files without asking, and it is always that of this version. Where it cannot be written there are no links.
+//! The reference as a file next to the user's settings: hover links to its lines. It needs no server, editors open
+//! files without asking, and it always matches this version. If it cannot be written, there are no links.
 
 use std::{fs, path::PathBuf, sync::OnceLock};
 
@@ -8,13 +8,13 @@ use tower_lsp_server::gen_lsp_types::Uri;
 
 use crate::{ide::hover::Page, trust};
 
-/// The reference, and its address.
+/// The reference and its URI.
 struct Written {
     text: String,
     address: Uri,
 }
 
-/// Has it written, so that the first one who hovers need not wait for it.
+/// Writes the reference in the background, so that the first hover need not wait for it.
 pub(super) fn prepare() {
     written();
 }
@@ -25,20 +25,20 @@ fn written() -> Option<&'static Written> {
     WRITTEN.get_or_init(write).as_ref()
 }
 
-/// Returns the address of what the reference says about a place.
+/// Returns the URI of a page in the reference.
 pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
     let written = written()?;
     let line = reference::line_of(&written.text, file, &page.path, page.tag, page.key.as_deref())?;
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
 
-/// Returns the address of what the reference says about a kind of problem; `None` until it is written.
+/// Returns the URI of a kind of problem in the reference; `None` until it is written.
 pub(super) fn page_of(code: Code) -> Option<Uri> {
     let written = WRITTEN.get()?.as_ref()?;
     Some(Uri(format!("{}#{}", written.address.0, code.as_str())))
 }
 
-/// Whether it is written, so that there are addresses in it.
+/// Whether it is written, so that links to it work.
 pub(super) fn is_written() -> bool {
     WRITTEN.get().is_some()
 }

@@ -1,4 +1,4 @@
-//! Results of runs as diagnostics of the client.
+//! Run results as LSP diagnostics.
 
 use std::{
     fs,
@@ -20,20 +20,20 @@ use crate::{
     job,
 };
 
-/// What the diagnostics of results in one document depend on.
+/// The data that the diagnostics of results in one document depend on.
 pub(super) struct Converter<'s> {
     pub document: &'s Document,
     pub uri: &'s lsp::Uri,
-    /// The byte where the last edit ends: what is near comes first.
+    /// The byte where the last edit ends: diagnostics near it take precedence.
     pub edited_at: usize,
     pub encoding: Encoding,
-    /// How bad a failure is; `None` where results are not shown.
+    /// The severity of a failure; `None` if results are not shown.
     pub severity: Option<Severity>,
-    /// The directory that the paths of the suite start from.
+    /// The directory that the paths of the suite are relative to.
     pub directory: &'s Path,
-    /// The folders of the workspace: files outside of them are not named.
+    /// The folders of the workspace: files outside of them are not linked.
     pub folders: &'s [PathBuf],
-    /// The place of the document.
+    /// The scope of the document.
     pub place: &'s Place,
 }
 
@@ -52,7 +52,7 @@ impl<'s> Converter<'s> {
         }
     }
 
-    /// Returns the diagnostics, at most as many as one document shows.
+    /// Returns the diagnostics, up to the limit for one document.
     pub(super) fn diagnostics(&self, problems: &[RunProblem]) -> Vec<lsp::Diagnostic> {
         let Some(severity) = self.severity else { return Vec::new() };
         let shown = limit::chosen(problems, self.edited_at, |problem| {
@@ -87,7 +87,7 @@ impl<'s> Converter<'s> {
         }
     }
 
-    /// Returns the directory of the gateway log, where it need not be in the workspace.
+    /// Returns the directory of the gateway log, which need not be in the workspace.
     fn logs(&self) -> Option<PathBuf> {
         if self.place.dialect() != Some(Dialect::CLAWSPEC) {
             return None;
@@ -97,8 +97,8 @@ impl<'s> Converter<'s> {
         log.parent().filter(|directory| directory.is_absolute()).map(Path::to_path_buf)
     }
 
-    /// Returns a place in another file that exists, and that is in the workspace without any symbolic link, or beside
-    /// the gateway log.
+    /// Returns the location of a place in another file that exists, and that is in the workspace without any symbolic
+    /// link, or next to the gateway log.
     pub(super) fn location(&self, place: &FilePlace) -> Option<lsp::Location> {
         let path = lexical(&self.directory.join(&place.path));
         let real = fs::canonicalize(&path).ok().filter(|real| real.is_file())?;
@@ -111,11 +111,11 @@ impl<'s> Converter<'s> {
     }
 }
 
-/// Returns how bad a result is, where a claim that fails is as bad as `failing`.
+/// Returns the severity of a result, where `failing` is that of a failed claim.
 fn severity_of(status: Status, failing: Severity) -> Severity {
     match status {
         Status::Fail | Status::Error => failing,
-        // What is not known to be wrong has a lower severity.
+        // An uncertain result has a lower severity.
         Status::Warn => failing.max(Severity::Warning),
         Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
     }

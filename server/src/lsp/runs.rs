@@ -1,5 +1,5 @@
-//! Runs that the editor starts: from a lens, an action, or a command. A run continues by itself; its progress and its
-//! results are reported as they come.
+//! Runs that the editor starts: from a lens, an action, or a command. A run continues in the background; its progress
+//! and results are reported as they arrive.
 
 mod listener;
 
@@ -34,10 +34,10 @@ use crate::{
 
 use listener::Listener;
 
-/// A client that has not answered by then is not waited for.
+/// Maximum time to wait for a response of the client.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a run is asked for.
+/// The tests that a run is requested for.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     /// One test, by its name.
@@ -46,66 +46,66 @@ pub(super) enum Wanted {
     File,
 }
 
-/// What is done with the tests.
+/// The operation on the tests.
 #[derive(Clone, Debug)]
-pub(super) enum Deed {
-    /// They run. The ids of the models that act, instead of those that the suite names; those of the suite when empty.
+pub(super) enum Operation {
+    /// Runs them. `models` act instead of those that the suite names; those of the suite if empty.
     Run {
-        /// The ids.
+        /// The model ids.
         models: Vec<String>,
     },
-    /// Judges are asked about what is recorded of them.
+    /// Asks judges about their recordings.
     Ask,
-    /// What must hold before they start is looked at; nothing is started.
+    /// Checks their preconditions; starts nothing.
     Preconditions,
-    /// What their targets have left by now is judged; nothing is started.
+    /// Judges the current state of their targets; starts nothing.
     Judge,
 }
 
-impl Deed {
+impl Operation {
     fn mode(&self) -> Mode {
         match self {
-            Deed::Run { .. } => Mode::Live,
-            Deed::Ask => Mode::Asking,
-            Deed::Preconditions => Mode::Preconditions,
-            Deed::Judge => Mode::Present,
+            Operation::Run { .. } => Mode::Live,
+            Operation::Ask => Mode::Asking,
+            Operation::Preconditions => Mode::Preconditions,
+            Operation::Judge => Mode::Present,
         }
     }
 
     fn models(&self) -> &[String] {
         match self {
-            Deed::Run { models } => models,
-            Deed::Ask | Deed::Preconditions | Deed::Judge => &[],
+            Operation::Run { models } => models,
+            Operation::Ask | Operation::Preconditions | Operation::Judge => &[],
         }
     }
 
-    /// Whether ClawSpec leaves reports of it.
+    /// Whether ClawSpec would write reports of it.
     fn is_reported(&self) -> bool {
         match self {
-            Deed::Run { .. } | Deed::Judge => true,
-            Deed::Ask | Deed::Preconditions => false,
+            Operation::Run { .. } | Operation::Judge => true,
+            Operation::Ask | Operation::Preconditions => false,
         }
     }
 
-    /// Whether what comes of it is a result of the tests.
+    /// Whether its outcome is a result of the tests.
     fn has_results(&self) -> bool {
         match self {
-            Deed::Run { .. } | Deed::Ask | Deed::Judge => true,
-            Deed::Preconditions => false,
+            Operation::Run { .. } | Operation::Ask | Operation::Judge => true,
+            Operation::Preconditions => false,
         }
     }
 }
 
-/// Why a run did not begin.
+/// The reason why a run did not begin.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The workspace is not trusted; the directory that would have to be.
+    /// The workspace is not trusted: this directory would have to be.
     Untrusted(std::path::PathBuf),
-    /// Something that the person has to know.
+    /// The user has to be informed.
     Because(lsp::MessageType, String),
     /// It was cancelled before it began.
     Cancelled,
-    /// The request is an error: it is about something that does not exist, or the server has a defect.
+    /// The request is invalid: it is about something that does not exist, or the server has a bug.
     Failed(String),
 }
 
@@ -129,28 +129,33 @@ impl Refused {
 /// A run that has begun.
 #[derive(Debug)]
 pub(super) struct Begun {
-    /// Its number.
+    /// The number of the run.
     pub number: u32,
-    /// What came of it, once it has ended.
+    /// Its result, once it has ended.
     pub ended: oneshot::Receiver<End>,
 }
 
 /// A run that has ended.
 #[derive(Debug)]
 pub(super) struct End {
-    /// The suite as it was.
+    /// The suite as it was run.
     pub suite: Arc<Suite>,
-    /// What came of its tests.
+    /// The results of its tests.
     pub result: Arc<SuiteResult>,
 }
 
-/// Begins a run of a document as it is in the editor when this is called, saved or not, and returns once it has begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
-pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Begun, Refused> {
+/// Starts a run of the document's current text, saved or not. Dropping the future before the run has begun cancels it.
+pub(super) async fn start(
+    session: &Arc<Session>,
+    uri: &str,
+    wanted: Wanted,
+    operation: Operation,
+) -> Result<Begun, Refused> {
     let asked = Asking::begin(session, uri, &wanted);
     let (shared, at) = (Arc::clone(session), uri.to_owned());
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
-            // A script may have changed without notice: what is recorded must be of what runs now.
+            // A script may have changed without notice: the recording must match what runs now.
             open.files_changed();
         }
         shared.captured(&at)
@@ -171,7 +176,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     if let Some(starting) = session.state().starting.get_mut(&asked.number) {
         starting.suite = Some(place.suite(uri));
     }
-    let request = Request { asked, uri: uri.to_owned(), wanted, deed, snapshot };
+    let request = Request { asked, uri: uri.to_owned(), wanted, operation, snapshot };
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
@@ -184,7 +189,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     begun.unwrap_or_else(|panicked| Err(Refused::Failed(format!("the request failed inside the server: {panicked}"))))
 }
 
-/// A run that was asked for, as long as it is not decided whether it begins.
+/// A run that was requested but may still be refused.
 struct Asking {
     session: Arc<Session>,
     number: u32,
@@ -209,12 +214,12 @@ impl Drop for Asking {
     }
 }
 
-/// The same with what it is of.
+/// A request with its suite.
 struct Request {
     asked: Asking,
     uri: String,
     wanted: Wanted,
-    deed: Deed,
+    operation: Operation,
     snapshot: Captured,
 }
 
@@ -242,7 +247,7 @@ impl Request {
         if self.asked.cancel.is_cancelled() {
             return Err(Refused::Cancelled);
         }
-        // The question for trust is not asked for a test that does not run anyway.
+        // Trust is not requested for a test that cannot run.
         let mut cases = select(&suite, &candidates, snapshot.place.has_suite(), &self.wanted)?;
         let wanted = match self.wanted {
             Wanted::Test(_) => cases.len(),
@@ -254,7 +259,7 @@ impl Request {
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
-        let is_reported = prepared.settings().clawspec.editor_reports && self.deed.is_reported();
+        let is_reported = prepared.settings().clawspec.editor_reports && self.operation.is_reported();
         let reports = is_reported.then(|| prepared.reports(Asked::Anywhere)).flatten();
         let planned = Planned {
             session: Arc::clone(&self.asked.session),
@@ -265,13 +270,13 @@ impl Request {
             number: self.asked.number,
             progress,
             left_out: wanted - cases.len(),
-            deed: self.deed.clone(),
+            operation: self.operation.clone(),
             reports: reports.map(Arc::new),
         };
         Ok((planned, cases))
     }
 
-    /// Adds the run to those under way, without the tests that other runs have under way. All of this happens under one
+    /// Registers the run, without the tests that other runs are running. All of this happens under one
     /// lock, so that of two requests for one test only one begins.
     fn register(&self, suite: &Suite, id: SuiteId, cases: &mut BTreeSet<usize>) -> Result<lsp::ProgressToken, Refused> {
         let (uri, wanted) = (&self.uri, &self.wanted);
@@ -286,7 +291,7 @@ impl Request {
             let message = "the tests of this file are already running: stop them to run them again".to_owned();
             return Err(Refused::Because(lsp::MessageType::Info, message));
         }
-        // A second copy of a test beside the first would disturb it.
+        // Two runs of the same test would interfere.
         let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(&id, &suite.cases[*case].name));
         cases.retain(|case| !under_way(case));
         if cases.is_empty() {
@@ -315,23 +320,23 @@ impl Request {
 
 impl Request {
     fn subjects_of(&self, case: &Case) -> usize {
-        case.action.subjects_of(self.deed.models(), &[]).len()
+        case.action.subjects_of(self.operation.models(), &[]).len()
     }
 }
 
-/// Which runs to cancel. What is `None` restricts nothing.
+/// The runs to cancel. `None` does not restrict the choice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chosen {
     /// The number of the run.
     pub run: Option<u64>,
-    /// The document whose tests run.
+    /// The document with the tests.
     pub uri: Option<String>,
-    /// A test that runs.
+    /// The name of a test.
     pub test: Option<String>,
 }
 
 impl Chosen {
-    /// Whether a run is chosen. `own` is the suite of the chosen document: all its files have the runs of a test in common.
+    /// Whether a run is chosen. `own` is the suite of the chosen document: all its files share the runs of a test.
     fn fits(
         &self,
         number: u32,
@@ -365,7 +370,7 @@ pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     tokens.filter(|token| !token.is_cancelled()).map(CancellationToken::cancel).count()
 }
 
-/// Returns the runs under way, for a client that asks for them.
+/// Returns the active runs, for a client that requests them.
 pub(super) fn under_way(session: &Session) -> Vec<serde_json::Value> {
     let state = session.state();
     let tests = |run: &Running| run.left.keys().cloned().collect::<Vec<_>>();
@@ -378,7 +383,7 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
     session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());
 }
 
-/// Returns the cases that run, of those that are candidates.
+/// Returns the cases to run, out of the candidates.
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
     let obstacle = |index: usize| Obstacle::of(suite, index).or((!has_suite).then_some(Obstacle::NoSuite));
     match wanted {
@@ -407,7 +412,7 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
     }
 }
 
-/// A run that is about to happen.
+/// A planned run.
 struct Planned {
     session: Arc<Session>,
     uri: String,
@@ -416,38 +421,38 @@ struct Planned {
     prepared: Prepared,
     number: u32,
     progress: lsp::ProgressToken,
-    /// How many of the tests that were asked for do not run.
+    /// Number of requested tests that do not run.
     left_out: usize,
-    deed: Deed,
-    /// What writes reports in the form of ClawSpec, where the settings want them of an editor.
+    operation: Operation,
+    /// The writer of ClawSpec reports, if the settings want them for runs in an editor.
     reports: Option<Arc<Reports>>,
 }
 
 impl Planned {
-    /// Whether the tests act, so that an earlier result of them is a thing of the past.
+    /// Whether it runs the tests, so that earlier results are obsolete.
     fn acts(&self) -> bool {
-        match self.deed {
-            Deed::Run { .. } => true,
-            Deed::Ask | Deed::Preconditions | Deed::Judge => false,
+        match self.operation {
+            Operation::Run { .. } => true,
+            Operation::Ask | Operation::Preconditions | Operation::Judge => false,
         }
     }
 
-    /// Asks the client for a place to show progress. One that does not answer must not hold up the run.
+    /// Asks the client to show progress. A client that does not respond must not delay the run.
     async fn may_show_progress(&self) -> bool {
         let asked = self.session.client.create_work_done_progress(self.progress.clone());
         matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
     }
 
-    /// Runs the tests. When it returns, nothing of the run is under way, even if following it went wrong.
+    /// Runs the tests. When it returns, the run has ended, even if following it failed.
     async fn perform(self: Arc<Self>, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
         let (planned, token) = (Arc::clone(&self), cancel.clone());
         self.supervise(&cancel, async move { planned.follow(cases, token, ended).await }).await;
     }
 
-    /// Waits until a run was followed to its end, or until that went wrong, and clears up.
+    /// Waits until a run has been followed to its end, or until that failed, and cleans up.
     async fn supervise(&self, cancel: &CancellationToken, follow: impl Future<Output = ()> + Send + 'static) {
         if let Err(error) = tokio::spawn(follow).await {
-            // Nobody would see what becomes of the tests that are left.
+            // The results of the remaining tests would be lost.
             cancel.cancel();
             tracing::error!("following the run failed: {error}");
             let message = "the run was stopped by a bug in speclens; see the log. Earlier results are recorded";
@@ -459,10 +464,10 @@ impl Planned {
         self.clear();
     }
 
-    /// The run is no longer under way.
+    /// Removes the run from the active runs.
     fn clear(&self) {
         self.session.state().runs.remove(&self.number);
-        self.session.analyse_suite(&self.snapshot.results);
+        self.session.analyze_suite(&self.snapshot.results);
     }
 
     async fn report_progress(&self, value: serde_json::Value) {
@@ -477,10 +482,10 @@ impl Planned {
         let job = self.prepared.job(book);
         let options = Options {
             observed_run: None,
-            mode: self.deed.mode(),
+            mode: self.operation.mode(),
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
-            models: self.deed.models().to_vec(),
+            models: self.operation.models().to_vec(),
             help_modes: Vec::new(),
             fail_fast: false,
             given_up: false,
@@ -498,10 +503,10 @@ impl Planned {
         }
         let result = running.await;
         listener.end(self.left_out).await;
-        // Who waits for the end may ask at once what is under way.
+        // A client that waits for the end may request the active runs at once.
         self.clear();
         match result {
-            // Who started it may not be interested.
+            // The receiver may have been dropped.
             Ok(result) => drop(ended.send(End { suite: Arc::clone(&self.suite), result })),
             Err(error) => tracing::error!("the run ended early: {error}"),
         }

@@ -1,5 +1,5 @@
-//! The state of the server: open documents, what the client can do, what is running. One lock, held for
-//! moments and never across an await.
+//! The state of the server: open documents, the client's capabilities, active runs. One lock, held only
+//! briefly and never across an await.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -33,78 +33,78 @@ use crate::{
     workspace::{self, Workspace},
 };
 
-/// What every handler, the analysis and the runs share.
+/// The data shared by every handler, the analysis and the runs.
 pub(super) struct Session {
-    /// The way to the client.
+    /// The connection to the client.
     pub client: Client,
-    /// The short way there, for what is long and in words already.
+    /// The direct queue to the client, for long messages that are already JSON.
     pub outbox: Outbox,
-    /// The threads that work on requests.
+    /// The threads for requests.
     pub requests: Pool,
-    /// The threads that work on requests that may wait for the index: they must not hold up the others.
+    /// The threads for requests that may wait for the index: they must not delay the others.
     pub patient: Pool,
-    /// What time it is, for recordings.
+    /// The current time, for recordings.
     pub clock: Clock,
-    /// What the editor holds, saved or not.
+    /// The text of open documents, saved or not.
     pub buffers: Arc<Buffers>,
-    /// What files belong to.
+    /// The scopes of files.
     pub scopes: Scopes,
-    /// What the files of the workspace say about names.
+    /// The facts of the workspace's files about names.
     pub index: Index,
-    /// What messages change, as far as it is not done yet.
+    /// Pending changes from messages.
     pub changes: Changes,
-    /// What open documents say about names.
+    /// The facts of open documents about names.
     names: Mutex<HashMap<String, Remembered>>,
-    /// What was published of files that are not open.
+    /// The published diagnostics of files that are not open.
     pub published_elsewhere: Mutex<Published>,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
-    /// What is known about the tests of suites, for as long as it is needed.
+    /// The results of suites, for as long as they are needed.
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
-    /// Rung when there is something to analyse.
-    bell: Condvar,
+    /// Notified when there is something to analyze.
+    wakeup: Condvar,
 }
 
-/// Everything that changes.
+/// The mutable state.
 pub(super) struct State {
     pub open: HashMap<String, Open>,
-    /// Open documents that are not ours.
+    /// Open documents that are not spec files.
     pub strangers: HashMap<String, Stranger>,
     pub abilities: Abilities,
     pub display: Display,
-    /// How much the index holds at most.
+    /// The limits of the index.
     pub index_limits: Limits,
     /// Messages about settings that were shown already.
     pub shown_messages: BTreeSet<String>,
     /// Messages that wait until they may be sent.
     pub waiting_messages: Vec<String>,
-    /// Whether the client vouches for the workspace.
+    /// Whether the client declares the workspace trusted.
     pub trusted: bool,
-    /// Whether trust is the client's own affair: folders that were trusted elsewhere do not count then.
+    /// Whether trust is managed by the client: folders trusted elsewhere do not count then.
     pub trust_is_clients: bool,
-    /// Runs of which it is not decided yet whether they begin.
+    /// Requested runs that may still be refused.
     pub starting: BTreeMap<u32, Starting>,
     pub runs: BTreeMap<u32, Running>,
     pub next_run: u32,
     pub openings: u64,
-    /// The docs of the completions offered last, by the number of their list.
+    /// The docs of the last offered completions, by the number of their list.
     pub offered: std::collections::VecDeque<(u64, Vec<String>)>,
     pub next_list: u64,
-    /// Documents that wait to be analysed.
+    /// Documents that wait to be analyzed.
     waiting: BTreeSet<String>,
-    /// The server is about to end: nothing begins any more.
+    /// Whether the server is stopping: nothing new begins.
     pub stopping: bool,
 }
 
 /// Counts the runs that act.
 pub(super) struct Acting(watch::Sender<usize>);
 
-/// One of them. It no longer counts when this is dropped.
+/// An active run. It no longer counts when this is dropped.
 pub(super) struct Act(watch::Sender<usize>);
 
 impl Acting {
-    /// A run begins to act.
+    /// Counts a run until the result is dropped.
     pub(super) fn begin(&self) -> Act {
         self.0.send_modify(|count| *count += 1);
         Act(self.0.clone())
@@ -112,7 +112,7 @@ impl Acting {
 
     /// Waits until no run acts.
     pub(super) async fn ended(&self) {
-        // The sender is ours, so this cannot fail.
+        // The sender is part of this struct, so this cannot fail.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 }
@@ -123,11 +123,11 @@ impl Drop for Act {
     }
 }
 
-/// A run that was asked for.
+/// A requested run.
 pub(super) struct Starting {
     pub cancel: CancellationToken,
     pub uri: String,
-    /// `None` as long as it waits for changes of the document.
+    /// `None` while it waits for changes of the document.
     pub suite: Option<SuiteId>,
     pub wanted: Wanted,
 }
@@ -136,12 +136,12 @@ pub(super) struct Starting {
 pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
-    /// The document in which it was asked for.
+    /// The document in which it was requested.
     pub uri: String,
     pub suite: SuiteId,
-    /// Whether it was asked for as a run of the whole file.
+    /// Whether the whole file was requested.
     pub whole: bool,
-    /// The names of the tests that it runs, with the number of attempts that have not ended.
+    /// The names of its tests, with the number of attempts that have not ended.
     pub left: BTreeMap<String, usize>,
 }
 
@@ -151,7 +151,7 @@ impl Running {
         self.suite == *suite && self.left.contains_key(test)
     }
 
-    /// An attempt of a test has ended.
+    /// Counts an ended attempt of a test.
     pub(super) fn ended(&mut self, test: &str) {
         if let Some(left) = self.left.get_mut(test) {
             *left = left.saturating_sub(1);
@@ -164,7 +164,7 @@ impl Running {
 
 /// An open document.
 pub(super) struct Open {
-    /// Counts openings: a client may open a file again under the same version.
+    /// A counter of openings: a client may open a file again with the same version.
     pub opening: u64,
     pub version: i32,
     pub document: Document,
@@ -172,15 +172,15 @@ pub(super) struct Open {
     pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
-    /// Under a lock of its own: judging takes longer than the state may be locked.
+    /// The lock is separate because judging takes longer than the state may be locked.
     pub results: Arc<Mutex<Results>>,
-    /// What the analysis found last.
+    /// The last result of the analysis.
     pub latest: Option<Arc<Latest>>,
-    /// The problems that were found last.
+    /// The last known problems.
     pub found: Arc<Found>,
 }
 
-/// A document as it is at one moment.
+/// A snapshot of a document.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub opening: u64,
@@ -200,7 +200,7 @@ pub(super) struct Snapshot {
 }
 
 impl Open {
-    /// Files changed: what the document saw of them is void.
+    /// Discards what the document read of files that changed.
     pub(super) fn files_changed(&mut self) {
         self.place.files.forget();
         self.analyzer.files_changed();
@@ -208,24 +208,24 @@ impl Open {
     }
 }
 
-/// A document as it is at one moment, before its tree is brought up to date: what depends on the tree cannot be asked.
+/// A snapshot of a document whose tree may be outdated: data that depends on the tree cannot be requested.
 #[derive(Clone)]
 pub(super) struct Captured(Snapshot);
 
 impl Captured {
-    /// Returns the place of the document.
+    /// Returns the scope of the document.
     pub(super) fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// Returns what the analysis found last.
+    /// Returns the last result of the analysis.
     pub(super) fn latest(&self) -> Option<&Arc<Latest>> {
         self.0.latest.as_ref()
     }
 }
 
 impl Snapshot {
-    /// Returns the settings that hold for the document, as the editor holds them.
+    /// Returns the settings in force for the document, with the editor's text.
     pub(super) fn workspace(&self) -> Workspace {
         let Some(reach) = &self.place.settings else { return Workspace::default() };
         let workspace = workspace::settings_over(reach, |path| self.buffers.text(path));
@@ -274,11 +274,11 @@ impl Session {
             acting,
             state: Mutex::new(state),
             shelf: Mutex::default(),
-            bell: Condvar::new(),
+            wakeup: Condvar::new(),
         }
     }
 
-    /// Returns the results of a suite. All its files share them, and a run under way keeps them.
+    /// Returns the results of a suite, which are shared by all its files and kept by an active run.
     pub(super) fn results_of(&self, suite: &SuiteId) -> Arc<Mutex<Results>> {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(results) = shelf.get(suite).and_then(Weak::upgrade) {
@@ -290,7 +290,7 @@ impl Session {
         results
     }
 
-    /// Returns what open documents said about names when they were asked last.
+    /// Returns the last known facts of open documents about names.
     pub(super) fn remembered(&self) -> MutexGuard<'_, HashMap<String, Remembered>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -300,33 +300,33 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a document analysed.
-    pub(super) fn analyse(&self, uri: &str) {
+    /// Schedules the analysis of a document.
+    pub(super) fn analyze(&self, uri: &str) {
         self.state().waiting.insert(uri.to_owned());
-        self.bell.notify_one();
+        self.wakeup.notify_one();
     }
 
-    /// Has every open document analysed that shares these results.
-    pub(super) fn analyse_suite(&self, results: &Arc<Mutex<Results>>) {
+    /// Schedules the analysis of every open document that shares these results.
+    pub(super) fn analyze_suite(&self, results: &Arc<Mutex<Results>>) {
         let open: Vec<String> = {
             let state = self.state();
             let of_suite = state.open.iter().filter(|(_, open)| Arc::ptr_eq(&open.results, results));
             of_suite.map(|(uri, _)| uri.clone()).collect()
         };
-        open.iter().for_each(|uri| self.analyse(uri));
+        open.iter().for_each(|uri| self.analyze(uri));
     }
 
-    /// Has every open document analysed.
-    pub(super) fn analyse_all(&self) {
+    /// Schedules the analysis of every open document.
+    pub(super) fn analyze_all(&self) {
         let mut state = self.state();
         let all: Vec<String> = state.open.keys().cloned().collect();
         state.waiting.extend(all);
         drop(state);
-        self.bell.notify_one();
+        self.wakeup.notify_one();
     }
 
-    /// Waits for a document that is to be analysed; `None` if the server stops.
-    pub(super) fn next_to_analyse(&self) -> Option<String> {
+    /// Waits for a document to analyze; `None` if the server stops.
+    pub(super) fn next_to_analyze(&self) -> Option<String> {
         let mut state = self.state();
         loop {
             if state.stopping {
@@ -335,27 +335,27 @@ impl Session {
             if let Some(uri) = state.waiting.pop_first() {
                 return Some(uri);
             }
-            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.wakeup.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Ends the analysis and every run.
+    /// Stops the analysis and every run.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         state.stopping = true;
         state.runs.values().for_each(|run| run.cancel.cancel());
         drop(state);
-        self.bell.notify_all();
+        self.wakeup.notify_all();
         self.changes.stop();
         self.index.stop();
     }
 
-    /// Returns a document as written now, its tree up to date.
+    /// Returns a snapshot of a document with its tree up to date.
     pub(super) fn snapshot(&self, uri: &str) -> Option<Snapshot> {
         self.captured(uri).map(|snapshot| self.refreshed(uri, snapshot))
     }
 
-    /// Brings the tree up to date, while others may have the state. The document keeps the tree if its text is still the same.
+    /// Updates the tree without holding the lock. The document keeps the tree if its text is still the same.
     pub(super) fn refreshed(&self, uri: &str, Captured(mut snapshot): Captured) -> Snapshot {
         if snapshot.document.is_current() {
             return snapshot;
@@ -372,7 +372,7 @@ impl Session {
         snapshot
     }
 
-    /// Returns a document as written now.
+    /// Returns a snapshot of a document.
     pub(super) fn captured(&self, uri: &str) -> Option<Captured> {
         let state = self.state();
         let (abilities, display) = (state.abilities, state.display);
@@ -394,20 +394,20 @@ impl Session {
         }))
     }
 
-    /// Returns a document as the messages so far leave it.
+    /// Returns a snapshot of a document after all changes so far are applied.
     pub(super) fn captured_in_turn(self: &Arc<Session>, uri: &str) -> oneshot::Receiver<Option<Captured>> {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.look(About::Document(uri), move || session.captured(&at))
     }
 
-    /// Returns every open document as written now, by its address.
+    /// Returns a snapshot of every open document by its URI.
     pub(super) fn snapshots(&self) -> Vec<(String, Snapshot)> {
         let mut open: Vec<String> = self.state().open.keys().cloned().collect();
         open.sort();
         open.into_iter().filter_map(|uri| self.snapshot(&uri).map(|snapshot| (uri, snapshot))).collect()
     }
 
-    /// Looks whether recordings came or went, and has the documents analysed that they are about.
+    /// Checks whether recordings were created or deleted, and schedules the analysis of the documents concerned.
     pub(super) fn look_for_recordings(&self) {
         let mut suites: Vec<Arc<Mutex<Results>>> = Vec::new();
         for open in self.state().open.values().filter(|open| open.place.has_tests()) {
@@ -420,7 +420,7 @@ impl Session {
             let book = results().opened();
             if book.look_again() {
                 results().recorded_elsewhere();
-                self.analyse_suite(&suite);
+                self.analyze_suite(&suite);
             }
         }
     }
@@ -430,17 +430,17 @@ impl Session {
         self.state().open.contains_key(uri)
     }
 
-    /// Whether a file is open, and ours.
+    /// Whether a file is open and a spec file.
     pub(super) fn is_ours(&self, path: &Path) -> bool {
         self.state().open.values().any(|open| open.place.path.as_deref() == Some(path))
     }
 
-    /// Diagnostics of a file that is not open are published again from now on.
+    /// Allows the diagnostics of a file that is not open to be published again.
     pub(super) fn forget_published(&self, path: &Path) {
         self.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
-    /// Whether commands may be run in a directory.
+    /// Whether commands may run in a directory.
     pub(super) fn may_run_in(&self, directory: &Path) -> bool {
         let (trusted, is_clients) = {
             let state = self.state();
@@ -449,7 +449,7 @@ impl Session {
         trusted || (!is_clients && crate::trust::is_trusted(directory))
     }
 
-    /// Shows the person a message that says who speaks.
+    /// Shows the user a message with the name of the program.
     pub(super) fn show_message(&self, kind: lsp::MessageType, message: &str) {
         let (client, message) = (self.client.clone(), format!("speclens: {message}"));
         tokio::spawn(async move { client.show_message(kind, message).await });

@@ -1,4 +1,4 @@
-//! Problems of settings, as far as they concern documents that are under them.
+//! Problems of settings, as far as they concern the documents they apply to.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// Returns what is wrong with the settings that a document is under, where they are not open.
+/// Returns the problems in the settings of a document, unless they are open.
 pub(super) fn wrong(
     session: &Session,
     snapshot: &Snapshot,

@@ -1,5 +1,5 @@
-//! Puts answers about a whole document together from what its parts add to them. What a group of items adds is written as JSON
-//! once and kept with the document; where lines came or went above it, the numbers of its lines are rewritten.
+//! Combines answers about a whole document from contributions of its parts. That of a group of items is written as
+//! JSON once and kept with the document; if lines were added or removed above it, its line numbers are rewritten.
 
 use std::{fmt::Write as _, hash::Hash, sync::Arc};
 
@@ -9,34 +9,34 @@ use speclens_schema::document::{Document, Encoding};
 use super::{convert::Ranges, transport::Piece};
 use crate::ide::parts::{Group, Kept};
 
-/// The values that a part of a document adds to an answer, as JSON with a comma before each. `T` may say more about them.
+/// The values that a part of a document contributes to an answer, as JSON with a comma before each. `T`: more data.
 pub(super) struct Share<T> {
     json: Arc<str>,
-    /// The line in which the part began when the numbers of lines were written.
+    /// The line on which the part began when the line numbers were written.
     line: u32,
     pub more: T,
 }
 
-/// Puts an answer together.
+/// Combines an answer.
 pub(super) struct Answer<'d, T: Send + Sync + 'static> {
     ranges: Ranges<'d>,
     kept: Kept<Share<T>>,
     json: Pieces,
 }
 
-/// A long text of JSON in pieces. The allocator keeps the memory of large ones.
+/// A long JSON text in pieces, because the allocator would keep the memory of a large one.
 pub(super) struct Pieces {
     full: Vec<Piece>,
     last: String,
 }
 
 impl Pieces {
-    /// Returns a text that begins with some words.
+    /// Returns a text that begins with the given words.
     pub(super) fn new(words: &str) -> Pieces {
         Pieces { full: Vec::new(), last: words.to_owned() }
     }
 
-    /// Returns the piece to which words are added. It holds what was added last, unless that is kept elsewhere.
+    /// Returns the piece to append to. It contains the last addition, unless that is kept elsewhere.
     pub(super) fn last(&mut self) -> &mut String {
         const LONG: usize = 48 * 1024;
         if self.last.len() > LONG {
@@ -51,12 +51,12 @@ impl Pieces {
         }
     }
 
-    /// Whether the next value is the first one of its list or its object.
+    /// Whether the next value is the first of its list or object.
     fn is_first(&self) -> bool {
         self.last.ends_with(['[', '{'])
     }
 
-    /// Begins another value of a list or an object.
+    /// Adds a comma before another value of a list or an object.
     pub(super) fn separate(&mut self) {
         if !self.is_first() {
             self.last().push(',');
@@ -82,33 +82,33 @@ impl Pieces {
 }
 
 impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
-    /// Begins an answer that is a list. What is kept of it depends on the circumstances.
+    /// Begins an answer that is a list. Its kept parts depend on the circumstances.
     pub(super) fn list(document: &'d Document, encoding: Encoding, circumstances: impl Hash) -> Answer<'d, T> {
         let kept = Kept::with(document, (encoding as u8, circumstances));
         Answer { ranges: Ranges::new(document, encoding), kept, json: Pieces::new("[") }
     }
 
-    /// Returns what a part adds. It is found out where it is not kept: always, where the part is no group.
+    /// Returns the contribution of a part. It is computed if it is not kept, and always if the part is not a group.
     pub(super) fn share<V: Serialize>(
         &mut self,
         group: Option<&Group<'_>>,
         more: impl Hash,
-        find_out: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
+        compute: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
     ) -> Arc<Share<T>> {
-        self.share_if(group, more, |_| true, find_out)
+        self.share_if(group, more, |_| true, compute)
     }
 
-    /// Returns the same where what is kept still holds.
+    /// Returns the contribution of a part if the kept one is still valid.
     pub(super) fn share_if<V: Serialize>(
         &mut self,
         group: Option<&Group<'_>>,
         more: impl Hash,
         still_holds: impl FnOnce(&T) -> bool,
-        find_out: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
+        compute: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
     ) -> Arc<Share<T>> {
         let ranges = &self.ranges;
         let found = |line| {
-            let (values, more) = find_out(ranges);
+            let (values, more) = compute(ranges);
             Arc::new(Share { json: written(&values).into(), line, more })
         };
         let Some(group) = group else { return found(0) };
@@ -128,7 +128,7 @@ impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
         self.json.last().push_str(&json[start..]);
     }
 
-    /// Adds what a part adds.
+    /// Adds the contribution of a part.
     pub(super) fn add_share(&mut self, share: &Share<T>) {
         self.json.add_kept(&share.json);
     }
@@ -160,7 +160,7 @@ impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
 /// Returns values as JSON with a comma before each.
 fn written(values: &[impl Serialize]) -> String {
     let mut json = String::new();
-    // Values of LSP have no keys that are not text.
+    // Values of LSP have only string keys.
     for words in values.iter().filter_map(|value| serde_json::to_string(value).ok()) {
         json.push(',');
         json.push_str(&words);
@@ -176,11 +176,11 @@ impl<T: Clone> Share<T> {
     }
 }
 
-/// The members of LSP's types that are numbers of lines. In a text of JSON they can be nothing else: a quote within a text
-/// is escaped, so the first one of such a member would be preceded by a backslash, and the last one as well.
+/// The members of LSP's types that are line numbers. In a JSON text they cannot be anything else: a quote within a
+/// string is escaped, so the quotes of such a member within a string would be preceded by a backslash.
 const LINES: [&str; 3] = ["\"line\":", "\"startLine\":", "\"endLine\":"];
 
-/// Adds values as JSON, with the numbers of their lines moved from one place to another.
+/// Adds values as JSON, with their line numbers shifted.
 pub(super) fn push_moved(json: &str, from: u32, to: u32, into: &mut String) {
     if from == to {
         into.push_str(json);
@@ -200,7 +200,7 @@ pub(super) fn push_moved(json: &str, from: u32, to: u32, into: &mut String) {
     into.push_str(&json[copied..]);
 }
 
-/// Much faster than a formatter: an answer has tens of thousands of them.
+/// Much faster than a formatter: an answer has tens of thousands of numbers.
 fn push_number(mut number: u32, into: &mut String) {
     let mut digits = [0; 10];
     let mut at = digits.len();
@@ -254,7 +254,7 @@ mod tests {
         for indent in ["", "  "] {
             let items: String = (0..COUNT).map(|number| format!("{indent}- a: {number}\n")).collect();
             let mut document = Document::read(&format!("# first\nlist:\n{items}"), ScalarRules::Yaml12);
-            // The second time all is known, then some lines came, then one item is another one.
+            // First unchanged, then with lines added above, then with one item changed.
             for (edited, lines, fresh) in
                 [(None, 0, COUNT), (None, 0, 0), (Some(("# first", "#\n#\n")), 2, 0), (Some(("100\n", "7")), 2, 16)]
             {

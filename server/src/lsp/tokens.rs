@@ -1,4 +1,4 @@
-//! Tokens of texts and hints between them, from our terms into LSP's.
+//! Semantic tokens and inlay hints, converted from our types to LSP's.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -13,12 +13,12 @@ use crate::ide::{
     values::Values,
 };
 
-/// Returns the names that LSP has for our kinds, in the order of [`TokenKind::ALL`].
+/// Returns LSP's names of the token kinds, in the order of [`TokenKind::ALL`].
 pub(super) fn legend() -> Vec<&'static str> {
     TokenKind::ALL.iter().map(|kind| name(*kind)).collect()
 }
 
-/// Returns the name that comes nearest: themes know no others.
+/// Returns the closest standard name: themes know no others.
 fn name(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::Placeholder => "parameter",
@@ -46,7 +46,7 @@ pub(super) fn tokens(snapshot: &Snapshot, range: Range) -> SemanticTokens {
     SemanticTokens { result_id: None, data: chained(&ranges, found, 0) }
 }
 
-/// Tokens as LSP counts them, each from the one before; the first one from the beginning of a line.
+/// Returns tokens in LSP's encoding, each relative to the one before; the first one to the start of a line.
 fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<SemanticToken> {
     let mut before = Position { line, character: 0 };
     let chain = tokens.into_iter().map(|token| {
@@ -68,11 +68,11 @@ fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<S
 
 /// The tokens of a part of a document, which begin on its first line or below.
 struct Chain {
-    /// How far the first token is from the first line of the part.
+    /// Number of lines from the first line of the part to the first token.
     down: u32,
-    /// Number of lines that are between the first token and the last one.
+    /// Number of lines from the first token to the last one.
     height: u32,
-    /// The numbers of LSP after the first one, which depends on the token before, with commas between them.
+    /// LSP's numbers after the first, which depends on the token before, separated by commas.
     words: Box<str>,
 }
 
@@ -101,10 +101,10 @@ pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<Piece> {
     let mut before = 0;
     for part in parts(document, snapshot.place.file) {
         let line = u32::try_from(document.text().byte_to_line(part.start())).unwrap_or(u32::MAX);
-        let find_out = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
+        let compute = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
         let chain = match part.group() {
-            Some(group) => kept.of(group, part.shape.id(), find_out),
-            None => Arc::new(find_out()),
+            Some(group) => kept.of(group, part.shape.id(), compute),
+            None => Arc::new(compute()),
         };
         let Some(Chain { down, height, words }) = &*chain else { continue };
         json.separate();
@@ -115,7 +115,7 @@ pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<Piece> {
     json.finish("]}")
 }
 
-/// Returns what is between the letters of a part of a document.
+/// Returns the inlay hints of a part of a document.
 pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHint> {
     if !snapshot.display.inlay_hints {
         return Vec::new();
@@ -139,12 +139,12 @@ pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHi
     shown.collect()
 }
 
-/// Returns the document that a hint belongs to, when there is more to say about it.
+/// Returns the document of a hint that can be resolved.
 pub(super) fn document_of(hint: &InlayHint) -> Option<Uri> {
     Some(Uri(hint.data.as_ref()?.get("uri")?.as_str()?.to_owned()))
 }
 
-/// Returns a hint with all that there is to say about it.
+/// Returns a hint with its tooltip.
 pub(super) fn resolved(snapshot: &Snapshot, mut hint: InlayHint) -> InlayHint {
     let pattern = hint.data.as_ref().and_then(|data| data.get("pattern")?.as_str());
     if let Some(pattern) = pattern {

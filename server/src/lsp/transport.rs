@@ -1,6 +1,6 @@
-//! What is between the framework and the pipes, so that a slow or silent client cannot stop the server, and a mistake
-//! in a handler cannot end it. Long answers go past the framework, which would take them apart and put them together
-//! again while everything else waits.
+//! The layer between the framework and the pipes. It prevents a slow or silent client from blocking the server, and a
+//! bug in a handler from ending it. Long results bypass the framework, which would parse and serialize them again while
+//! everything else waits.
 
 use std::{
     cell::RefCell,
@@ -62,7 +62,7 @@ where
         while let Some(message) = messages.recv().await {
             match message {
                 Message::Request(request) => {
-                    // Until `initialize` is answered, nothing else is begun.
+                    // Until `initialize` is answered, no other request is begun.
                     let Ok(()) = poll_fn(|context| service.poll_ready(context)).await;
                     // Some clients do not close the pipe after it.
                     let is_last = request.method() == "exit";
@@ -118,7 +118,7 @@ pub(super) struct Outbox {
     queue: Sender<Option<Pieces>>,
 }
 
-/// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
+/// The bytes of a message, in pieces, because the allocator would keep the memory of a large buffer.
 type Pieces = Vec<Piece>;
 
 /// Bytes of a message.
@@ -128,12 +128,12 @@ pub(super) struct Piece(Bytes);
 #[derive(Debug)]
 enum Bytes {
     Own(Vec<u8>),
-    /// A text from a byte on, which is kept elsewhere as well.
+    /// A text from a byte on, shared with another owner.
     Kept(Arc<str>, usize),
 }
 
 impl Piece {
-    /// Returns a text from a byte on, which is not copied.
+    /// Returns a text from a byte on, without copying it.
     pub(super) fn kept(text: Arc<str>, start: usize) -> Piece {
         Piece(Bytes::Kept(text, start))
     }
@@ -161,7 +161,7 @@ impl Outbox {
         let (queue, waiting) = mpsc::channel();
         let (end, ended) = oneshot::channel();
         threads::start("writer", move || {
-            // A client that is gone needs no message.
+            // A client that has disconnected needs no message.
             let _ = write(&waiting, output);
             drop(end);
         })?;
@@ -173,7 +173,7 @@ impl Outbox {
         let _ = self.queue.send(None);
     }
 
-    /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
+    /// Sends a notification without the framework. `parts` together are its parameters, as JSON.
     pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
         self.send_parts(head, parts, "}");
@@ -181,7 +181,7 @@ impl Outbox {
 
     /// Sends a message.
     pub(super) fn send(&self, message: &impl Serialize) {
-        // Nothing in a message can be refused.
+        // Serializing a message cannot fail.
         self.send_parts(serde_json::to_string(message).unwrap_or_default(), Vec::new(), "");
     }
 
@@ -190,7 +190,7 @@ impl Outbox {
         let length = head.len() + parts.iter().map(|part| part.as_ref().len()).sum::<usize>() + end.len();
         let head = format!("Content-Length: {length}\r\n\r\n{head}");
         let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
-        // A client that is gone needs no message.
+        // A client that has disconnected needs no message.
         let _ = self.queue.send(Some(pieces.collect()));
     }
 }
@@ -231,12 +231,12 @@ fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io
 }
 
 tokio::task_local! {
-    /// The result of the request that is being handled, as JSON, when it goes past the framework.
+    /// The result of the current request as JSON, if it bypasses the framework.
     static RESULT: RefCell<Option<Vec<Piece>>>;
 }
 
-/// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is
-/// omitted, unless it is an error. Gives the text back when no request is being handled.
+/// Answers the current request with this result, a JSON text in pieces. The return value of its handler is
+/// ignored unless it is an error. Returns the text if there is no current request.
 pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
     let mut result = Some(result);
     let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
@@ -244,7 +244,7 @@ pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
 }
 
 /// Answers with an internal error when a handler panics, instead of ending the server, and answers the requests that
-/// the framework leaves without the specified answer.
+/// the framework does not answer as specified.
 #[derive(Debug)]
 pub(super) struct Guarded<S> {
     service: S,
@@ -271,7 +271,7 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        // A service that has exited says so again in `call`.
+        // A service that has exited returns the same error in `call`.
         match self.service.poll_ready(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(_) => Poll::Ready(Ok(())),
@@ -300,7 +300,7 @@ where
                 is_initialized.store(true, Ordering::Relaxed);
             }
             let response = match (response, id) {
-                // The framework drops these, which only notifications may be.
+                // The framework drops these, which is allowed only for notifications.
                 (None, Some(id)) if method.starts_with("$/") => Some(unknown_method(id, &is_initialized)),
                 (Some(response), Some(id)) if is_unknown_method(&response) => Some(unknown_method(id, &is_initialized)),
                 (response, _) => response,
@@ -342,8 +342,8 @@ fn is_unknown_method(response: &Response) -> bool {
     response.error().is_some_and(|error| error.code == ErrorCode::MethodNotFound)
 }
 
-/// Returns the answer to a request that the server does not know. Before `initialize`, every request has the same
-/// answer.
+/// Returns the error for a request with an unknown method. Before `initialize`, every request gets the same
+/// error.
 fn unknown_method(id: Id, is_initialized: &AtomicBool) -> Response {
     let error = match is_initialized.load(Ordering::Relaxed) {
         true => Error::method_not_found(),
@@ -420,7 +420,7 @@ mod tests {
         assert!(service.call(Request::build("later").finish()).await.unwrap().is_none());
     }
 
-    /// A service that answers past the framework.
+    /// A service whose result bypasses the framework.
     struct Ready;
 
     impl Service<Request> for Ready {

@@ -1,4 +1,4 @@
-//! The suite that a document belongs to, as its main file makes it, whichever of its files are open.
+//! The whole suite of a document, as defined by its main file, whichever of its files are open.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::session::{Session, Snapshot};
 use crate::{read::read_text, workspace::Workspace};
 
 impl Session {
-    /// Returns the suite of a document: that of the main file which names it, as the editor holds all of them.
+    /// Returns the suite of a document: that of the main file that names it, with the texts in the editor.
     pub(super) fn whole_suite(&self, snapshot: &Snapshot, workspace: &Workspace) -> Suite {
         let main = self.main_of(snapshot);
         let snapshot = main.as_ref().unwrap_or(snapshot);
@@ -40,7 +40,7 @@ impl Session {
     }
 }
 
-/// Returns the places in a suite of the cases that are written in a document, and of all where it makes the suite.
+/// Returns the indices in a suite of the cases that are written in a document; all of them if it is the main file.
 pub(super) fn cases_in(suite: &Suite, snapshot: &Snapshot) -> Vec<usize> {
     let part = snapshot.place.main().and(snapshot.place.scope.as_ref()).map(|scope| scope.place.as_str());
     let is_in = |file: Option<&str>| part.is_none_or(|part| file == Some(part));

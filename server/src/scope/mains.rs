@@ -30,18 +30,18 @@ pub(super) struct Main {
 /// The main files in a directory.
 pub(super) type Mains = Vec<Arc<Main>>;
 
-/// Whether a main file has this name, whatever it holds.
+/// Whether a main file has this name, whatever its content is.
 pub(crate) fn is_main_name(name: &str) -> bool {
     MAIN_NAMES.contains(&name)
 }
 
 const MAIN_NAMES: [&str; 2] = ["cli-bench.yaml", "cli-bench.yml"];
 
-/// Maximum number of files of one directory that are looked at to find main files.
+/// Maximum number of files of one directory that are read to find main files.
 const LOOKED_AT: usize = 256;
 
 impl Scopes {
-    /// Returns the main file with an entry that leads to a file: the nearest one. `any`: whatever its name is.
+    /// Returns the nearest main file with an entry that refers to a file. `any`: whatever its name is.
     pub(super) fn main_of(&self, path: &Path, any: bool) -> Option<Arc<Main>> {
         let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory, any));
         near.find(|main| {
@@ -52,8 +52,8 @@ impl Scopes {
         })
     }
 
-    /// Returns the main file of the suite that a script plays in: of the nearest directory that has one, one that names
-    /// it first.
+    /// Returns the main file of the suite that a script belongs to: from the nearest directory that has one, preferably
+    /// one that names it.
     pub(super) fn main_of_script(&self, path: &Path) -> Option<Arc<Main>> {
         let near = self.above(path).into_iter().map(|directory| self.mains_in(&directory, true));
         let mains = near.into_iter().find(|mains| !mains.is_empty())?;
@@ -78,14 +78,14 @@ impl Scopes {
             found.extend(others.filter_map(|path| self.read_main(&path)).map(Arc::new));
         }
         let mut mains = self.mains.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was read while files changed may be void already.
+        // The result may be outdated if files changed while it was read.
         if self.generation() == generation {
             mains.insert(key, found.clone());
         }
         found
     }
 
-    /// Returns the main files in a directory that have other names than the usual ones.
+    /// Returns the main files in a directory that have unusual names.
     fn with_other_names(&self, directory: &Path) -> Vec<PathBuf> {
         let is_here = |path: &&PathBuf| path.parent() == Some(directory);
         let known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -96,7 +96,7 @@ impl Scopes {
             let yaml = entries.filter(|path| kind::is_yaml(&name(path)) && !is_main_name(&name(path)));
             found.extend(yaml.take(LOOKED_AT));
         }
-        // A name proves nothing, and a file may have become another one.
+        // A name proves nothing, and the content of a file may have changed.
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
             let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));

@@ -18,21 +18,21 @@ use crate::read::walk_unignored;
 /// The patterns by which the author of a ClawSpec workspace names its scenario contracts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Patterns {
-    /// The directory that they start from.
+    /// The directory that they are relative to.
     pub root: PathBuf,
-    /// Where they are written.
+    /// The file or variable that contains them.
     pub source: &'static str,
     patterns: Vec<String>,
 }
 
 impl Patterns {
-    /// Whether one of them names a file.
+    /// Whether one of them matches a file.
     pub(crate) fn name(&self, path: &Path) -> bool {
         let place = path.strip_prefix(&self.root).map(slashed);
         place.is_ok_and(|place| self.patterns.iter().any(|pattern| matches(pattern, &place)))
     }
 
-    /// Returns the files below a directory that they name, those that version control ignores among them: generated
+    /// Returns the files below a directory that they match, including those that version control ignores: generated
     /// contracts are found by a pattern.
     pub(crate) fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
@@ -58,8 +58,8 @@ impl Patterns {
 }
 
 impl Scopes {
-    /// Returns the patterns that name the scenario contracts of the workspace that a file is in: those of the
-    /// environment, else of its settings. `None` where neither has any.
+    /// Returns the patterns that name the scenario contracts of a file's workspace: those of the
+    /// environment, else of its settings. `None` if neither has any.
     pub(crate) fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
         let directory = path.parent()?;
         if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
@@ -68,7 +68,7 @@ impl Scopes {
         let generation = self.generation();
         let found = self.read_patterns(path).map(Arc::new);
         let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was read while files changed may be void already.
+        // The result may be outdated if files changed while it was read.
         if self.generation() == generation {
             patterns.insert(directory.to_owned(), found.clone());
         }

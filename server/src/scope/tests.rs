@@ -107,14 +107,14 @@ fn in_a_workspace_the_place_decides() {
     }
     let ledger = Some((SpecFile::CLAWSPEC_LEDGER, "w", "coverage-ledger.yaml", None));
     check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
-    // A name alone says nothing, with settings above it or not.
+    // A name alone is not sufficient, with or without settings above it.
     for stranger in ["coverage-ledger", "tests/baselines", "tests/handoffs/a", "tests/pipeline"] {
         check(&scopes, &root, &format!("w/other/{stranger}.yaml"), None);
     }
 }
 
 #[test]
-fn what_is_not_saved_yet_counts() {
+fn unsaved_text_takes_precedence() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
     write(&root, &[("cli-bench.yaml", "cli: a\ntasks: []\n"), ("t.yaml", "x: 1\n")]);
@@ -140,11 +140,11 @@ fn a_contract_belongs_to_its_workspace() {
     check(&scopes, &root, path, expected("w/skills", "a/tests/scenarios.yaml"));
     let scope = scopes.find(&root.join(path), "").unwrap();
     assert_eq!(scope.settings_directory(), root.join("w/skills/a/tests"));
-    // Without a folder, upwards as far as there is anything.
+    // Without a folder, upwards as far as there are skills or agents.
     fs::remove_file(root.join("w/skills/clawspec.yaml")).unwrap();
     let scopes = Scopes::new(Vec::new(), Arc::default());
     check(&scopes, &root, path, expected("", path));
-    // A folder that is a part of the workspace: the path of the target says how large that is.
+    // A folder that is a part of the workspace: the path of the target shows the extent of the workspace.
     let text = "version: \"1.0\"\ntarget: {type: skill, path: ./skills/a/, trigger: /a}\nscenarios: []\n";
     let handoff = "w/skills/a/tests/handoffs/a-to-b.yaml";
     fs::remove_file(root.join("clawspec.yaml")).unwrap();
@@ -155,7 +155,7 @@ fn a_contract_belongs_to_its_workspace() {
         let place = "skills/a/tests/handoffs/a-to-b.yaml";
         check(&scopes, &root, handoff, Some((SpecFile::CLAWSPEC_HANDOFF, "w", place, None)));
     }
-    // One that is another target's says nothing, and none makes a workspace smaller.
+    // The path of another target is ignored, and no path makes a workspace smaller.
     for target in ["skills/b", "a", "../a"] {
         write(&root, &[(path, &text.replace("./skills/a/", target))]);
         let scopes = Scopes::new(vec![root.join("w/skills")], Arc::default());
@@ -163,7 +163,7 @@ fn a_contract_belongs_to_its_workspace() {
     }
     write(&root, &[(path, ""), ("clawspec.yaml", "")]);
     let scopes = Scopes::new(Vec::new(), Arc::default());
-    // Without anything, what holds the targets.
+    // Without any of these, the directory of the targets.
     fs::remove_file(root.join("clawspec.yaml")).unwrap();
     check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
 }

@@ -1,4 +1,4 @@
-//! The ClawSpec workspace that a file is in: where it begins, and what shows that there is one.
+//! The ClawSpec workspace of a file: its root, and the evidence that it exists.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::Scopes;
 use crate::read::beginning;
 
 impl Scopes {
-    /// Returns what the directories around a file say about ClawSpec.
+    /// Returns the signs of ClawSpec in the directories around a file.
     pub(super) fn workspace_around(&self, path: &Path, from_root: &str) -> Workspace {
         let target = target_around(path, from_root);
         let folder = self.folder_of(path);
@@ -27,7 +27,7 @@ impl Scopes {
         }
     }
 
-    /// Returns the directory above a file in which the settings of its workspace are.
+    /// Returns the directory above a file that contains the settings of its workspace.
     pub(super) fn settings_above(&self, path: &Path) -> Option<PathBuf> {
         self.above(path).into_iter().find(|directory| {
             let file = directory.join(Config::FILE);
@@ -35,9 +35,9 @@ impl Scopes {
         })
     }
 
-    /// Returns the root of the ClawSpec workspace that a contract is in: where its settings are; else the folder, the
-    /// repository, or what holds the targets; else the working directory. Each of these but the first may be a part of
-    /// the workspace, which the path of the target shows.
+    /// Returns the root of the ClawSpec workspace of a contract: the directory of its settings; else the folder, the
+    /// repository, or the parent of the targets; else the working directory. Each of these except the first may be only
+    /// a part of the workspace, which the path of the target shows.
     pub(super) fn workspace_root(&self, path: &Path, text: &str) -> PathBuf {
         if let Some(root) = self.settings_above(path) {
             return root;
@@ -53,8 +53,8 @@ impl Scopes {
         larger.unwrap_or(root)
     }
 
-    /// Returns the directory that the path of a contract's target begins from, where the contract is in that target. A
-    /// contract that names no target is asked by the scenarios beside it.
+    /// Returns the directory that the path of a contract's target is relative to, if the contract is in that target.
+    /// For a contract that names no target, the scenarios next to it decide.
     fn above_target(&self, path: &Path, text: &str) -> Option<PathBuf> {
         let target = target_around(path, &slashed(path))?;
         let beside = || {
@@ -68,14 +68,14 @@ impl Scopes {
     }
 }
 
-/// Returns the directory of the target that a contract is in. `from_root` is its path with `/` between the names.
+/// Returns the directory of the target that contains a contract. `from_root` is its path, separated by `/`.
 fn target_around<'p>(path: &'p Path, from_root: &str) -> Option<&'p Path> {
     let names = |path: &str| path.split('/').count();
     kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)))
 }
 
-/// Returns the directory of `skills/` or `agents/`, below one of which a file is: the outermost within the working
-/// directory, elsewhere the innermost, since nothing says how far up the workspace reaches.
+/// Returns the parent of `skills/` or `agents/` above a file: the outermost within the working
+/// directory, elsewhere the innermost, because the extent of the workspace is unknown.
 fn above_targets(directory: &Path) -> Option<PathBuf> {
     let holds_targets = |directory: &&Path| {
         directory.file_name().is_some_and(|name| ["skills", "agents"].iter().any(|known| name == *known))
@@ -87,7 +87,7 @@ fn above_targets(directory: &Path) -> Option<PathBuf> {
     found?.parent().map(Path::to_owned)
 }
 
-/// Returns the working directory, when the other is in it. The root of the file system does not count.
+/// Returns the working directory if it contains the given directory. The root of the file system does not count.
 fn working_directory_above(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
     (here.parent().is_some() && directory.starts_with(&here)).then_some(here)

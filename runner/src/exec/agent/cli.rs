@@ -46,13 +46,13 @@ fn name_of(cli: &str) -> Option<&str> {
 }
 
 impl Version {
-    /// Returns the version: the first line of the command's output. If the command fails, `tell` is called once.
+    /// Returns the version: the first line of the command's output. If the command fails, `notify` is called once.
     pub(super) async fn of(
         &self,
         command: &str,
         shell: &Shell,
         deadline: Deadline,
-        tell: &(dyn Fn(String) + Sync),
+        notify: &(dyn Fn(String) + Sync),
     ) -> Option<String> {
         let ask = async || {
             let finished = shell.run(command, deadline.left(TIMEOUT), MAX_OUTPUT_BYTES).await;
@@ -67,7 +67,7 @@ impl Version {
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
                     (None, None) => "it could not be started".to_owned(),
                 };
-                tell(format!("cannot read the version of the program with `{command}`: {how}"));
+                notify(format!("cannot read the version of the program with `{command}`: {how}"));
             }
             line
         };

@@ -160,7 +160,7 @@ impl Talk<'_> {
         let room = MAX_NOTES.saturating_sub(conversation.notes.len());
         conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
         let ended = error.as_ref().filter(|error| error.kind == RunErrorKind::Cancelled).cloned();
-        let ran = as_a_shell_tells(ran, error.as_ref());
+        let ran = as_shell_reports(ran, error.as_ref());
         let result = shown(&ran);
         conversation.commands.commands.push(ran);
         match ended {
@@ -219,7 +219,7 @@ pub(super) fn characters_of_first_request(action: &AgentAction, mode: Option<Hel
 }
 
 /// Returns a command as the agent sees it: always with an exit code, and with both outputs.
-fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
+fn as_shell_reports(mut ran: Ran, error: Option<&RunError>) -> Ran {
     let exit = |code: i32| Some(Exit { code: Some(code), signal: None });
     if ran.timed_out {
         ran.exit = exit(TIMED_OUT);

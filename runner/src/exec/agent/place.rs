@@ -23,7 +23,7 @@ const MAX_NAMES: usize = 5;
 /// The directory of a task. Dropping it removes a temporary one, and unlocks a shared one for the next attempt.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Its absolute path, with symbolic links resolved.
+    /// The absolute path, with symbolic links resolved.
     pub(super) directory: PathBuf,
     /// Notes for the report.
     pub(super) notes: Vec<String>,
@@ -70,18 +70,18 @@ impl Place {
     }
 
     /// Locks the `workdir` of a suite, relative to the directory of the suite, and creates it if it does not exist.
-    /// Waits until no one else works in it, and reports the wait through `tell`.
+    /// Waits until no one else works in it, and reports the wait through `notify`.
     pub(super) async fn shared(
         workdir: &str,
         suite: &Path,
         cancel: &CancellationToken,
-        tell: impl Fn(String),
+        notify: impl Fn(String),
     ) -> Result<Place, RunError> {
         let named = suite.join(workdir);
         let wrong = |error: io::Error| workspace(format!("cannot use the `workdir` {}: {error}", named.display()));
         fs::create_dir_all(&named).map_err(wrong)?;
         let directory = named.canonicalize().map_err(wrong)?;
-        let waiting = || tell(format!("waiting for another test to finish in {}", directory.display()));
+        let waiting = || notify(format!("waiting for another test to finish in {}", directory.display()));
         let mutex = mutex_of(&directory);
         // Only once, even if a command that is about to start still holds the lock of the attempt that has just ended.
         let mut is_announced = false;

@@ -171,7 +171,7 @@ impl Suite {
             keep: false,
             version: &self.version,
             cancel: &self.cancel,
-            tell: &|message| self.notes.lock().unwrap().push(message),
+            notify: &|message| self.notes.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;

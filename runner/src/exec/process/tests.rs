@@ -293,7 +293,7 @@ async fn a_run_that_is_dropped_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn what_is_cancelled_before_it_begins_does_not_begin() {
+async fn command_cancelled_before_start_does_not_begin() {
     let directory = directory();
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -355,7 +355,6 @@ async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
     assert!(error.message.contains("cannot start `no-such-shell`"), "{}", error.message);
 }
 
-/// A program that is killed while it starts a command has no time to say whom to end with it.
 #[tokio::test]
 async fn shell_that_is_elsewhere_now_is_found_again() {
     use std::os::unix::fs::symlink;

@@ -57,7 +57,7 @@ pub fn run(arguments: &[OsString]) -> i32 {
     if let Some(entry) = entry {
         entry.end(&ran);
     }
-    // As shells report a command that was ended by a signal.
+    // Shells report a command that was ended by a signal in this way.
     exit.code.unwrap_or_else(|| 128 + exit.signal.unwrap_or_default())
 }
 

@@ -80,7 +80,7 @@ async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeou
     process::run(command, act.world.background, act.world.cancel).await
 }
 
-/// Has the script of a gateway play the program.
+/// Plays the program by the script of a gateway.
 async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
     let begun = act.patience.elapsed();
     let run_error = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });

@@ -56,7 +56,7 @@ async fn command_that_takes_too_long_is_ended_with_its_group_and_is_an_answer() 
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_running_ends_with_the_attempt() {
+async fn background_process_of_command_ends_with_attempt() {
     let directory = directory();
     let view = view(directory.path());
     let pid = ran("sleep 60 > log 2>&1 & echo $!", &view).await.stdout.unwrap().text;

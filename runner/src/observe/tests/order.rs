@@ -45,7 +45,7 @@ async fn commands_and_what_follows_them_keep_their_order() {
 }
 
 #[tokio::test]
-async fn whatever_the_order_of_commands_and_paths_each_path_shows_what_the_commands_before_it_left() {
+async fn each_path_shows_effects_of_commands_before_it() {
     for number in 0..3_usize.pow(4) {
         let directory = directory();
         let steps: Vec<usize> = (0..4).map(|place| number / 3_usize.pow(place) % 3).collect();

@@ -1,4 +1,4 @@
-//! What is removed after a run.
+//! The recordings that are removed after a run.
 
 use speclens_schema::settings::{self, Settings};
 

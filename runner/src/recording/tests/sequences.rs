@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use speclens_schema::settings::{self, Settings};
 
 use super::*;
-use crate::recording::{Earnest, now_us, texts::Digest};
+use crate::recording::{PruneMode, now_us, texts::Digest};
 
 const CASES: [&str; 3] = ["a", "b", "c"];
 const REPEATS: u32 = 2;
@@ -35,7 +35,7 @@ enum Step {
         process: usize,
         bits: u8,
     },
-    /// Keeps so many recordings.
+    /// Keeps this many recordings.
     Tidy {
         process: usize,
         count: u32,
@@ -56,7 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known of each label: when the attempt began, its key and its text.
+/// The expected state of each label: start of the attempt, its key and its text.
 type Model = BTreeMap<(usize, u32), (u64, usize, String)>;
 
 fn texts(directory: &TempDir) -> Vec<PathBuf> {
@@ -64,7 +64,7 @@ fn texts(directory: &TempDir) -> Vec<PathBuf> {
     entries.flatten().map(|entry| entry.path()).collect()
 }
 
-/// Lets no text be one that was just written.
+/// Makes all texts older than a moment.
 fn make_old(directory: &TempDir) {
     for path in texts(directory) {
         let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH));
@@ -96,7 +96,7 @@ fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &
             let entries = processes[process].entries();
             let goes: BTreeSet<usize> = (0..entries.len()).filter(|at| at < &8 && bits & (1 << at) != 0).collect();
             let began: Vec<u64> = goes.iter().map(|at| entries[*at].began_us()).collect();
-            let removed = processes[process].remove(&entries, &goes, Earnest::Remove);
+            let removed = processes[process].remove(&entries, &goes, PruneMode::Remove);
             assert_eq!((removed.recordings, removed.left), (goes.len(), None));
             model.retain(|_, (known, ..)| !began.contains(known));
             assert_no_text_is_left_over(directory, model);
@@ -121,7 +121,7 @@ fn assert_no_text_is_left_over(directory: &TempDir, model: &Model) {
     assert_eq!(texts(directory).len(), large.len());
 }
 
-/// Whether everything on the disk is as the model has it.
+/// Checks that everything on disk matches the model.
 fn assert_like(model: &Model, recordings: &Recordings, directory: &TempDir) {
     recordings.look_again();
     for (case, name) in CASES.into_iter().enumerate() {
@@ -130,7 +130,7 @@ fn assert_like(model: &Model, recordings: &Recordings, directory: &TempDir) {
             let found = recordings.find(KEYS[*key], &label(name, repeat));
             assert!(matches!(found, Found::Fresh(_)), "{found:?}");
             assert_eq!((found.began_us(), text(recordings, &found).as_ref()), (*began_us, Some(expected)));
-            // Of another act it is stale, unless another label has that act.
+            // The recording of another action is stale, unless another label has that action.
             let other = recordings.find(KEYS[1 - key], &label(name, repeat));
             let is_newest = matches!(&other, Found::Stale(file) if file.began_us == *began_us);
             let has_act = |((_, of), (_, act, _)): (&(usize, u32), &(u64, usize, String))| *of == repeat && act != key;
@@ -170,7 +170,7 @@ fn text_stays_while_its_recording_is_written_and_others_are_removed() {
         for round in 0..60 {
             let expected = format!("{name}{round}").repeat(LARGE);
             write(&recordings, KEY, &label(name, 0), &expected);
-            // It was removed, if ever, before the recording referred to it.
+            // If it was removed, that was before the recording referred to it.
             assert_eq!(text(&recordings, &recordings.find(KEY, &label(name, 0))), Some(expected));
         }
     };
@@ -180,7 +180,7 @@ fn text_stays_while_its_recording_is_written_and_others_are_removed() {
         for name in ["a", "b"] {
             let (write_all, writing) = (&write_all, &writing);
             scope.spawn(move || {
-                // Also where it panics: the others wait for it.
+                // Also if it panics, because the others wait for it.
                 let _over = Over(writing);
                 write_all(name);
             });
@@ -201,7 +201,7 @@ fn text_stays_while_its_recording_is_written_and_others_are_removed() {
     assert_eq!(texts(&directory).len(), 2);
 }
 
-/// Counts a thread out when it ends.
+/// Counts down a thread when it ends.
 struct Over<'c>(&'c AtomicUsize);
 
 impl Drop for Over<'_> {

@@ -1,4 +1,4 @@
-//! Recordings that are written into the files of those that they replace.
+//! Recordings that reuse the files of those that they replace.
 
 use std::{
     collections::BTreeSet,
@@ -35,7 +35,7 @@ fn a_run_that_replaces_recordings_creates_hardly_any_file() {
     run("a second");
     let created = inodes(&directory).difference(&before).count();
     assert!(created <= 1, "{created} files were created");
-    // Neither remains: the rest of the longer text, nor the files that were spare.
+    // Neither the rest of the longer text nor the spare files remain.
     assert_eq!(inodes(&directory).len(), cases.len());
     let recordings = open(&directory);
     for case in &cases {
@@ -74,13 +74,13 @@ fn others_cannot_read_a_recording_whose_file_others_could_read() {
 }
 
 #[test]
-fn who_reads_while_others_write_never_reads_the_recording_of_another_test() {
+fn concurrent_reader_never_gets_recording_of_another_test() {
     const CASES: [&str; 2] = ["a", "b"];
     let directory = TempDir::new().unwrap();
     let (recordings, is_over) = (open(&directory), AtomicBool::new(false));
     let write_all = |round: usize| {
         for case in CASES {
-            // Longer and shorter in turn, so that half of each would be no JSON.
+            // Longer and shorter in turn, so that a mixture would not be valid JSON.
             write(&recordings, KEY, &label(case, 0), &case.repeat(if round.is_multiple_of(2) { 60_000 } else { 100 }));
         }
     };
@@ -102,12 +102,12 @@ fn who_reads_while_others_write_never_reads_the_recording_of_another_test() {
 }
 
 #[test]
-fn what_a_name_does_not_belong_to_is_damaged() {
+fn content_of_another_name_is_damaged() {
     let directory = TempDir::new().unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "of a");
     write(&recordings, KEY, &label("b", 0), "of b");
-    // A machine lost power after the file had got its name, and before its new content was written.
+    // The power failed after the file was renamed, and before its new content was written.
     fs::copy(path(&recordings, "b"), path(&recordings, "a")).unwrap();
     let read = recordings.read(&path(&recordings, "a"), Dialect::KINDLM, &Secrets::none());
     assert_eq!(read, Err(Unusable::Damaged));

@@ -1,4 +1,4 @@
-//! Large texts beside the recordings.
+//! Large texts in files of their own.
 
 use std::{
     fs::File,
@@ -98,7 +98,7 @@ fn text_that_is_missing_or_changed_is_said_and_the_next_attempt_mends_it() {
     assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
     record();
     assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
-    // A newer attempt has taken the place of the recording while it was read.
+    // A newer attempt has replaced the recording while it was read.
     let path = fresh(&recordings, "a");
     fs::remove_file(&path).unwrap();
     assert_eq!(recordings.read(&path, Dialect::KINDLM, &Secrets::none()).unwrap_err(), Unusable::Missing);
@@ -128,7 +128,7 @@ fn limit_bounds_a_recording_with_its_texts() {
     let strict = Recordings::open(directory.path(), "kindlm.yaml", whole - 1);
     let error = strict.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap_err();
     assert_eq!(error, Unusable::TooLarge(whole));
-    // What it refers to is not known there.
+    // There, its references are not known.
     texts(&directory).iter().for_each(|path| make_old(path));
     assert_eq!(tidy(&Recordings::open(directory.path(), "kindlm.yaml", 10)), None);
     assert_eq!(texts(&directory).len(), 3);
@@ -177,7 +177,7 @@ fn lock_that_another_process_keeps_is_given_up() {
     make_old(&texts(&directory)[0]);
     let other = File::options().write(true).open(directory.path().join(".speclens/lock")).unwrap();
     other.try_lock().unwrap();
-    // Texts are written under the lock. Who waited for it once in vain does not wait again.
+    // Texts are written under the lock. After one wait in vain, there is no second one.
     let text = "y".repeat(LARGE);
     for is_first in [true, false] {
         let begun = Instant::now();
@@ -237,7 +237,7 @@ fn evidence_is_whole_again_after_it_was_written_and_after_it_could_not_be() {
     let mut written = recorded(KEY, beginning_us(), &large);
     open(&directory).write(&label("a", 0), "a", &mut written).unwrap();
     assert_eq!(written.evidence.stdout().unwrap().text, large);
-    // Beyond the limit, what is written is shorter than what was observed.
+    // Beyond the limit, the recorded text is shorter than the observed one.
     let beyond = "o".repeat(2 * LIMIT as usize);
     let mut cut = recorded(KEY, beginning_us(), &beyond);
     open(&directory).write(&label("a", 0), "a", &mut cut).unwrap();

@@ -3,9 +3,9 @@
 use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
-    cure,
     dialect::GateOutcome,
     document::{LineColumn, Pointer, Step},
+    fixing,
     judge::Judged,
     problem::{Fix, Problem},
     suite::Case,
@@ -208,7 +208,7 @@ fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
 }
 
 fn fix_entry(source: &SourceText, fix: &Fix) -> FixEntry {
-    let mut edits = cure::adapted(&source.document, &fix.edits);
+    let mut edits = fixing::adapted(&source.document, &fix.edits);
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let edits = edits.into_iter().map(|edit| EditEntry {
         path: source.path.clone(),

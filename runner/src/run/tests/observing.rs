@@ -128,7 +128,7 @@ async fn needs_are_observed_before_and_after_the_act_in_the_order_of_the_claims(
 }
 
 #[tokio::test]
-async fn where_a_precondition_does_not_hold_nothing_is_performed_and_replay_agrees() {
+async fn failed_precondition_prevents_act_and_replay_agrees() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("old"), "").unwrap();
     let cases = || {

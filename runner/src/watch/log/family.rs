@@ -28,9 +28,9 @@ pub(super) struct Family {
 /// A file of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
-    /// Its path, as the pattern writes it.
+    /// The path, as the pattern writes it.
     pub path: String,
-    /// Its location.
+    /// The location.
     pub place: PathBuf,
     /// The path without the number of a rotated file.
     base: String,

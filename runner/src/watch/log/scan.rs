@@ -8,7 +8,7 @@ use std::{
 
 use regex::bytes::{Regex, RegexBuilder};
 use speclens_schema::{
-    dialect::clawspec::gateway_log::{Event, Kin, Line, Lineage},
+    dialect::clawspec::gateway_log::{Event, Line, Lineage, RunRelation},
     evidence::LogGap,
 };
 
@@ -60,7 +60,7 @@ pub(super) struct Found {
 /// A line that is about the run, or about a run that it started.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// Its text, without its end.
+    /// The text, without its end.
     pub text: String,
     /// The source, by its place.
     pub source: usize,
@@ -242,8 +242,8 @@ impl Picking {
         self.has_learned |= self.lineage.learn(&line);
         // Lines that were dropped before the run was first seen were not of the run, unless the act had begun.
         self.has_dropped |= line.events.contains(&Event::Dropped) && (self.is_recent || !self.lines.is_empty());
-        let Some(kin) = self.lineage.kin(&line) else { return };
-        let is_end = kin == Kin::Own && line.events.contains(&Event::Done);
+        let Some(relation) = self.lineage.relation(&line) else { return };
+        let is_end = relation == RunRelation::Own && line.events.contains(&Event::Done);
         if text.len() > self.left && !is_end {
             self.left = 0;
             self.is_cut = true;

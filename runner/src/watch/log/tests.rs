@@ -165,7 +165,7 @@ fn line_that_is_half_written_is_not_taken_for_whole() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn unreadable_log_says_why() {
     let place = Place::new();
     fs::create_dir(place.path(TODAY)).unwrap();
     assert_eq!(place.look(None, "r1").files, [LogFile { path: TODAY.to_owned(), unread: Some(Unread::Directory) }]);

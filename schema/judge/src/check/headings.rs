@@ -3,9 +3,9 @@
 /// A heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// Its text, without marks of emphasis.
+    /// The text, without marks of emphasis.
     pub text: String,
-    /// Its level, from 1.
+    /// The level, from 1.
     pub level: usize,
     /// The bytes of its lines.
     pub range: std::ops::Range<usize>,

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_decides_even_where_a_block_ends_in_between() {
+    fn following_text_decides_across_blocks() {
         // Wherever the first block ends, `open` is never followed by anything but `closed`.
         let text = "open\nclosed\n".repeat(400_000);
         let found = scanned(text.as_bytes(), 1_000, &["open\\n(?!closed)", "closed\\nclosed"]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_searched_in_parts_is_said() {
+    fn pattern_unsearchable_in_parts_is_reported() {
         let mut text = b"first\n".to_vec();
         text.resize(6 << 20, b'x');
         text.extend_from_slice(b"\nlast \xff line\n");

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_why() {
+    fn unreadable_file_has_reason() {
         assert!(PythonValue::of_yaml("a: [").is_err());
         assert!(PythonValue::of_yaml("---\na: 1\n---\nb: 2\n").is_err(), "two documents");
         assert!(PythonValue::of_json("{\"a\": }").is_err());

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn draft_07_is_assumed_and_others_are_honoured() {
+    fn draft_07_is_assumed_and_others_are_honored() {
         let tuple = json!({"items": [{"type": "integer"}]});
         check(tuple.clone(), json!(["x"]), &[r#"data/0: "x" is not of type "integer""#]);
         let mut newer =
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_decides_only_what_looks_at_it() {
+    fn hidden_part_decides_only_keywords_that_inspect_it() {
         let hidden = |value: Value| -> Value {
             serde_json::from_str(&value.to_string().replace('#', &crate::mask::HIDDEN.to_string())).unwrap()
         };

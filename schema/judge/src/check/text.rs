@@ -75,7 +75,7 @@ impl Folded {
         let text = text.to_lowercase();
         let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
         let Some(units) = &self.units else { return if found { Certainty::Yes } else { Certainty::No } };
-        // The hidden part decides whether a sigma beside it is final, and may be the one letter that becomes two in
+        // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
         // lower case.
         let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
@@ -189,7 +189,7 @@ impl CaseFolded {
 /// A line that resembles a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseLine {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: usize,
     /// The line, shortened if it is long.
     pub text: String,
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_may_hold_a_text() {
+    fn hidden_part_may_contain_text() {
         let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
         for (there, wanted, expected) in [
             ("key ### done", "DONE", Certainty::Yes),

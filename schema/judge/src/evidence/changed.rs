@@ -37,16 +37,16 @@ pub enum Standing {
 /// A file that an act created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// Its path, relative to the directory of the act, with `/` between names.
+    /// The path, relative to the directory of the act, with `/` between names.
     pub path: String,
-    /// Its change.
+    /// The change.
     pub change: Change,
-    /// Its size in bytes; `None` if it no longer exists.
+    /// The size in bytes; `None` if it no longer exists.
     pub size: Option<u64>,
     /// The SHA-256 digest of its content, in hexadecimal digits; `None` if it no longer exists, cannot be read, is too
     /// large, or has a masked secret.
     pub digest: Option<String>,
-    /// Its text, with secrets masked; `None` if it is not text, or too long.
+    /// The text, with secrets masked; `None` if it is not text, or too long.
     pub text: Option<Capture>,
 }
 

@@ -9,7 +9,7 @@ use super::Capture;
 pub struct Exchange {
     /// The address of the request.
     pub address: String,
-    /// Its body.
+    /// The body.
     pub sent: Capture,
     /// The status of the answer; `None` without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -41,7 +41,7 @@ pub struct LogAnswer {
 /// A file of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogFile {
-    /// Its path.
+    /// The path.
     pub path: String,
     /// The reason why it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -114,7 +114,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathState {
-    /// It does not exist, or is a link that leads nowhere. The names beside it help to find a typo.
+    /// It does not exist, or is a link that leads nowhere. The names next to it help to find a typo.
     Missing {
         /// Names in the directory where it should be, at most a few hundred.
         beside: Vec<String>,
@@ -123,7 +123,7 @@ pub enum PathState {
     Directory,
     /// A file.
     File {
-        /// Its content, with secrets masked; `None` if not requested.
+        /// The content, with secrets masked; `None` if not requested.
         content: Option<Content>,
     },
     /// Something else: a socket, a device.
@@ -134,7 +134,7 @@ pub enum PathState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// Its text up to a limit, with invalid UTF-8 replaced by U+FFFD.
+    /// The text up to a limit, with invalid UTF-8 replaced by U+FFFD.
     Text(Capture),
     /// It cannot be read, for this reason.
     Unreadable(String),

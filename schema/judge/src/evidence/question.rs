@@ -69,7 +69,7 @@ pub struct QuestionAnswer {
 /// An answer of a model or of a judge, or the reason why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// Its raw text, with secrets masked; empty without an answer.
+    /// The raw text, with secrets masked; empty without an answer.
     pub text: Capture,
     /// The reason why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

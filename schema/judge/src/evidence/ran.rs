@@ -9,7 +9,7 @@ use super::{Capture, Exit};
 pub struct Ran {
     /// The text that was sent to the shell, with secrets masked.
     pub command: Capture,
-    /// Its end: 124 after a deadline of the format, 126 and 127 if it could not be started; `None` if not observed.
+    /// The end: 124 after a deadline of the format, 126 and 127 if it could not be started; `None` if not observed.
     pub exit: Option<Exit>,
     /// Whether a deadline ended it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -18,9 +18,9 @@ pub struct Ran {
     /// is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
-    /// Its standard output, with invalid UTF-8 replaced and secrets masked; `None` if not observed.
+    /// The standard output, with invalid UTF-8 replaced and secrets masked; `None` if not observed.
     pub stdout: Option<Capture>,
-    /// Its standard error, likewise.
+    /// The standard error, likewise.
     pub stderr: Option<Capture>,
     /// Time from start to end; `None` if not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

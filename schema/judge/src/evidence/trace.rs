@@ -20,7 +20,7 @@ pub struct Trace {
     pub started_us: Option<i64>,
     /// Time when it ended.
     pub ended_us: Option<i64>,
-    /// Its parts.
+    /// The parts.
     pub spans: Vec<Span>,
     /// US dollars in total, if the backend reports it separately from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,13 +54,13 @@ pub enum Joined {
 /// A span of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Its id, unique in the trace; empty if unknown.
+    /// The id, unique in the trace; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The id of its parent; `None` if it is outermost, or this is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Its kind.
+    /// The kind.
     pub kind: SpanKind,
     /// The name of the tool, the model, or the agent.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct Span {
     pub ended_us: Option<i64>,
     /// Duration, if the backend reports it separately from the times.
     pub duration_ms: Option<f64>,
-    /// Its tokens; `None` if unknown.
+    /// The tokens; `None` if unknown.
     pub tokens: Option<Tokens>,
     /// US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,

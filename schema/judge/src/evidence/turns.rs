@@ -7,9 +7,9 @@ use super::{Capture, ToolCall, Usage};
 /// One answer of a model, or of an agent that reports its answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Its text, with secrets masked.
+    /// The text, with secrets masked.
     pub text: Capture,
-    /// Its tool calls, in order.
+    /// The tool calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     /// Tokens and cost; `None` if not reported.

@@ -58,7 +58,7 @@ pub struct FilesAnswer {
 /// A file or directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeenFile {
-    /// Its path, as the pattern writes it.
+    /// The path, as the pattern writes it.
     pub path: String,
     /// Whether it is a directory.
     pub directory: bool,
@@ -66,7 +66,7 @@ pub struct SeenFile {
     pub modified_us: Option<i64>,
     /// Time from the beginning of the wait until it was first seen in its final state.
     pub seen_after_ms: u64,
-    /// Its content, with secrets masked; `None` if not requested.
+    /// The content, with secrets masked; `None` if not requested.
     pub content: Option<Content>,
     /// The results of searching all of it; empty if everything is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,7 +21,7 @@ pub struct Said {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// Its id; `None` if unknown.
+    /// The id; `None` if unknown.
     pub id: Option<String>,
     /// The tool.
     pub name: String,

@@ -25,7 +25,7 @@ pub struct Stored {
 pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// Its problem.
+    /// The problem.
     pub message: String,
 }
 

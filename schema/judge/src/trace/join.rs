@@ -111,9 +111,9 @@ fn sessions(clues: &Clues) -> Vec<String> {
 /// The exported spans of one trace.
 #[derive(Clone, Debug)]
 pub struct ExportedTrace<'e> {
-    /// Its id.
+    /// The id.
     pub id: &'e TraceId,
-    /// Its spans, in any order.
+    /// The spans, in any order.
     pub spans: Vec<&'e Exported>,
     /// Whether it was known before the act began.
     pub is_older: bool,

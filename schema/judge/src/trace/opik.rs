@@ -19,9 +19,9 @@ use crate::{
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OpikTrace {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its name; `None` if unknown.
+    /// The name; `None` if unknown.
     pub name: Option<String>,
     /// Start time, ISO 8601.
     pub start_time: Option<String>,
@@ -46,13 +46,13 @@ pub struct OpikTrace {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OpikSpan {
-    /// Its id.
+    /// The id.
     pub id: String,
     /// The trace that it belongs to.
     pub trace_id: String,
     /// The parent span.
     pub parent_span_id: Option<String>,
-    /// Its name.
+    /// The name.
     pub name: Option<String>,
     /// `llm`, `tool`, `general`, `guardrail`.
     pub r#type: Option<String>,

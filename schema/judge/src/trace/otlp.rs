@@ -27,7 +27,7 @@ pub struct ResourceSpans {
     /// The program.
     #[prost(message, optional, tag = "1")]
     pub resource: Option<Resource>,
-    /// Its spans, by library.
+    /// The spans, by library.
     #[prost(message, repeated, tag = "2")]
     #[serde(deserialize_with = "present", alias = "instrumentationLibrarySpans")]
     pub scope_spans: Vec<ScopeSpans>,
@@ -37,7 +37,7 @@ pub struct ResourceSpans {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resource {
-    /// Its attributes.
+    /// The attributes.
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
@@ -61,7 +61,7 @@ pub struct Span {
     #[prost(bytes = "vec", tag = "1")]
     #[serde(deserialize_with = "id")]
     pub trace_id: Vec<u8>,
-    /// Its id: 8 bytes.
+    /// The id: 8 bytes.
     #[prost(bytes = "vec", tag = "2")]
     #[serde(deserialize_with = "id")]
     pub span_id: Vec<u8>,
@@ -69,7 +69,7 @@ pub struct Span {
     #[prost(bytes = "vec", tag = "4")]
     #[serde(deserialize_with = "id")]
     pub parent_span_id: Vec<u8>,
-    /// Its name.
+    /// The name.
     #[prost(string, tag = "5")]
     #[serde(deserialize_with = "present")]
     pub name: String,
@@ -81,15 +81,15 @@ pub struct Span {
     #[prost(fixed64, tag = "8")]
     #[serde(deserialize_with = "nanoseconds")]
     pub end_time_unix_nano: u64,
-    /// Its attributes.
+    /// The attributes.
     #[prost(message, repeated, tag = "9")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
-    /// Its events.
+    /// The events.
     #[prost(message, repeated, tag = "11")]
     #[serde(deserialize_with = "present")]
     pub events: Vec<Event>,
-    /// Its status.
+    /// The status.
     #[prost(message, optional, tag = "15")]
     pub status: Option<Status>,
 }
@@ -98,11 +98,11 @@ pub struct Span {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Event {
-    /// Its name.
+    /// The name.
     #[prost(string, tag = "2")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// Its attributes.
+    /// The attributes.
     #[prost(message, repeated, tag = "3")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
@@ -165,10 +165,10 @@ pub struct LogRecord {
     #[prost(fixed64, tag = "1")]
     #[serde(deserialize_with = "nanoseconds")]
     pub time_unix_nano: u64,
-    /// Its body.
+    /// The body.
     #[prost(message, optional, tag = "5")]
     pub body: Option<AnyValue>,
-    /// Its attributes.
+    /// The attributes.
     #[prost(message, repeated, tag = "6")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
@@ -223,11 +223,11 @@ pub struct ScopeMetrics {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metric {
-    /// Its name.
+    /// The name.
     #[prost(string, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// Its values, if it is a sum.
+    /// The values, if it is a sum.
     #[prost(message, optional, tag = "7")]
     pub sum: Option<Sum>,
 }
@@ -281,11 +281,11 @@ pub struct NumberPoint {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeyValue {
-    /// Its name.
+    /// The name.
     #[prost(string, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub key: String,
-    /// Its value.
+    /// The value.
     #[prost(message, optional, tag = "2")]
     pub value: Option<AnyValue>,
 }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_shown_as_stars_in_its_columns() {
+    fn hidden_units_are_shown_as_stars_in_their_columns() {
         let text = "a \u{fdd0}\u{fdd0} b";
         let found = FilePlace::bytes("f", text, text.find('b').unwrap()..text.len()).stretch.unwrap();
         assert_eq!((found.text.as_str(), &found.text[found.range()]), ("a ** b", "b"));

@@ -1,10 +1,10 @@
-//! Names of agents, and which directory of the workspace each is the name of, or nearly the name of.
+//! Resolves the names of agents to directories of the workspace, and detects misspelt names.
 //!
-//! An agent is known by its directory, which holds `SOUL.md` (or `SKILL.md`: skills take over as agents do; or at least its
-//! scenario contract), and by the coverage ledger, which may name it before it is there. It is named by the path of the directory, `agents/marketing/brand`, or by the path with `-` between its words,
-//! `agents-marketing-brand`. A name that is unlike every directory is never told: agents live elsewhere, too, and
-//! gateways have their own (`main`); and so is one that differs only in capitals or separators. Told is what can hardly be
-//! another agent: all words of the name but one are those of one directory, and that one is a slip of the keys away.
+//! An agent has a directory with `SOUL.md` (or `SKILL.md`, since skills take over like agents, or at least a scenario
+//! contract), or is named by the coverage ledger, possibly before it exists. Its name is the path of the directory,
+//! `agents/marketing/brand`, or `agents-marketing-brand`. A name that resembles no directory is not reported, because
+//! agents can be elsewhere and gateways have their own (`main`). Nor is one that differs only in case or separators. A
+//! name is reported if all of its words but one match exactly one directory, and the remaining word is misspelt.
 
 use super::{lower, paths};
 use crate::{
@@ -13,39 +13,39 @@ use crate::{
     files::{FileKind, Files},
 };
 
-/// Where the directories of agents begin.
+/// Top-level directories of agents and skills.
 const HEADS: [&str; 2] = ["agents", "skills"];
 
-/// What an agent's directory holds: the first of them that is there tells most about it.
+/// Files that define an agent, the most specific one first.
 const DEFINITIONS: [&str; 3] = ["SOUL.md", "SKILL.md", "tests/scenarios.yaml"];
 
-/// Where the coverage ledger may be, if the settings do not say.
+/// Default paths of the coverage ledger.
 const LEDGERS: [&str; 2] = ["coverage-ledger.yaml", "docs/testing/coverage-ledger.yaml"];
 
-/// No name has more words than that.
+/// Maximum number of words of a name.
 const WORDS: usize = 32;
 
-/// What the directories say about a name.
+/// Result of looking up the name of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It names the agent that this file defines, from the root.
+pub enum AgentLookup {
+    /// The name of the agent that this file (relative to the root) defines.
     Known(String),
-    /// It is a slip away from the name of one agent, which would be written so.
+    /// A misspelling of this name of an agent.
     Misspelt(String),
-    /// The directories do not tell.
+    /// Not decidable from the directories.
     Unknown,
 }
 
-/// Returns what the directories say about the name of an agent.
-pub fn standing(name: &str, files: &dyn Files) -> Standing {
+/// Looks up the name of an agent in the workspace.
+pub fn look_up(name: &str, files: &dyn Files) -> AgentLookup {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
     let words = words(name.trim_start_matches("./"));
     if !paths::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
-        return Standing::Unknown;
+        return AgentLookup::Unknown;
     }
-    // A path may omit where all agents are.
+    // A path may omit the top-level directory.
     let heads: Vec<&str> = match (name.contains('/'), words.first()) {
-        (_, None) => return Standing::Unknown,
+        (_, None) => return AgentLookup::Unknown,
         (true, Some(first)) if !is_like(first, HEADS[0]) && !is_like(first, HEADS[1]) => HEADS.to_vec(),
         (true | false, Some(_)) => vec![""],
     };
@@ -55,20 +55,20 @@ pub fn standing(name: &str, files: &dyn Files) -> Standing {
     }
     if !search.exact.is_empty() {
         let file = search.exact.iter().find_map(|directory| definition(directory, files));
-        return file.map_or(Standing::Unknown, Standing::Known);
+        return file.map_or(AgentLookup::Unknown, AgentLookup::Known);
     }
     match search.near.as_slice() {
-        // A head that is not written is not matched by anything: one word alone says too little.
+        // Without an explicit top-level directory, a name of one word is too little evidence.
         [directory] if (heads.len() == 1 || words.len() > 1) && !is_in_ledger(&words, files) => {
             let head = if heads.len() == 1 { "" } else { directory.split('/').next().unwrap_or_default() };
             let below = directory.strip_prefix(head).unwrap_or(directory).trim_start_matches('/');
-            Standing::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
+            AgentLookup::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
         }
-        _ => Standing::Unknown,
+        _ => AgentLookup::Unknown,
     }
 }
 
-/// Whether the coverage ledger names an agent, there or not.
+/// Whether the coverage ledger names an agent, regardless of whether the agent exists.
 fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
     let set = lower::settings(files).ledger_path.map(|path| path.0);
     set.iter().map(String::as_str).chain(LEDGERS).any(|path| {
@@ -84,22 +84,22 @@ fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
     })
 }
 
-/// Returns the file that makes a directory an agent's.
+/// Returns the file that defines the agent of a directory.
 fn definition(directory: &str, files: &dyn Files) -> Option<String> {
     let paths = DEFINITIONS.iter().map(|name| format!("{directory}/{name}"));
     paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))
 }
 
-/// Returns every agent of the workspace, and every skill: its directory, and the file in it that makes it one.
+/// Returns the directory of each agent and skill of the workspace, with the file that defines it.
 pub fn all(files: &dyn Files) -> Vec<(String, String)> {
     let paths = HEADS.iter().zip(DEFINITIONS).flat_map(|(head, name)| files.glob(&format!("{head}/**/{name}")).paths);
     paths.filter_map(|path| Some((path.rsplit_once('/')?.0.to_owned(), path))).collect()
 }
 
-/// Returns the file that makes a directory an agent's, by any name of the agent: its last word is enough where only one
-/// agent has it.
+/// Returns the file that defines an agent, by any name of the agent. The last word of the name is sufficient if it is
+/// unique.
 pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
-    if let Standing::Known(file) = standing(name, files) {
+    if let AgentLookup::Known(file) = look_up(name, files) {
         return Some(file);
     }
     let own = words(name);
@@ -111,12 +111,12 @@ pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     named.next().is_none().then_some(file)
 }
 
-/// Returns a path as the name of an agent: small letters and digits, with `-` between them.
+/// Converts a path to the name of an agent: lower-case letters and digits, with `-` between words.
 pub fn slug(path: &str) -> String {
     words(path).join("-")
 }
 
-/// Whether two names name one agent: a short name may omit where its directory is.
+/// Whether two names refer to the same agent. A short name may omit parent directories.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (words(one), words(other));
     one.ends_with(&other) || other.ends_with(&one)
@@ -129,14 +129,14 @@ fn words(name: &str) -> Vec<String> {
 
 struct Search<'f> {
     files: &'f dyn Files,
-    /// Directories whose words are those of the name.
+    /// Directories whose words equal those of the name.
     exact: Vec<String>,
-    /// Agents' directories that one word keeps from being so.
+    /// Directories of agents that differ from the name in one word.
     near: Vec<String>,
 }
 
 impl Search<'_> {
-    /// Looks below a directory for what the remaining words say.
+    /// Searches a directory for the remaining words.
     fn below(&mut self, directory: &str, left: &[String], missed: bool) {
         if left.is_empty() {
             if !missed {
@@ -169,8 +169,8 @@ fn is_like(one: &str, other: &str) -> bool {
     one == other || is_slip(one, other)
 }
 
-/// Whether a word is another one except for a slip of the keys. Numbers are counted, not misspelt, and short words are
-/// too near to others.
+/// Whether a word is a likely misspelling of another one. Different numbers are not misspellings, and short words are
+/// too similar to others.
 fn is_slip(word: &str, other: &str) -> bool {
     let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
     let limit = match word.chars().count().min(other.chars().count()) {
@@ -185,9 +185,9 @@ fn is_slip(word: &str, other: &str) -> bool {
 mod tests {
     use crate::files::MemoryFiles;
 
-    use super::{Standing, is_same, standing};
+    use super::{AgentLookup, is_same, look_up};
 
-    fn of(name: &str) -> Standing {
+    fn of(name: &str) -> AgentLookup {
         let souls = [
             ("agents/marketing/brand/SOUL.md", ""),
             ("agents/marketing/email-engineer/SOUL.md", ""),
@@ -202,19 +202,19 @@ mod tests {
             ("skills/Sub_Skills/draft/SKILL.md", ""),
             ("docs/marketing/brand/SOUL.md", ""),
         ];
-        standing(name, &MemoryFiles::new("/work", souls).at("skills/a/tests/scenarios.yaml"))
+        look_up(name, &MemoryFiles::new("/work", souls).at("skills/a/tests/scenarios.yaml"))
     }
 
     #[test]
     fn an_agent_is_known_by_its_path_and_by_the_words_of_it() {
-        let brand = Standing::Known("agents/marketing/brand/SOUL.md".to_owned());
+        let brand = AgentLookup::Known("agents/marketing/brand/SOUL.md".to_owned());
         for name in ["agents-marketing-brand", "agents/marketing/brand", "./agents/marketing/brand/", "marketing/brand"]
         {
             assert_eq!(of(name), brand, "{name}");
         }
-        let contract = Standing::Known("agents/marketing/webinars/tests/scenarios.yaml".to_owned());
+        let contract = AgentLookup::Known("agents/marketing/webinars/tests/scenarios.yaml".to_owned());
         assert_eq!(of("agents-marketing-webinars"), contract);
-        assert_eq!(of("skills-sub-skills-draft"), Standing::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
+        assert_eq!(of("skills-sub-skills-draft"), AgentLookup::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             ("agents-marketing-emial-engineer", "agents-marketing-email-engineer"),
             ("skills-sub-skill-draft", "skills-sub-skills-draft"),
         ] {
-            assert_eq!(of(name), Standing::Misspelt(meant.to_owned()), "{name}");
+            assert_eq!(of(name), AgentLookup::Misspelt(meant.to_owned()), "{name}");
         }
     }
 
@@ -244,23 +244,26 @@ mod tests {
             "agents-marketing-copywriter",
             "agents-marketing-email",
             "agents-marketing-brand-eu",
-            // The ledger says that it is to come.
+            // The ledger names it as a future agent.
             "agents-marketing-brands",
             "marketing/brands",
             "agnets-marketing-brnad",
             "agents-worker-2",
             "agents-worker-b",
             "agents-ops-head-of",
-            // As near to one as to the other.
+            // Equally similar to two names.
             "agents-tones-plans",
             "{{handoff.to}}",
             "agent:marketing/brnad",
             "",
             "-",
         ] {
-            assert_eq!(of(name), Standing::Unknown, "{name}");
+            assert_eq!(of(name), AgentLookup::Unknown, "{name}");
         }
-        assert_eq!(standing("agents-brnad", &MemoryFiles::new("", [("agents/brand/SOUL.md", "")])), Standing::Unknown);
+        assert_eq!(
+            look_up("agents-brnad", &MemoryFiles::new("", [("agents/brand/SOUL.md", "")])),
+            AgentLookup::Unknown
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The assertion: one mapping with a `type`. What else may be in it, and what it claims, is told by the Rust type of
-//! that name.
+//! The assertion: a mapping with a `type`. The Rust type of that name defines its other fields and how it is
+//! judged.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,38 +13,38 @@ use super::{
 };
 use crate::{document::NodeRef, files::Files, verdict::Check};
 
-/// What a group of assertions looks at.
+/// Subject of a group of assertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// The environment, usually under `given`.
+    /// Environment, usually under `given`.
     Precondition,
-    /// Files that the target leaves.
+    /// Files that the target creates.
     Artifact,
-    /// The gateway, its log, and the routing state.
+    /// Gateway, gateway log and routing state.
     Behavioral,
-    /// The trace that an observability backend keeps.
+    /// Trace in an observability backend.
     Trace,
-    /// What a model thinks of a text.
+    /// Score of a text by a model.
     Semantic,
-    /// Nothing: the type has a name and no meaning.
+    /// Types that are never evaluated.
     Unsupported,
 }
 
-/// A type of assertion.
+/// An assertion type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeInfo {
-    /// The value of `type`.
+    /// Value of `type`.
     pub name: &'static str,
-    /// What it looks at.
+    /// Subject of the assertion.
     pub category: Category,
     /// Whether `timeout` and `updated_after` have an effect.
     pub waits: bool,
 }
 
-/// What is the same for every field, as JSON Schema: `timeout` and `updated_after` may be anywhere.
+/// JSON Schema of the fields of all types: `timeout` and `updated_after` are always accepted.
 const NO_EFFECT: &str = "Has no effect on this type: only assertions about artifacts wait for a file.";
 
-/// Declares the types of assertions, in the order of the reference.
+/// Declares the assertion types, in the order of the reference.
 macro_rules! assertions {
     ($($variant:ident = $category:ident;)+) => {
         /// An assertion about a run, by its `type`.
@@ -54,14 +54,14 @@ macro_rules! assertions {
         }
 
         impl Assertion {
-            /// Every type, in the order of the reference.
+            /// All types, in the order of the reference.
             pub const TYPES: &'static [TypeInfo] = &[$(TypeInfo {
                 name: <$variant as AssertionType>::NAME,
                 category: Category::$category,
                 waits: <$variant as AssertionType>::WAITS,
             },)+];
 
-            /// Reads an assertion of this type; the members may have others beside them.
+            /// Reads an assertion of this type. Other members are ignored.
             fn of(name: &str, members: &Value) -> Result<Assertion, String> {
                 match name {
                     $(<$variant as AssertionType>::NAME => {
@@ -76,7 +76,7 @@ macro_rules! assertions {
                 match self { $(Assertion::$variant(_) => <$variant as AssertionType>::NAME,)+ }
             }
 
-            /// Returns the assertion as a claim that can be judged. `node` is where it is written, if anywhere.
+            /// Returns the assertion as a claim. `node` is its location in the document, if it has one.
             pub fn claim(self, node: Option<NodeRef<'_>>, scope: &Arc<Scope>, files: &dyn Files) -> Arc<dyn Check> {
                 match self {
                     $(Assertion::$variant(mut assertion) => {
@@ -171,7 +171,7 @@ impl JsonSchema for Assertion {
         "Assertion".into()
     }
 
-    /// Returns one branch for each type, so that the schema of the intended type reports every mistake.
+    /// Returns one branch per type, so that problems are reported against the schema of the intended type.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut choices = Vec::new();
         let mut branches = Vec::new();
@@ -180,7 +180,7 @@ impl JsonSchema for Assertion {
             let docs = keywords.get("description").and_then(Value::as_str).unwrap_or_default();
             let summary = docs.split("\n\n").next().unwrap_or_default();
             let mut choice = json!({ "const": info.name, "description": summary });
-            // What a type is called elsewhere belongs to the value of `type`.
+            // Names of a type in other formats belong to the value of `type`.
             for keyword in ["x-synonyms", "x-other-names"] {
                 if let Some(names) = keywords.remove(keyword) {
                     choice[keyword] = names;
@@ -213,7 +213,7 @@ impl JsonSchema for Assertion {
     }
 }
 
-/// Names that people write as a type, where no single type claims the same.
+/// Other names for types that do not correspond to a single type.
 fn advice() -> Value {
     json!([
         {
@@ -267,7 +267,7 @@ fn advice() -> Value {
     ])
 }
 
-/// Adds to the schema of a type what all of them share.
+/// Adds the fields that all types share to the schema of a type.
 fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     let own = keywords.remove("properties");
     let mut properties = Map::new();
@@ -286,6 +286,6 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     }
     keywords.insert("required".to_owned(), Value::Array(required));
     keywords.insert("type".to_owned(), json!("object"));
-    // What a type without meaning holds is nobody's mistake.
+    // Any key is allowed in types that are never evaluated.
     keywords.insert("additionalProperties".to_owned(), json!(info.category == Category::Unsupported));
 }

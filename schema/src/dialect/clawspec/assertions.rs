@@ -1,4 +1,4 @@
-//! The types of assertions: each is one Rust type, with what it means, what it asks for, and how it is judged.
+//! Assertion types: each is one Rust type that defines its fields, the evidence that it needs, and how it is judged.
 
 mod artifacts;
 mod behavioral;

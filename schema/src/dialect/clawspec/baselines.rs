@@ -1,4 +1,4 @@
-//! Baselines: what runs of a scenario took and cost, kept for comparison.
+//! Baselines: stored durations and costs of runs of a scenario, for comparison.
 
 use std::collections::BTreeMap;
 
@@ -99,14 +99,14 @@ pub struct Distribution {
 /// Minimum number of runs of a baseline.
 pub const MIN_RUNS: usize = 5;
 
-/// Number of runs from which on a baseline is not rough.
+/// Minimum number of runs of a baseline that is not approximate.
 pub const FEW_RUNS: usize = 10;
 
-/// Number of runs of a baseline where nobody says otherwise.
+/// Default number of runs of a baseline.
 pub const USUAL_RUNS: usize = 20;
 
 impl Distribution {
-    /// Computes how values are spread. Percentiles are interpolated between the two values around them.
+    /// Computes the distribution of values. Percentiles are interpolated between adjacent values.
     pub fn of(values: &[f64]) -> Option<Distribution> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -126,7 +126,7 @@ impl Distribution {
 }
 
 impl Baselines {
-    /// Writes the file.
+    /// Returns the content of the file.
     pub fn to_yaml(&self) -> String {
         let mut text = "version: \"1.0\"\nbaselines:".to_owned();
         text.push_str(if self.baselines.is_empty() { " {}\n" } else { "\n" });
@@ -158,7 +158,7 @@ fn decimal(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// Returns the names of the scenarios in the contract beside the baselines.
+/// Returns the names of the scenarios in the contract next to the baselines.
 pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
     let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
     let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };

@@ -1,5 +1,5 @@
-//! What all assertions share when they are judged: what they are judged by, how they ask for what was observed, and the
-//! row that they answer with.
+//! Code that all assertions share: the scope in which they are judged, access to the evidence, and the row of their
+//! result.
 
 mod row;
 mod seen;
@@ -26,82 +26,82 @@ use crate::{
 pub use row::{Row, mismatch};
 pub use seen::{FileText, Fresh, Seen, Wait};
 
-/// A type of assertion: its fields are the fields of the Rust type.
+/// An assertion type: its fields are the fields of the Rust type.
 pub(crate) trait AssertionType:
     Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
-    /// The value of `type`.
+    /// Value of `type`.
     const NAME: &'static str;
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
-    /// Which of its answers hold only if the act has ended.
+    /// Results that are final only once the action has ended.
     const OPEN: Open = Open::Nothing;
 
-    /// Takes from the written node what JSON cannot tell apart.
+    /// Reads values from the node that JSON cannot represent.
     fn adopt(&mut self, _node: NodeRef<'_>) {}
 
-    /// Takes the content of files that are part of the claim.
+    /// Reads files that are part of the claim.
     fn read(&mut self, _files: &dyn Files) {}
 
-    /// Returns what the label adds to the type's name.
+    /// Returns the part of the label after the type's name.
     fn subject(&self) -> String {
         String::new()
     }
 
-    /// Returns the least score that passes, where a score decides.
+    /// Returns the minimum score, for types with a score.
     fn threshold(&self) -> Option<f64> {
         None
     }
 
-    /// Returns what must be observed.
+    /// Returns the evidence that is needed.
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need>;
 
-    /// Judges. An early answer is as good as a late one, so both sides of the result are the row.
+    /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row>;
 }
 
-/// What the assertions of one list share.
+/// Scope that the assertions of one list share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
-    /// When they are judged.
+    /// Time at which they are judged.
     pub moment: Moment,
-    /// What models cost.
+    /// Prices of models.
     pub prices: BTreeMap<String, Price>,
-    /// Who hands over to whom, in a handoff contract. The run of the callee is taken for that of the caller.
+    /// Caller and callee, in a handoff contract. The run of the callee is used as that of the caller.
     pub handoff: Option<(String, String)>,
-    /// Who gives scores, and what too low a score means.
+    /// Source of scores, and the effect of a score below its threshold.
     pub scoring: Scoring,
 }
 
-/// Who gives scores, and what too low a score means.
+/// Source of scores, and the effect of a score below its threshold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scoring {
-    /// The model that judges. `None`: the judge of the gateway does.
+    /// Model that judges. `None`: the judge of the gateway.
     pub judge: Option<Peer>,
-    /// The outcome of a score below its threshold.
+    /// Effect of a score below its threshold.
     pub shortfall: Shortfall,
 }
 
 impl Scoring {
-    /// Reads it from the settings of a workspace.
+    /// Reads the values from the settings of a workspace.
     pub fn of(settings: &Settings) -> Scoring {
         Scoring { judge: settings.judge.as_deref().and_then(Peer::of_id), shortfall: settings.clawspec.thresholds }
     }
 }
 
 impl Scope {
-    /// Returns the scope of what is judged at this moment in a workspace with these settings.
+    /// Creates the scope for a time, in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
 
-    /// Fills the templates of a text.
+    /// Expands the templates of a text.
     pub fn expand(&self, text: &str, context: &Context) -> Result<String, NoValue> {
         expand(text, |name| match (name, &self.handoff) {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
             ("handoff.to", Some((_, to))) => Some(to.as_str()),
             (name, _) => {
-                // Who is judged by one run has no other.
+                // A handoff is judged by a single run, which is also that of the callee.
                 let name = if self.handoff.is_some() && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
@@ -113,25 +113,25 @@ impl Scope {
         })
     }
 
-    /// Returns a question about the files at a path with wildcards.
+    /// Returns the need for the files that match a path.
     pub fn files(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let pattern = self.expand(path, context).ok()?;
         Some(FilesNeed { pattern, wildcards: true, moment: self.moment, ..FilesNeed::default() })
     }
 
-    /// Returns a question about the content of the first file at a path.
+    /// Returns the need for the content of the first file that matches a path.
     pub fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let need = self.files(path, context)?;
         Some(FilesNeed { literal: true, content: true, ..need })
     }
 }
 
-/// An assertion in its place.
+/// An assertion and its scope.
 #[derive(Clone, Debug)]
 pub(crate) struct AssertionClaim<T> {
-    /// Content to write.
+    /// Assertion to judge.
     pub assertion: T,
-    /// Its location.
+    /// Scope of the assertion.
     pub scope: Arc<Scope>,
 }
 
@@ -154,7 +154,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
 
     fn open(&self) -> Open {
         match self.scope.moment {
-            // What is checked before the act does not wait for its end.
+            // Preconditions do not depend on the end of the action.
             Moment::Before => Open::Nothing,
             Moment::After => T::OPEN,
         }
@@ -165,7 +165,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 }
 
-/// Reads a number that may be in quotes, as Python's `float` takes it.
+/// Reads a number that may be in quotes, like Python's `float`.
 pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
@@ -173,7 +173,7 @@ pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resu
     number.ok_or_else(|| D::Error::custom("expected a number"))
 }
 
-/// Reads a count that may be in quotes, as Python's `int` takes it.
+/// Reads a count that may be in quotes, like Python's `int`.
 pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
@@ -181,21 +181,21 @@ pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resul
     number.map(Some).ok_or_else(|| D::Error::custom("expected an integer"))
 }
 
-/// The content of a file of the suite that belongs to a claim, read when the claim was made.
+/// Content of a file of the suite that belongs to a claim, read when the claim was lowered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored(pub Option<StoredFile>);
 
-/// A file of the suite, as it was when a claim was made.
+/// A file of the suite, as it was when a claim was lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// Its path from the root of the workspace.
+    /// Path relative to the root of the workspace.
     pub path: String,
-    /// Its content.
+    /// Content of the file.
     pub text: Arc<str>,
 }
 
 impl Stored {
-    /// Reads a file whose path is written out; every other path is left to the run.
+    /// Reads a file with a literal path; all other paths are resolved during the run.
     pub fn read(path: &str, files: &dyn Files) -> Stored {
         let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
         let plain =
@@ -209,12 +209,12 @@ impl Stored {
     }
 }
 
-/// Milliseconds as seconds, without an idle fraction.
+/// Returns milliseconds as seconds, without trailing zeros.
 pub fn seconds(ms: u64) -> String {
     if ms.is_multiple_of(1000) { (ms / 1000).to_string() } else { format!("{:.1}", ms as f64 / 1000.0) }
 }
 
-/// Returns a number as a person writes it.
+/// Returns a number without trailing zeros.
 pub fn plain(number: f64) -> String {
     crate::check::json::number_text(number)
 }

@@ -1,4 +1,4 @@
-//! `clawspec.yaml`: where the gateway is, where things are, what models cost.
+//! `clawspec.yaml`: addresses, paths and prices of a workspace.
 
 use std::collections::BTreeMap;
 
@@ -98,21 +98,21 @@ pub struct Config {
 }
 
 impl Config {
-    /// `gateway_base_url` when the key is absent.
+    /// Default of `gateway_base_url`.
     pub const GATEWAY: &'static str = "http://127.0.0.1:18789";
-    /// `gateway_webhook_endpoint` when the key is absent.
+    /// Default of `gateway_webhook_endpoint`.
     pub const WEBHOOK: &'static str = "/webhook/mcp-skill-invoke";
-    /// `gateway_log_pattern` when the key is absent.
+    /// Default of `gateway_log_pattern`.
     pub const LOG_PATTERN: &'static str = "/tmp/openclaw/openclaw-{date}.log";
-    /// `scenario_patterns` when the key is absent.
+    /// Default of `scenario_patterns`.
     pub(crate) const SCENARIO_PATTERNS: [&'static str; 2] =
         ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
-    /// The variable that overrides `scenario_patterns`.
+    /// Environment variable that overrides `scenario_patterns`.
     pub const PATTERNS_VARIABLE: &'static str = "CLAWSPEC_SCENARIO_PATTERNS";
-    /// The file's name.
+    /// Name of the file.
     pub const FILE: &'static str = "clawspec.yaml";
 
-    /// Where traces come from: the nested block where there is one with content, else the older keys.
+    /// Returns the source of traces: the nested block if it is not empty, or else the older keys.
     pub fn traces(&self) -> Observability {
         if let Some(nested) = self.observability.as_ref().filter(|nested| **nested != Observability::default()) {
             return nested.clone();
@@ -127,25 +127,25 @@ impl Config {
         }
     }
 
-    /// Which files are scenario contracts, where the environment names none of its own.
+    /// Returns the patterns of scenario contracts, unless the environment overrides them.
     pub fn scenario_patterns(&self, of_environment: Option<Vec<String>>) -> Vec<String> {
         let named = of_environment.or_else(|| self.scenario_patterns.clone());
         named.unwrap_or_else(|| Config::SCENARIO_PATTERNS.map(str::to_owned).to_vec())
     }
 
-    /// Returns the patterns in a value of the variable that names them; `None` for an empty one.
+    /// Returns the patterns in a value of the variable; `None` if it is empty.
     pub fn patterns_in(value: &str) -> Option<Vec<String>> {
         let patterns = value.split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
         let patterns: Vec<String> = patterns.map(str::to_owned).collect();
         (!patterns.is_empty()).then_some(patterns)
     }
 
-    /// Returns the gateway log, written as a path in a contract.
+    /// Returns the path of the gateway log, as written in a contract.
     pub fn log_path(&self) -> String {
         self.gateway_log_pattern.as_deref().unwrap_or(Config::LOG_PATTERN).replace("{date}", "{{today}}")
     }
 
-    /// Returns what models cost: of the nested block where there is one, else of the older key.
+    /// Returns the prices of models: from the nested block if it exists, or else from the older key.
     pub fn prices(&self) -> BTreeMap<String, Price> {
         self.traces().model_pricing.unwrap_or_default()
     }

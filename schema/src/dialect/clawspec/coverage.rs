@@ -1,4 +1,4 @@
-//! How far the targets of a coverage ledger are covered: what `speclens coverage` tells.
+//! Coverage of the targets of a ledger, as `speclens coverage` reports it.
 
 use std::ops::Range;
 
@@ -6,46 +6,46 @@ use super::ledger_contracts::{Contracts, base, joined};
 use crate::{
     document::{Document, Pointer},
     files::{FileKind, Files},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// The directory of ledgers whose paths begin two levels above them.
+/// Directory of ledgers with paths relative to the directory two levels above.
 pub const NESTED_DIRECTORY: &str = "docs/testing";
 
-/// The targets of a ledger, in its order.
+/// Targets of a ledger, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Targets of the group.
+    /// Targets of all groups, in the order of the ledger.
     pub targets: Vec<CoveredTarget>,
 }
 
-/// A target, and what is missing of its coverage.
+/// A target, and its gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoveredTarget {
-    /// The group that it belongs to.
+    /// Group of the target.
     pub wave: String,
-    /// Its path: the name of the item.
+    /// Path of the target, which is the name of the item.
     pub id: String,
     /// Kind of target.
     pub tier: Option<String>,
-    /// What is missing; empty for a target that is covered.
+    /// Gaps; empty for a covered target.
     pub gaps: Vec<Gap>,
 }
 
-/// Something that is missing.
+/// A missing part of the coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// What kind of thing.
+    /// Kind of the missing part.
     pub kind: GapKind,
-    /// The problem.
+    /// Message of the gap.
     pub message: String,
-    /// The node in the ledger that it is about.
+    /// Node in the ledger.
     pub at: Pointer,
-    /// The bytes of that node.
+    /// Bytes of that node.
     pub range: Range<usize>,
 }
 
-/// What may be missing. The words are ClawSpec's.
+/// Kinds of missing parts. The words are ClawSpec's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GapKind {
     /// The target itself.
@@ -56,7 +56,7 @@ pub enum GapKind {
     PipelineFile,
     /// A handoff contract that the ledger names.
     HandoffFile,
-    /// A scenario that shows what the target refuses.
+    /// A scenario that tests what the target must refuse.
     NegativeTest,
 }
 
@@ -74,14 +74,14 @@ impl GapKind {
 }
 
 impl Coverage {
-    /// Looks at what a ledger names. `files` are those of the workspace, with the ledger at its place.
+    /// Checks the files that a ledger names. `files` are those of the workspace, with the ledger at its location.
     pub fn of(document: &Document, files: &dyn Files) -> Coverage {
-        let Some(root) = document.root().map(Spot::root) else { return Coverage::default() };
+        let Some(root) = document.root().map(LintNode::root) else { return Coverage::default() };
         let mut contracts = Contracts::new(base(files.place()), files);
         let waves = root.get("waves").map(|waves| waves.entries()).unwrap_or_default();
         let mut targets = Vec::new();
-        for (wave, spot) in waves {
-            for item in spot.get("items").map(|items| items.items()).unwrap_or_default() {
+        for (wave, lint_node) in waves {
+            for item in lint_node.get("items").map(|items| items.items()).unwrap_or_default() {
                 targets.extend(CoveredTarget::of(&wave, &item, &mut contracts, files));
             }
         }
@@ -93,24 +93,25 @@ impl Coverage {
         self.targets.iter().filter(|target| target.gaps.is_empty()).count()
     }
 
-    /// Returns the share of targets without a gap, in percent; that of a ledger without targets is 0.
+    /// Returns the share of targets without gaps in percent; 0 for a ledger without targets.
     pub fn percent(&self) -> f64 {
         match self.targets.len() {
             0 => 0.0,
-            // Far fewer targets than a double can count.
+            // The number of targets is small enough to be exact.
             all => self.covered() as f64 * 100.0 / all as f64,
         }
     }
 }
 
 impl CoveredTarget {
-    fn of(wave: &str, item: &Spot<'_>, contracts: &mut Contracts<'_>, files: &dyn Files) -> Option<CoveredTarget> {
+    fn of(wave: &str, item: &LintNode<'_>, contracts: &mut Contracts<'_>, files: &dyn Files) -> Option<CoveredTarget> {
         let id = item.get("id")?;
-        let text = |spot: Option<&Spot<'_>>| spot.and_then(|spot| spot.text()).map(str::to_owned);
+        let text =
+            |lint_node: Option<&LintNode<'_>>| lint_node.and_then(|lint_node| lint_node.text()).map(str::to_owned);
         let tier = text(item.get("tier").as_ref());
         let mut gaps = Vec::new();
-        let mut add = |kind, spot: &Spot<'_>, message: String| {
-            gaps.push(Gap { kind, message, at: spot.at.clone(), range: spot.range() });
+        let mut add = |kind, lint_node: &LintNode<'_>, message: String| {
+            gaps.push(Gap { kind, message, at: lint_node.at.clone(), range: lint_node.range() });
         };
         let kind_of = |path: &str| joined(base(files.place()), path).and_then(|path| files.kind(&path));
         let target = item.get("path").filter(|path| path.text().is_some()).unwrap_or_else(|| id.clone());
@@ -137,11 +138,11 @@ impl CoveredTarget {
         }
         let claimed = item.find(&["coverage", "negative"]);
         if claimed.as_ref().and_then(|claimed| claimed.bool()) != Some(true) {
-            let spot = claimed.as_ref().unwrap_or(&id);
-            add(GapKind::NegativeTest, spot, "`coverage.negative` is not `true`".to_owned());
+            let lint_node = claimed.as_ref().unwrap_or(&id);
+            add(GapKind::NegativeTest, lint_node, "`coverage.negative` is not `true`".to_owned());
         } else if let Some(false) = contracts.of(named.as_ref()).map(|contract| contract.has_negative) {
-            let spot = of("scenario_file").unwrap_or_else(|| id.clone());
-            add(GapKind::NegativeTest, &spot, "no scenario of the contract is tagged `negative`".to_owned());
+            let lint_node = of("scenario_file").unwrap_or_else(|| id.clone());
+            add(GapKind::NegativeTest, &lint_node, "no scenario of the contract is tagged `negative`".to_owned());
         }
         Some(CoveredTarget { wave: wave.to_owned(), id: id.text()?.to_owned(), tier, gaps })
     }

@@ -1,4 +1,4 @@
-//! How far a run is from the stored baseline of its scenario.
+//! Comparison of a run with the stored baseline of its scenario.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::{
 /// A scenario's `regression`, with the baseline that it compares with.
 #[derive(Clone, Debug)]
 pub struct Drift {
-    /// The limits.
+    /// Limits of the scenario.
     pub regression: Regression,
-    /// What is stored, if anything.
+    /// Stored baseline, if there is one.
     pub baseline: Option<Baseline>,
-    /// Where it is claimed.
+    /// Scope of the claim.
     pub scope: Arc<Scope>,
 }
 
-/// A limit: its key, the measure, what is allowed, and whether a difference is limited, not a multiple.
+/// A limit: its key, metric and maximum, and whether it limits a difference instead of a multiple.
 struct Limit {
     key: &'static str,
     metric: Metric,
@@ -32,12 +32,12 @@ struct Limit {
     is_difference: bool,
 }
 
-/// Returns how far a measure is from what is stored of it: as a difference for counts of steps, else as a multiple.
+/// Returns the drift of a metric from its stored value: a difference for counts of steps, otherwise a multiple.
 pub fn drift_of(metric: Metric, actual: f64, base: f64) -> f64 {
     if is_difference(metric) { actual - base } else { actual / base }
 }
 
-/// Whether the difference to what is stored counts, not the multiple of it.
+/// Whether the drift of a metric is a difference, not a multiple.
 pub fn is_difference(metric: Metric) -> bool {
     match metric {
         Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => true,
@@ -48,7 +48,7 @@ pub fn is_difference(metric: Metric) -> bool {
 }
 
 impl Drift {
-    /// Returns the measures that are limited, and what is allowed.
+    /// Returns the limited metrics with their maxima.
     pub fn limits(&self) -> Vec<(Metric, f64)> {
         self.written().into_iter().map(|limit| (limit.metric, limit.most)).collect()
     }

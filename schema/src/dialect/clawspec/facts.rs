@@ -1,25 +1,25 @@
-//! What an item says that matters to others.
+//! Facts of an item that checks between items need.
 
 use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
+    lint_node::LintNode,
     relations::{self, Facts, Topic},
-    spot::Spot,
 };
 
 /// Topics of rules between items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Its name.
+    /// Name of the item.
     Name,
-    /// A file that is expected.
+    /// An expected file.
     Expected,
     /// The tag `negative`.
     Negative,
-    /// The handoff contract that a stage names.
+    /// Handoff contract of a stage.
     Handoff,
-    /// Parameters that an agent is not sent as they are.
+    /// Parameters that are not sent to an agent as they are.
     Params,
     /// An assertion that waits.
     Timeout,
@@ -33,18 +33,18 @@ impl From<About> for u8 {
     }
 }
 
-/// A name where it is defined.
+/// A name and where it is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// The name.
     pub name: String,
-    /// Where it is, from the item.
+    /// Location relative to the item.
     pub at: Pointer,
-    /// Its bytes, counted from the item's first byte.
+    /// Bytes, relative to the first byte of the item.
     pub range: Range<usize>,
 }
 
-/// The items of a list of a document.
+/// Facts of the items of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Items<'f> {
     list: &'static str,
@@ -52,12 +52,12 @@ pub(crate) struct Items<'f> {
 }
 
 impl<'f> Items<'f> {
-    /// Returns the items of the list with this key.
+    /// Creates the items of the list with this key.
     pub(crate) fn new(list: &'static str, items: relations::Items<'f>) -> Items<'f> {
         Items { list, items }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of items.
     pub(crate) fn count(self) -> usize {
         self.items.len()
     }
@@ -72,14 +72,14 @@ impl<'f> Items<'f> {
         self.items.sharing(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
     }
 
-    /// Whether one of them has a name.
+    /// Whether an item has a name.
     pub(crate) fn have_name(self, name: &str) -> bool {
         let mut named = self.items.with(Topic::named(About::Name, name));
         let facts = |index| self.items.facts::<ItemFacts>(index);
         named.any(|index| facts(index).and_then(|facts| facts.name.as_ref()).is_some_and(|own| own.name == name))
     }
 
-    /// Returns where a name in the item with this number is.
+    /// Returns the location of a name in the item with this index.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
         let start = self.items.start(index);
         let at = Pointer::root().key(self.list).index(index).join(&named.at);
@@ -87,46 +87,46 @@ impl<'f> Items<'f> {
     }
 }
 
-/// What an item says that matters to others.
+/// Facts of an item that checks between items need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ItemFacts {
-    /// Its name.
+    /// Name of the item.
     pub name: Option<Named>,
-    /// Whether it is tagged `negative`.
+    /// Whether the scenario has the tag `negative`.
     pub negative: bool,
-    /// The agent that a stage names.
+    /// Agent of a stage.
     pub agent: Option<Named>,
-    /// The handoff contract that a stage names.
+    /// Handoff contract of a stage.
     pub handoff: Option<Named>,
-    /// The parameters of a scenario that an agent is not sent as they are.
+    /// Parameters of a scenario that are not sent to an agent as they are.
     pub params: Option<Params>,
-    /// Whether some assertion below `then` waits.
+    /// Whether an assertion under `then` waits.
     pub has_timeout: bool,
-    /// Whether `test_mode` is among the parameters of a scenario.
+    /// Whether the parameters of a scenario contain `test_mode`.
     pub has_test_mode: bool,
-    /// The files that must be there after a scenario.
+    /// Files that must exist after a scenario.
     pub expected: Vec<Expected>,
-    /// The files that must not be there before it.
+    /// Files that must not exist before a scenario.
     pub absent: Vec<String>,
 }
 
-/// A file that an assertion expects.
+/// A file that an assertion requires.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expected {
-    /// Its path.
+    /// Path of the file.
     pub path: Named,
-    /// The block that the path is written in, and where: what is used by an alias is written elsewhere.
+    /// Block that contains the written path, and its offset there. Aliased values are written elsewhere.
     pub written: Option<(u64, usize)>,
-    /// Whether a file of any time will do.
+    /// Whether a file from before the run is accepted.
     pub may_be_old: bool,
 }
 
 /// Parameters of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Params {
-    /// Where they are.
+    /// Location of the parameters.
     pub place: Named,
-    /// Whether they are given where the text for an agent is looked for, as something else than text.
+    /// Whether they contain the message for an agent as a value that is not a string.
     pub is_task: bool,
 }
 
@@ -157,15 +157,15 @@ pub(crate) fn of(item: NodeRef<'_>) -> Facts {
 
 fn read(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
-    let item = Spot::root(item);
+    let item = LintNode::root(item);
     let placed = |name: &str, at: &Pointer, range: Range<usize>| Named {
         name: name.to_owned(),
         at: at.clone(),
         range: range.start.saturating_sub(start)..range.end.saturating_sub(start),
     };
     let named = |key: &str| {
-        let spot = item.get(key)?;
-        Some(placed(spot.text()?, &spot.at, spot.range()))
+        let lint_node = item.get(key)?;
+        Some(placed(lint_node.text()?, &lint_node.at, lint_node.range()))
     };
     let params = item.find(&["when", "params"]).filter(|params| !params.is_empty() && !params.node.is_null());
     let spawns = item.find(&["when", "invoke"]).is_some_and(|invoke| invoke.text() == Some("sessions_spawn"));
@@ -177,7 +177,7 @@ fn read(item: NodeRef<'_>) -> ItemFacts {
         Some(Params { place: placed("task", &task.at, task.range()), is_task: true })
     });
     let tags = item.get("tags").map(|tags| tags.texts()).unwrap_or_default();
-    // Tags that are written as one text are another mistake.
+    // Tags that are written as one string are reported separately.
     let in_text = item.get("tags").and_then(|tags| tags.text().map(|text| text.contains("negative")));
     ItemFacts {
         name: named("name"),
@@ -200,18 +200,18 @@ fn read(item: NodeRef<'_>) -> ItemFacts {
     }
 }
 
-/// Returns the block that a value is written in, and where it begins there.
+/// Returns the block that contains a value as written, and its offset there.
 fn written(value: NodeRef<'_>) -> Option<(u64, usize)> {
     let (start, block) = value.document().block_of(value)?;
     Some((block.id(), value.own_range().start - start))
 }
 
-/// Returns the assertions of a list that have one of these types, each with its path.
+/// Returns the assertions of a list with one of these types, each with its path.
 fn paths_of<'d>(
-    item: &Spot<'d>,
+    item: &LintNode<'d>,
     list: &str,
     types: &'static [&'static str],
-) -> impl Iterator<Item = (Spot<'d>, Spot<'d>, &'d str)> {
+) -> impl Iterator<Item = (LintNode<'d>, LintNode<'d>, &'d str)> {
     let assertions = item.get(list).map(|list| list.items()).unwrap_or_default();
     assertions.into_iter().filter_map(move |assertion| {
         let kind = assertion.get("type").and_then(|kind| kind.text())?;

@@ -1,4 +1,4 @@
-//! The gateway log: which tools a run called, which agents took over, how many tokens it took.
+//! Reads the gateway log: tool calls, delegations and tokens of a run.
 
 mod line;
 mod lineage;
@@ -8,111 +8,111 @@ use std::collections::BTreeSet;
 use crate::evidence::LogAnswer;
 
 pub use line::{Event, Line, SPAWN};
-pub use lineage::{Kin, Lineage};
+pub use lineage::{Lineage, RunRelation};
 
-/// What a log says about a run, and about the runs that it started.
+/// Entries of a log about a run and the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GatewayLog {
-    /// Calls of tools, in order.
+    /// Tool calls, in order.
     pub calls: Vec<Call>,
     /// Sessions that began.
     pub sessions: Vec<Session>,
     /// Tokens that were used.
     pub usages: Vec<Usage>,
-    /// Where it first says anything about the run itself. `None`: it says nothing about it.
+    /// Index of the first line about the run itself. `None` if there is none.
     pub known: Option<usize>,
-    /// Whether it tells the calls of tools.
+    /// Whether the log contains tool calls.
     pub is_detailed: bool,
-    /// Where the run was handed to another program, whose calls of tools are not in the log.
+    /// Line on which another program took over the run. Its tool calls are not in the log.
     pub other_program: Option<usize>,
-    /// Whether the run is done, and each run that it is seen to have started.
+    /// Whether the run has ended, including all runs that it is known to have started.
     pub is_done: bool,
     /// Number of runs that it should have started but that were not observed.
     pub unseen_children: usize,
-    /// The traces of the run, and of the runs that it started.
+    /// Traces of the run and of the runs that it started.
     pub traces: BTreeSet<String>,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Whose it is.
-    pub kin: Kin,
-    /// The run.
+    /// Relation of the entry to the run.
+    pub relation: RunRelation,
+    /// Id of the run.
     pub run: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The agent that is to take over, for `sessions_spawn`.
+    /// Agent to start, for `sessions_spawn`.
     pub to_agent: Option<String>,
-    /// The run of that agent.
+    /// Id of that agent's run.
     pub child_run: Option<String>,
-    /// The line, from 0.
+    /// Line, counted from 0.
     pub line: usize,
 }
 
 /// A session that began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Whose it is.
-    pub kin: Kin,
-    /// The run, or the key of the session where no run is named.
+    /// Relation of the entry to the run.
+    pub relation: RunRelation,
+    /// Id of the run, or the key of the session if no run is named.
     pub run: String,
-    /// The agent.
+    /// Id of the agent.
     pub agent: String,
-    /// The line, from 0.
+    /// Line, counted from 0.
     pub line: usize,
 }
 
 /// Tokens that were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Whose they are.
-    pub kin: Kin,
-    /// Sent.
+    /// Relation of the entry to the run.
+    pub relation: RunRelation,
+    /// Number of input tokens.
     pub input: u64,
-    /// Received.
+    /// Number of output tokens.
     pub output: u64,
-    /// Both.
+    /// Total number of tokens.
     pub total: u64,
-    /// The line, from 0.
+    /// Line, counted from 0.
     pub line: usize,
 }
 
 impl GatewayLog {
-    /// Reads what a log says about a run.
+    /// Reads the entries of a log about a run.
     pub fn of(answer: &LogAnswer, run: &str) -> GatewayLog {
         GatewayLog::read(&answer.lines.text, run, answer.session.as_deref())
     }
 
-    /// Reads what a text says about a run, which may be known by the key of its session, too. An empty id stands for every
-    /// run.
+    /// Reads the entries of a text about a run, which may also be identified by the key of its session. An empty id
+    /// selects every run.
     pub fn read(text: &str, run: &str, key: Option<&str>) -> GatewayLog {
         let lines: Vec<Line> = text.lines().map(Line::read).collect();
         let mut lineage = Lineage::of(run, key);
-        // Not lazily: each line may say more.
+        // No short circuit: every line may add information.
         while lines.iter().fold(false, |is_new, line| lineage.learn(line) | is_new) {}
         let mut log = GatewayLog::default();
         let (mut children, mut done) = (BTreeSet::new(), BTreeSet::new());
-        // The session of an agent is seen before its run.
+        // An agent's session is logged before its run.
         let delegates: BTreeSet<String> = lines
             .iter()
-            .filter(|line| lineage.kin(line) == Some(Kin::Started))
+            .filter(|line| lineage.relation(line) == Some(RunRelation::Started))
             .filter_map(|line| Some(line.delegate()?.0.to_owned()))
             .collect();
         for (number, line) in lines.into_iter().enumerate() {
-            let Some(kin) = lineage.kin(&line) else { continue };
+            let Some(relation) = lineage.relation(&line) else { continue };
             let is_done = line.events.contains(&Event::Done);
-            match kin {
-                // The id of a hook's run is another one than that of the run itself.
-                Kin::Own => log.is_done |= is_done,
-                Kin::Started => {
+            match relation {
+                // The id of a hook's run differs from that of the run itself.
+                RunRelation::Own => log.is_done |= is_done,
+                RunRelation::Started => {
                     children.extend(line.run.clone());
                     done.extend(line.run.clone().filter(|_| is_done));
                 }
             }
-            log.take(line, kin, number);
+            log.take(line, relation, number);
         }
-        // What an agent started may go on after it.
+        // Agents may keep running after the run that started them.
         children.extend(log.calls.iter().filter_map(|call| call.child_run.clone()));
         log.is_done &= children.is_subset(&done) && children.len() >= delegates.len();
         let spawned = log.calls.iter().filter(|call| call.tool == SPAWN && call.child_run.is_none()).count();
@@ -123,30 +123,30 @@ impl GatewayLog {
 
     /// Returns the calls of the run itself.
     pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
-        self.calls.iter().filter(|call| call.kin == Kin::Own)
+        self.calls.iter().filter(|call| call.relation == RunRelation::Own)
     }
 
-    fn take(&mut self, line: Line, kin: Kin, number: usize) {
-        if kin == Kin::Own {
+    fn take(&mut self, line: Line, relation: RunRelation, number: usize) {
+        if relation == RunRelation::Own {
             self.known.get_or_insert(number);
             self.is_detailed |= line.is_detailed;
         }
-        if kin == Kin::Started
+        if relation == RunRelation::Started
             && let Some((key, agent)) = line.delegate()
             && !self.sessions.iter().any(|session| session.run == key)
         {
-            self.sessions.push(Session { kin, run: key.to_owned(), agent: agent.to_owned(), line: number });
+            self.sessions.push(Session { relation, run: key.to_owned(), agent: agent.to_owned(), line: number });
         }
         let run = line.run.unwrap_or_default();
         for event in line.events {
             let run = run.clone();
             match event {
                 Event::Call { tool, to_agent, child_run } => {
-                    self.calls.push(Call { kin, run, tool, to_agent, child_run, line: number });
+                    self.calls.push(Call { relation, run, tool, to_agent, child_run, line: number });
                 }
-                Event::Session { agent } => self.sessions.push(Session { kin, run, agent, line: number }),
+                Event::Session { agent } => self.sessions.push(Session { relation, run, agent, line: number }),
                 Event::Usage { input, output, total } => {
-                    self.usages.push(Usage { kin, input, output, total, line: number });
+                    self.usages.push(Usage { relation, input, output, total, line: number });
                 }
                 Event::OtherProgram => self.other_program = self.other_program.or(Some(number)),
                 Event::Done | Event::Dropped => {}

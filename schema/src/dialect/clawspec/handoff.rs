@@ -1,4 +1,4 @@
-//! Handoff contracts: what one agent gives to another, and what it gets back.
+//! Handoff contracts between two agents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

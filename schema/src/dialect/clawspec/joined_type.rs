@@ -1,26 +1,26 @@
-//! The type of an assertion with the value of another key on its line: `type: file_present: a`.
+//! An assertion type that is joined with another key on its line: `type: file_present: a`.
 
 use super::{assertion::Assertion, assertion_lists::is_item, type_fields::fields_of};
-use crate::{shape::Need, spot::Spot};
+use crate::{lint_node::LintNode, shape::Need};
 
-/// A type with the value of another key.
+/// A type joined with another key.
 #[derive(Debug)]
 pub(crate) struct JoinedType {
-    /// The type.
+    /// Name of the type.
     pub(crate) name: &'static str,
-    /// The key that the type needs.
+    /// Key that the type requires.
     pub(crate) key: &'static str,
-    /// Its value.
+    /// Value of the key.
     pub(crate) value: String,
 }
 
 impl JoinedType {
-    /// Reads the value of a key. `None` for a text that YAML allows, and for another key.
-    pub(crate) fn of(kind: &Spot<'_>) -> Option<JoinedType> {
+    /// Reads the value of `type`. `None` if it is a plain string, or if the key is another one.
+    pub(crate) fn of(kind: &LintNode<'_>) -> Option<JoinedType> {
         let is_type = kind.at.last().as_deref() == Some("type") && kind.at.parent().is_some_and(|at| is_item(&at));
         let text = kind.text().filter(|_| is_type)?;
         let (name, value) = text.split_once(':')?;
-        // In quotes, or in a block, it is a text.
+        // In quotes, or as a block scalar, it is a string.
         let first = kind.node.document().text().get_byte(kind.node.own_range().start);
         if first != text.bytes().next() || !value.is_empty() && !value.starts_with(char::is_whitespace) {
             return None;

@@ -13,11 +13,11 @@ use crate::{
 };
 
 impl Dialect {
-    /// ClawSpec: scenarios, handoffs, pipelines, and what belongs to them.
+    /// ClawSpec: scenarios, handoffs, pipelines, and related files.
     pub const CLAWSPEC: Dialect = Dialect::of(&ClawSpec);
 }
 
-/// What is the same in all of them.
+/// Properties that all kinds share.
 const FILE: Kind = Kind {
     family: Family::Of(Dialect::CLAWSPEC),
     empty: Empty::Incomplete("begin it with `version: \"1.0\"`"),
@@ -48,7 +48,7 @@ impl SpecFile {
             let handoff = root.get("handoff")?;
             Some(format!("{} to {}", handoff.get("from")?.as_str()?, handoff.get("to")?.as_str()?))
         }),
-        // What an agent hands back is there once a pipeline has run, which judges the handoffs of its stages.
+        // The result of an agent exists after its pipeline has run, which judges the handoffs of its stages.
         counts: Counts::Said,
         landmarks: Landmarks::At(handoff),
         schema: generate::<HandoffContract>,
@@ -79,7 +79,7 @@ impl SpecFile {
         ..FILE
     });
 
-    /// What is covered by contracts: `coverage-ledger.yaml`.
+    /// A coverage ledger: `coverage-ledger.yaml`.
     pub const CLAWSPEC_LEDGER: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-ledger",
         title: "ClawSpec coverage ledger",
@@ -95,7 +95,7 @@ impl SpecFile {
         ..FILE
     });
 
-    /// What earlier runs measured: `tests/baselines.yaml`.
+    /// Baselines of earlier runs: `tests/baselines.yaml`.
     pub const CLAWSPEC_BASELINES: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-baselines",
         title: "ClawSpec baselines",
@@ -114,7 +114,7 @@ impl SpecFile {
     });
 }
 
-/// The kinds, for what differs between them within the format.
+/// Kinds of files within the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContractFile {
     Scenarios,
@@ -126,7 +126,7 @@ pub(crate) enum ContractFile {
 }
 
 impl ContractFile {
-    /// Returns which of them a file is. Nobody asks about files of other formats.
+    /// Returns the kind of a file of this format.
     pub(crate) fn of(file: SpecFile) -> ContractFile {
         let all = [
             (SpecFile::CLAWSPEC_SCENARIOS, ContractFile::Scenarios),

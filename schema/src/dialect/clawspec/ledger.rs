@@ -1,4 +1,4 @@
-//! The coverage ledger: which targets there are, and what covers them.
+//! The coverage ledger: targets, and the contracts that cover them.
 
 use std::collections::BTreeMap;
 

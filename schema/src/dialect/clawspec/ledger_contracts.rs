@@ -7,17 +7,17 @@ use crate::{
     dialect::ScalarRules,
     document::{Document, NodeRef},
     files::Files,
-    spot::Spot,
+    lint_node::LintNode,
     words::Search,
 };
 
 /// Returns the entries of a ledger.
-pub(crate) fn entries<'d>(root: &Spot<'d>) -> Vec<Spot<'d>> {
-    let waves = root.get("waves").filter(Spot::is_mapping).map(|waves| waves.entries()).unwrap_or_default();
+pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<LintNode<'d>> {
+    let waves = root.get("waves").filter(LintNode::is_mapping).map(|waves| waves.entries()).unwrap_or_default();
     waves.iter().filter_map(|(_, wave)| wave.get("items")).flat_map(|items| items.items()).collect()
 }
 
-/// Returns the directory that paths begin in: the ledger's, or two levels above `docs/testing`.
+/// Returns the directory that paths are relative to: the ledger's, or the one two levels above `docs/testing`.
 pub(crate) fn base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {
@@ -26,41 +26,41 @@ pub(crate) fn base(place: &str) -> &str {
     }
 }
 
-/// Returns the scenario contract of an entry, from the root, in a ledger at `place`.
+/// Returns the scenario contract of an entry, relative to the root, for a ledger at `place`.
 pub(crate) fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 
-/// Returns a path of a ledger, from the root of the workspace.
+/// Returns a path in a ledger, relative to the root of the workspace.
 pub(crate) fn joined(base: &str, path: &str) -> Option<String> {
     paths::below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
 }
 
-/// The scenario contracts that the ledger names. Thousands of its entries may name the same one: each is read once.
+/// Scenario contracts that the ledger names. Thousands of entries may name the same contract: each is read once.
 pub(crate) struct Contracts<'f> {
     base: &'f str,
     files: &'f dyn Files,
     read: HashMap<String, Option<Contract>>,
 }
 
-/// What the ledger asks of a contract.
+/// Contents of a contract that the ledger refers to.
 pub(crate) struct Contract {
-    /// Whether a scenario is tagged `negative`.
+    /// Whether a scenario has the tag `negative`.
     pub(crate) has_negative: bool,
-    /// The names of its scenarios.
+    /// Names of the scenarios.
     pub(crate) names: Vec<String>,
-    /// Finds the nearest of them.
+    /// Search for similar names.
     pub(crate) search: Search,
 }
 
 impl<'f> Contracts<'f> {
-    /// Those below a directory.
+    /// Creates the contracts for paths relative to a directory.
     pub(crate) fn new(base: &'f str, files: &'f dyn Files) -> Contracts<'f> {
         Contracts { base, files, read: HashMap::new() }
     }
 
     /// Returns the contract of an entry; `None` if it has no list of scenarios.
-    pub(crate) fn of(&mut self, contracts: Option<&Spot<'_>>) -> Option<&mut Contract> {
+    pub(crate) fn of(&mut self, contracts: Option<&LintNode<'_>>) -> Option<&mut Contract> {
         let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
         let files = self.files;
         self.read.entry(path).or_insert_with_key(|path| Contract::read(&files.read(path).ok()?)).as_mut()

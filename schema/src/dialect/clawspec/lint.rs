@@ -1,14 +1,15 @@
-//! What a schema cannot say about ClawSpec files, and what it can only say badly: the rules that look at each part.
+//! Checks of ClawSpec files that a schema cannot express: calls the rules for each part of a file.
 //!
-//! As for every dialect: what [`report_item`] answers depends on the item's own node and on files only, so that the
-//! answers can be kept; [`report_relations`] is asked again after every edit. [`explain`] says better what the schema
-//! finds.
+//! As in every dialect, the result of [`report_item`] depends only on the item's node and on files, so that it can be
+//! cached; [`report_relations`] runs again after every edit. [`explain`] adds the format's knowledge to violations of
+//! the schema.
 
 use crate::{
     document::NodeRef,
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    lint_node::LintNode,
     relations::{self, Between},
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
@@ -17,7 +18,6 @@ use crate::{
         unknown_reference, unknown_type, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim,
         wrong_type,
     },
-    spot::Spot,
     validate::{Context, Definition},
 };
 
@@ -32,7 +32,7 @@ use super::{
     target::{Directory, Target},
 };
 
-/// Says of something that the schema finds what the format knows of it.
+/// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let finding = conflicting_fields::clawspec::explain(context, finding);
     let finding = missing_field::clawspec::explain(context, finding);
@@ -40,9 +40,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     wrong_type::clawspec::explain(context, finding)
 }
 
-/// Reports what is wrong outside of the items. Pointers and ranges are absolute.
+/// Reports problems outside of the items. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let root = &Spot::root(root);
+    let root = &LintNode::root(root);
     syntax::clawspec::check_text(root, report);
     report_yaml(root, Definition::Root(file), Definition::lists(file), report);
     match ContractFile::of(file) {
@@ -94,14 +94,14 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     }
 }
 
-/// Reports what PyYAML makes of the values and keys from a node on, the values of some of its keys omitted.
-fn report_yaml(root: &Spot<'_>, definition: Definition, without: &[&str], report: &mut Report) {
+/// Reports values and keys of a node that PyYAML reads differently, except for the values of some keys.
+fn report_yaml(root: &LintNode<'_>, definition: Definition, without: &[&str], report: &mut Report) {
     parts::each(root, without, &mut |part| match part {
-        Part::Value(spot) => {
-            syntax::clawspec::check_anchor(spot, report);
-            invalid_value::clawspec::unread::check_tag(spot, report);
-            invalid_value::clawspec::unread::check_scalar(spot, report);
-            wrong_type::clawspec::check_date(spot, root, definition, report);
+        Part::Value(lint_node) => {
+            syntax::clawspec::check_anchor(lint_node, report);
+            invalid_value::clawspec::unread::check_tag(lint_node, report);
+            invalid_value::clawspec::unread::check_scalar(lint_node, report);
+            wrong_type::clawspec::check_date(lint_node, root, definition, report);
         }
         Part::Key { mapping, member, key } => {
             unquoted_template::check_key(member, key, report);
@@ -111,13 +111,13 @@ fn report_yaml(root: &Spot<'_>, definition: Definition, without: &[&str], report
     });
 }
 
-/// The directory that a contract names as its target.
+/// Reports problems of the target directory of a contract.
 fn report_directory(directory: &Directory<'_>, files: &dyn Files, report: &mut Report) {
     missing_file::clawspec::check_target(directory, files, report);
     invalid_definition::check_target(directory, files, report);
 }
 
-fn report_ledger(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+fn report_ledger(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let base = ledger_contracts::base(files.place());
     let entries = ledger_contracts::entries(root);
     let mut contracts = Contracts::new(base, files);
@@ -133,8 +133,8 @@ fn report_ledger(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     }
 }
 
-fn report_baselines(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
-    let baselines = root.get("baselines").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default();
+fn report_baselines(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+    let baselines = root.get("baselines").filter(LintNode::is_mapping).map(|it| it.entries()).unwrap_or_default();
     unknown_reference::clawspec::check_baselines(&baselines, files, report);
     for (_, baseline) in &baselines {
         invalid_value::clawspec::check_baseline(baseline, report);
@@ -143,7 +143,7 @@ fn report_baselines(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     }
 }
 
-/// Reports what is wrong in one item of a top-level list. Pointers are relative to it, ranges as the nodes give them.
+/// Reports problems in one item of a top-level list. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_item(
     file: SpecFile,
     list: &'static str,
@@ -151,7 +151,7 @@ pub(crate) fn report_item(
     files: &dyn Files,
     report: &mut Report,
 ) {
-    let item = &Spot::root(item);
+    let item = &LintNode::root(item);
     report_yaml(item, Definition::Item(file, list), &[], report);
     match (ContractFile::of(file), list) {
         (ContractFile::Scenarios, "scenarios") => {
@@ -165,7 +165,7 @@ pub(crate) fn report_item(
             for phase in ["given", "then"] {
                 report_assertions(item.get(phase), files, report);
             }
-            // Until the key is renamed, only the types below it are looked at.
+            // Until the key is renamed, only the types of the assertions are checked.
             for assertion in assertion_lists::below_other_names(item).iter().flat_map(|list| list.items()) {
                 unknown_type::check_assertion(&assertion, report);
             }
@@ -182,9 +182,9 @@ pub(crate) fn report_item(
     }
 }
 
-/// The assertions of a list.
-fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Report) {
-    let Some(list) = list.filter(Spot::is_list) else { return };
+/// Reports problems of the assertions of a list.
+fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut Report) {
+    let Some(list) = list.filter(LintNode::is_list) else { return };
     let is_before = list.at.last().is_some_and(|key| key == "given");
     contradiction::clawspec::check_assertions(&list, report);
     for assertion in &list.items() {
@@ -206,7 +206,7 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
     }
 }
 
-/// Returns the rules about what several scenarios or stages say.
+/// Returns the rules between scenarios or stages.
 pub(crate) fn between(file: SpecFile) -> &'static [&'static dyn Between] {
     use duplicate_name::clawspec::DuplicateNames;
     match ContractFile::of(file) {
@@ -218,7 +218,7 @@ pub(crate) fn between(file: SpecFile) -> &'static [&'static dyn Between] {
     }
 }
 
-/// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
+/// Reports problems between items and sections. Each item comes with the start of its node; all locations are
 /// absolute.
 pub(crate) fn report_relations(
     file: SpecFile,
@@ -227,7 +227,7 @@ pub(crate) fn report_relations(
     files: &dyn Files,
     report: &mut Report,
 ) {
-    let root = &Spot::root(root);
+    let root = &LintNode::root(root);
     match ContractFile::of(file) {
         ContractFile::Scenarios => {
             let scenarios = Items::new("scenarios", items);

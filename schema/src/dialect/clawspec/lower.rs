@@ -1,8 +1,8 @@
-//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
-//! the others.
+//! Lowers the tree to cases. Total: every valid part is used, even if other parts are
+//! invalid.
 //!
-//! A scenario is a case with the phases `given` and `then`. A handoff is one case without an act, a pipeline one case whose
-//! act starts the pipeline; their phases are the keys that hold the assertions.
+//! A scenario is a case with the phases `given` and `then`. A handoff is one case without an action, a pipeline one
+//! case whose action starts the pipeline; their phases are the keys of the assertions.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use crate::{
     verdict::Handover,
 };
 
-/// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
+/// Values from the rest of the file that scenarios depend on. If they change, every scenario is lowered again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RootContext {
     kind: Option<TargetType>,
@@ -44,12 +44,12 @@ pub(crate) struct RootContext {
     timeout_ms: u64,
     poll_ms: u64,
     scoring: Scoring,
-    /// Whether the target could be read.
+    /// Whether the target is valid.
     intact: bool,
 }
 
 impl RootContext {
-    /// Collects it from the root of a document, and from the settings of its workspace.
+    /// Reads the context from the root of a document and the settings of its workspace.
     pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
         let scoring = Scoring::of(workspace);
@@ -73,7 +73,7 @@ impl RootContext {
     }
 }
 
-/// Returns the settings of the workspace; the defaults where there are none, or none that can be read.
+/// Returns the settings of the workspace; the defaults if there are none, or if they cannot be read.
 pub fn settings(files: &dyn Files) -> Config {
     let Ok(bytes) = files.read(Config::FILE) else { return Config::default() };
     let Ok(text) = std::str::from_utf8(&bytes) else { return Config::default() };
@@ -82,7 +82,7 @@ pub fn settings(files: &dyn Files) -> Config {
     lenient(&value).unwrap_or_default()
 }
 
-/// Returns the baselines that are stored beside a contract; `None` if there are none that can be read.
+/// Returns the baselines stored next to a contract; `None` if there are none, or if they cannot be read.
 fn baselines(files: &dyn Files) -> Option<Baselines> {
     let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
     let path = if directory.is_empty() { "baselines.yaml".to_owned() } else { format!("{directory}/baselines.yaml") };
@@ -91,7 +91,7 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
     lenient(&value_of(document.root()?)?)
 }
 
-/// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
+/// Returns the suite without the cases of its list: a handoff or a pipeline is lowered as a whole.
 pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
     let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
@@ -109,11 +109,11 @@ pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootCont
         ) => Vec::new(),
     };
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
-    // Scenarios share the workspace that they look at.
+    // Scenarios share their workspace.
     Suite { name, cases, ..Suite::empty(Dialect::CLAWSPEC) }
 }
 
-/// Lowers one scenario. `at` is the place that it has in the document.
+/// Lowers one scenario. `at` is its location in the document.
 pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() != Shape::Mapping {
         return Vec::new();
@@ -186,7 +186,7 @@ struct Lowering<'f> {
 }
 
 impl Lowering<'_> {
-    /// The assertions of a list. Returns whether all of them could be read.
+    /// Reads the assertions of a list. Returns whether all of them are valid.
     fn list(
         &self,
         list: Option<NodeRef<'_>>,
@@ -231,7 +231,7 @@ impl Lowering<'_> {
         whole_file(name, action, claims, intact && document.is_intact())
     }
 
-    /// Who hands over to whom, what is claimed of it, and whether all of that could be read.
+    /// Returns caller and callee, the claims, and whether all of them are valid.
     fn handoff_claims(&self, root: NodeRef<'_>) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
@@ -251,7 +251,7 @@ impl Lowering<'_> {
         (agents, claims, intact)
     }
 
-    /// What follows from a contract that claims nothing itself.
+    /// Derives the claims of a contract without assertions.
     fn generated(
         &self,
         root: NodeRef<'_>,
@@ -310,7 +310,7 @@ impl Lowering<'_> {
                 &mut claims,
             );
         }
-        // A second longer than the run may take, so that one that takes too long is seen to.
+        // One second more than the limit, so that a longer run is noticed.
         let mut most_s: Option<u64> = None;
         for (index, health) in root.get("pipeline_health").into_iter().flat_map(NodeRef::items).enumerate() {
             let text = |key: &str| health.get(key).and_then(NodeRef::as_str).map(str::to_owned);
@@ -349,7 +349,7 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Returns what the stages leave, and how they hand over.
+    /// Returns the productions and handoffs of the stages.
     fn stages(
         &self,
         root: NodeRef<'_>,

@@ -1,4 +1,4 @@
-//! What a run of a scenario took: the measures that baselines keep and `regression` limits.
+//! Metrics of a run of a scenario, which baselines store and `regression` limits.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     verdict::{Check, Verdict},
 };
 
-/// Something that is measured of a run.
+/// A metric of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// Duration in milliseconds.
@@ -34,7 +34,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Every one, in the order of the file.
+    /// All metrics, in the order of the file.
     pub const ALL: [Metric; 8] = [
         Metric::DurationMs,
         Metric::TotalTokens,
@@ -46,7 +46,7 @@ impl Metric {
         Metric::SubagentDelegationCount,
     ];
 
-    /// Returns the key in a file of baselines.
+    /// Returns the key in a baseline file.
     pub fn as_str(self) -> &'static str {
         match self {
             Metric::DurationMs => "duration_ms",
@@ -60,7 +60,7 @@ impl Metric {
         }
     }
 
-    /// Returns how it is spread over the runs of a baseline.
+    /// Returns the distribution over the runs of a baseline.
     pub fn of(self, metrics: &Metrics) -> Option<Distribution> {
         match self {
             Metric::DurationMs => metrics.duration_ms,
@@ -74,7 +74,7 @@ impl Metric {
         }
     }
 
-    /// Sets how it is spread over the runs of a baseline.
+    /// Sets the distribution over the runs of a baseline.
     pub fn put(self, metrics: &mut Metrics, distribution: Distribution) {
         let place = match self {
             Metric::DurationMs => &mut metrics.duration_ms,
@@ -89,7 +89,7 @@ impl Metric {
         *place = Some(distribution);
     }
 
-    /// Returns what must be observed so that it can be measured.
+    /// Returns the evidence that is needed to measure the metric.
     pub fn needs(self, scope: &Scope, context: &Context) -> Vec<Need> {
         let log = || own_log_needs(scope, context);
         match self {
@@ -103,10 +103,10 @@ impl Metric {
         }
     }
 
-    /// Returns what the run took: as the evidence tells it, else its trace, else the gateway log.
+    /// Measures the metric: from the evidence, or else from the trace, or else from the gateway log.
     pub fn measure(self, seen: &Seen<'_>) -> Result<Measured, Row> {
         let usage = seen.evidence.usage;
-        let told = match self {
+        let recorded = match self {
             Metric::DurationMs => {
                 let took = seen.evidence.duration_ms;
                 return took.map(Measured::sure).ok_or_else(|| Row::unknown("", NO_DURATION));
@@ -117,12 +117,12 @@ impl Metric {
             Metric::CostUsd => usage.and_then(|usage| usage.cost_usd),
             Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => None,
         };
-        if let Some(told) = told {
-            return Ok(Measured::sure(told));
+        if let Some(recorded) = recorded {
+            return Ok(Measured::sure(recorded));
         }
         match seen.trace() {
             Ok(trace) => Ok(self.in_trace(trace, seen.scope)),
-            // Without a trace the log may tell; where it does not either, the trace is what is missing.
+            // Without a trace, the log is used; if it lacks the value too, the missing trace is reported.
             Err(missing) => self.in_log(seen).ok_or(missing),
         }
     }
@@ -130,10 +130,10 @@ impl Metric {
     fn in_trace(self, trace: &Trace, scope: &Scope) -> Measured {
         let cut = trace.cut.then_some(CUT).or(trace.unfinished.then_some(UNFINISHED));
         let tokens = |of: fn(crate::evidence::Tokens) -> u64| {
-            let told: Vec<u64> = trace.spans.iter().filter_map(|span| span.tokens.map(of)).collect();
-            let is_untold = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
-            let sum = told.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
-            Measured { value: count(sum), doubt: cut.or((is_untold || told.is_empty()).then_some(NO_TOKENS)) }
+            let recorded: Vec<u64> = trace.spans.iter().filter_map(|span| span.tokens.map(of)).collect();
+            let lacks_tokens = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
+            let sum = recorded.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
+            Measured { value: count(sum), doubt: cut.or((lacks_tokens || recorded.is_empty()).then_some(NO_TOKENS)) }
         };
         let spans = |kind: SpanKind| {
             let spans = trace.spans.iter().filter(|span| span.kind == kind).count();
@@ -179,17 +179,17 @@ const UNFINISHED: &str = "the end of the trace was not observed, and the missing
 const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
 const NO_PRICE: &str = "the cost of part of the run is unknown: set `model_pricing` in `clawspec.yaml`";
 
-/// Returns a number of things, far fewer than a double can count.
+/// Converts a count, which is small enough to be exact.
 fn count(number: u64) -> f64 {
     number as f64
 }
 
-/// What a run took, and why it may have been more.
+/// A measured value, and why the actual one may be higher.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// What is known of it.
+    /// Measured value.
     pub value: f64,
-    /// Why that may not be all.
+    /// Reason why the value may be incomplete.
     pub doubt: Option<&'static str>,
 }
 
@@ -199,15 +199,15 @@ impl Measured {
     }
 }
 
-/// Has everything observed that a baseline keeps, and says nothing about it: a claim of runs that are measured.
+/// Requires all evidence for a baseline and returns no verdicts: the claim of runs that are measured.
 #[derive(Clone, Debug)]
 pub struct Measuring {
-    /// Where the scenario is claimed.
+    /// Scope of the scenario.
     pub scope: Arc<Scope>,
 }
 
 impl Measuring {
-    /// Returns what a run took: each metric, or why it is not known.
+    /// Measures a run: each metric, or the reason why it is unknown.
     pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
         let seen = Seen { evidence, scope: &self.scope };
         let measure = |metric: Metric| match metric.measure(&seen) {

@@ -1,8 +1,8 @@
-//! A scenario that shows what a target refuses, to be filled in.
+//! Template of a scenario that tests what a target must refuse.
 
 use crate::{rules::placeholder::placeholder, shape::scalar};
 
-/// Returns the lines of a negative scenario: the one thing that can be observed of a refusal is that a tool is not
+/// Returns the lines of a negative scenario. The only observable sign of a refusal is that a tool is not
 /// called.
 pub(crate) fn lines(log_path: &str) -> [String; 9] {
     let (refused, tool) = (placeholder("a request that it must refuse"), placeholder("the tool that it must not call"));

@@ -1,25 +1,25 @@
-//! The values and keys of a part of a file, as PyYAML meets them.
+//! Iterates over the values and keys of a part of a file in the order of PyYAML.
 
-use crate::{document::NodeRef, spot::Spot};
+use crate::{document::NodeRef, lint_node::LintNode};
 
 /// A value or a key.
 pub(crate) enum Part<'s, 'd> {
-    /// A value that is written where it is.
-    Value(&'s Spot<'d>),
+    /// A value.
+    Value(&'s LintNode<'d>),
     /// The key of a member of a mapping.
-    Key { mapping: &'s Spot<'d>, member: &'s Spot<'d>, key: NodeRef<'d> },
+    Key { mapping: &'s LintNode<'d>, member: &'s LintNode<'d>, key: NodeRef<'d> },
 }
 
-/// Visits every value and key from a node on, the values of some of its keys omitted.
-pub(crate) fn each<'d>(spot: &Spot<'d>, without: &[&str], visit: &mut impl FnMut(Part<'_, 'd>)) {
-    if spot.node.alias().is_some() {
+/// Visits every value and key of a node, except for the values of some keys.
+pub(crate) fn each<'d>(lint_node: &LintNode<'d>, without: &[&str], visit: &mut impl FnMut(Part<'_, 'd>)) {
+    if lint_node.node.alias().is_some() {
         return;
     }
-    visit(Part::Value(spot));
-    spot.items().iter().for_each(|item| each(item, &[], visit));
-    for (name, member) in spot.entries() {
+    visit(Part::Value(lint_node));
+    lint_node.items().iter().for_each(|item| each(item, &[], visit));
+    for (name, member) in lint_node.entries() {
         if let Some(key) = member.key {
-            visit(Part::Key { mapping: spot, member: &member, key });
+            visit(Part::Key { mapping: lint_node, member: &member, key });
         }
         if !without.contains(&name.as_str()) {
             each(&member, &[], visit);

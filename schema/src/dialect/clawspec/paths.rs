@@ -1,4 +1,4 @@
-//! Paths that contracts name, and whether they lead anywhere.
+//! Resolves the paths in contracts.
 
 use super::lower::settings;
 use crate::{
@@ -6,9 +6,9 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-/// Returns a path from the root. `None` where it holds templates or wildcards, or leads elsewhere.
+/// Returns a path relative to the root. `None` if it has templates or wildcards, or is outside of the root.
 pub(crate) fn below_root(path: &str) -> Option<String> {
-    // The root may be named.
+    // The path may begin with the root.
     let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
     if !trimmed_placeholders(path).is_empty()
         || path.contains(['*', '?', '[', '{'])
@@ -19,13 +19,13 @@ pub(crate) fn below_root(path: &str) -> Option<String> {
     without_dots(path)
 }
 
-/// Whether the root is known: an unsaved document has no place.
+/// Whether the root is known: an unsaved document has no location.
 pub(crate) fn is_placed(files: &dyn Files) -> bool {
     !files.place().is_empty()
 }
 
-/// Returns the patterns by which ClawSpec finds contracts: those of the environment, else of the settings, else its
-/// own.
+/// Returns the patterns of scenario contracts: from the environment, or else from the settings, or else ClawSpec's
+/// defaults.
 pub(crate) fn scenario_patterns(files: &dyn Files) -> Vec<String> {
     settings(files).scenario_patterns(files.scenario_patterns())
 }

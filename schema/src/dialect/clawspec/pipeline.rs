@@ -121,8 +121,8 @@ pub struct HealthCheck {
     pub check: Name,
 }
 
-/// Returns the directory from which the handoff contracts of a pipeline count, relative to the root of the workspace:
-/// that of the skill, in whose `tests` the pipeline is.
+/// Returns the directory that the handoff contracts of a pipeline are relative to, relative to the root of the
+/// workspace: the directory of the skill, which has the pipeline in `tests`.
 pub fn handoff_base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {

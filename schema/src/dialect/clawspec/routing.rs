@@ -1,8 +1,8 @@
-//! The routing data that decides where the trace of a run says nothing.
+//! Routing data, which decides if the trace of the run does not mention other agents.
 
-use crate::spot::Spot;
+use crate::lint_node::LintNode;
 
-/// The keys that hold it, from what comes first to what comes last.
+/// Keys of routing data, by precedence.
 const KEYS: [&str; 13] = [
     "routing_path",
     "decision_path",
@@ -19,18 +19,18 @@ const KEYS: [&str; 13] = [
     "routing_state_path",
 ];
 
-/// The routing data of an assertion.
+/// Routing data of an assertion.
 pub(crate) struct Routing<'d> {
-    /// The key that counts.
+    /// Key that takes effect.
     pub(crate) key: &'static str,
-    value: Spot<'d>,
-    /// The keys that are ignored beside it.
-    pub(crate) ignored: Vec<(&'static str, Spot<'d>)>,
+    value: LintNode<'d>,
+    /// Keys that are ignored because of it.
+    pub(crate) ignored: Vec<(&'static str, LintNode<'d>)>,
 }
 
 impl<'d> Routing<'d> {
-    /// Returns the routing data of an assertion about the path of a delegation.
-    pub(crate) fn of(assertion: &Spot<'d>) -> Option<Routing<'d>> {
+    /// Returns the routing data of a `delegation_path` assertion.
+    pub(crate) fn of(assertion: &LintNode<'d>) -> Option<Routing<'d>> {
         assertion.get("type").filter(|kind| kind.text() == Some("delegation_path"))?;
         let mut given = KEYS.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
         let (key, value) = given.next()?;
@@ -41,12 +41,12 @@ impl<'d> Routing<'d> {
         self.key.contains("decision") && !self.key.ends_with("path") || self.key.contains("payload")
     }
 
-    fn items(&self) -> Vec<Spot<'d>> {
+    fn items(&self) -> Vec<LintNode<'d>> {
         if self.value.is_list() { self.value.items() } else { vec![self.value.clone()] }
     }
 
-    /// Returns the decisions, where it consists of such.
-    pub(crate) fn decisions(&self) -> Vec<Spot<'d>> {
+    /// Returns the decisions, if the data consists of decisions.
+    pub(crate) fn decisions(&self) -> Vec<LintNode<'d>> {
         match self.is_decision() {
             true if self.key.ends_with('s') => self.items(),
             true => vec![self.value.clone()],
@@ -54,8 +54,8 @@ impl<'d> Routing<'d> {
         }
     }
 
-    /// Returns the paths of state files, where it consists of such.
-    pub(crate) fn state_paths(&self) -> Vec<Spot<'d>> {
+    /// Returns the paths of state files, if the data consists of paths.
+    pub(crate) fn state_paths(&self) -> Vec<LintNode<'d>> {
         if !self.is_decision() && self.key.contains("state") { self.items() } else { Vec::new() }
     }
 }

@@ -1,20 +1,20 @@
-//! The scale of the scores that a judge gives.
+//! Scale of a judge's scores.
 
-use crate::spot::Spot;
+use crate::lint_node::LintNode;
 
-/// A scale, from its lowest score to its highest.
+/// A scale of scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// The lowest score.
+    /// Lowest score.
     pub(crate) low: f64,
-    /// The highest score.
+    /// Highest score.
     pub(crate) high: f64,
 }
 
 impl Scale {
-    /// Returns the threshold of an assertion of a type, with its number, where that is above 0, and with the scale of
-    /// its scores.
-    pub(crate) fn of_threshold<'d>(assertion: &Spot<'d>, name: &str) -> Option<(Spot<'d>, f64, Scale)> {
+    /// Returns the threshold of an assertion of a type if it is above 0, with its number and the scale of its
+    /// scores.
+    pub(crate) fn of_threshold<'d>(assertion: &LintNode<'d>, name: &str) -> Option<(LintNode<'d>, f64, Scale)> {
         let threshold = assertion.get("pass_threshold")?;
         let least = threshold.number().filter(|least| *least > 0.0)?;
         let (low, high) = match assertion.get("rubric") {
@@ -26,8 +26,8 @@ impl Scale {
     }
 }
 
-/// Returns the scale that an instruction names: `1-5`. Of several ranges it is the one behind a word of scoring, and a
-/// number of sentences is none.
+/// Returns the scale in an instruction, such as `1-5`. Of several ranges, the one after a word for scoring counts; a
+/// number of sentences is not a scale.
 fn named(text: &str) -> Option<(f64, f64)> {
     const SCORING: [&str; 6] = ["score", "scale", "rate", "rating", "grade", "from"];
     let ranges = text.match_indices('-').filter_map(|(at, _)| {

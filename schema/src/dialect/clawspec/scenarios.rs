@@ -1,4 +1,4 @@
-//! `scenarios.yaml`: what is tested, and its scenarios.
+//! `scenarios.yaml`: a target and its scenarios.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,34 +7,34 @@ use crate::{
     dialect::ScalarRules,
     document::Document,
     files::{FileKind, Files, matches},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Maximum number of files of one directory that are looked at.
+/// Maximum number of files to read per directory.
 const MAX_FILES: usize = 100;
 
 /// Another contract of the same target.
 pub(crate) struct Sibling {
-    /// Its location.
+    /// Path of the contract.
     pub(crate) path: String,
-    /// What is in the file.
+    /// Content of the file.
     pub(crate) bytes: Arc<[u8]>,
-    /// The same as a document.
+    /// Content as a document.
     pub(crate) document: Document,
 }
 
-/// Finds the contracts of the same target beside a contract, and in the target's own directory.
-pub(crate) fn of_target(root: &Spot<'_>, files: &dyn Files) -> Vec<Sibling> {
+/// Finds the contracts of the same target, next to a contract and in the target's directory.
+pub(crate) fn of_target(root: &LintNode<'_>, files: &dyn Files) -> Vec<Sibling> {
     if !paths::is_placed(files) {
         return Vec::new();
     }
     let target = root.find(&["target", "path"]);
-    let Some(target) = target.as_ref().and_then(Spot::text).filter(|target| !target.is_empty()) else {
+    let Some(target) = target.as_ref().and_then(LintNode::text).filter(|target| !target.is_empty()) else {
         return Vec::new();
     };
     let patterns = paths::scenario_patterns(files);
     let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
-    // However the path is written, a directory is looked at once.
+    // Each directory is searched once, however the path is written.
     let there = paths::below_root(target).map(|target| format!("{target}/tests"));
     let mut directories = vec![here];
     directories.extend(there.filter(|there| *there != directories[0]));
@@ -55,7 +55,7 @@ pub(crate) fn of_target(root: &Spot<'_>, files: &dyn Files) -> Vec<Sibling> {
 }
 
 impl Sibling {
-    /// Whether it has a scenario that shows what the target refuses.
+    /// Whether the contract has a scenario that tests what the target must refuse.
     pub(crate) fn has_negative(&self) -> bool {
         let scenarios = self.document.root().and_then(|root| root.get("scenarios"));
         scenarios.is_some_and(|scenarios| {

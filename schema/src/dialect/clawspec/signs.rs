@@ -1,8 +1,8 @@
-//! How the files of the format are recognised: their names and keys are those of other tools as well.
+//! Recognises the files of the format. Other tools use the same names and keys.
 
 use crate::{
     kind::{
-        Sight, Signs, Strength, is_at,
+        Candidate, Signs, Strength, is_at,
         outline::{Entry, Outline},
     },
     shape::Shape,
@@ -16,36 +16,37 @@ impl Signs for Scenarios {
         &["scenarios", "target"]
     }
 
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        let outline = sight.outline;
-        let target = sight.members("target", &["type", "path", "trigger"]);
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        let outline = candidate.outline;
+        let target = candidate.members("target", &["type", "path", "trigger"]);
         if !outline.has("scenarios") || target == 0 {
             return None;
         }
         let is_typed = outline.members("target").any(|it| it.key == "type" && ["skill", "agent"].contains(&it.text()));
         let is_telling = is_typed || target > 1 || steps(outline) > 0;
-        let is_like_one = is_telling || sight.members("target", &["path", "trigger"]) > 0;
+        let is_like_one = is_telling || candidate.members("target", &["path", "trigger"]) > 0;
         is_like_one.then_some(Strength::of_keys(is_telling))
     }
 
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has("scenarios") && (steps(sight.outline) > 1 || sight.has("version") && sight.has("target"))
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has("scenarios")
+            && (steps(candidate.outline) > 1 || candidate.has("version") && candidate.has("target"))
     }
 
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        let has = |key: &str| sight.near(key).is_some();
-        // The beginning of a mapping or a list, and no sentence.
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        let has = |key: &str| candidate.near(key).is_some();
+        // The start of a mapping or a list, not a sentence.
         let is_structured = |value: &str| value.is_empty() || value.starts_with(['{', '[', '&', '*']);
         has("target")
             || has("scenarios") && has("version")
-            || is_begun(sight, "scenarios")
-            || has("scenarios") && acts_and_claims(sight.outline).any(|it| is_structured(it.value))
+            || is_begun(candidate, "scenarios")
+            || has("scenarios") && acts_and_claims(candidate.outline).any(|it| is_structured(it.value))
     }
 
-    /// Whether the scenarios neither act nor assert as those of the format do, and have keys of their own.
-    fn is_of_another_tool(&self, sight: &Sight<'_>) -> bool {
-        let outline = sight.outline;
-        let scenario = Shape::of(sight.file).any_field("scenarios").and_then(|(_, list)| list.item());
+    /// Whether the scenarios neither act nor assert like those of the format, and have other keys.
+    fn is_of_another_tool(&self, candidate: &Candidate<'_>) -> bool {
+        let outline = candidate.outline;
+        let scenario = Shape::of(candidate.file).any_field("scenarios").and_then(|(_, list)| list.item());
         let known: Vec<&str> = scenario.iter().flat_map(|it| it.all_fields()).map(|field| field.name).collect();
         let is_known = |key: &str| known.contains(&key) || nearest(key, known.iter().copied()).is_some();
         let is_step = |key: &str| ["given", "when", "then"].iter().any(|step| key == *step || is_near(key, step));
@@ -55,12 +56,12 @@ impl Signs for Scenarios {
             && outline.of_items("scenarios").any(|entry| !is_known(entry.key))
     }
 
-    /// Whether a scenario says what is done or what must hold, be it in words that ClawSpec does not know.
-    fn is_clear_in_its_place(&self, sight: &Sight<'_>) -> Option<bool> {
-        Some(acts_and_claims(sight.outline).next().is_some())
+    /// Whether a scenario has an action or an assertion, possibly under a key that ClawSpec does not know.
+    fn is_clear_in_its_place(&self, candidate: &Candidate<'_>) -> Option<bool> {
+        Some(acts_and_claims(candidate.outline).next().is_some())
     }
 
-    /// Whether a file beside the tests of a skill is called after its scenarios: `tests/smoke-scenarios.yaml`.
+    /// Whether a file in the tests of a skill has a name like `tests/smoke-scenarios.yaml`.
     fn may_be_named(&self, path: &str) -> bool {
         let patterns = ["tests/*scenarios.yaml", "tests/*scenarios.yml", "tests/scenarios.yaml", "tests/scenarios.yml"];
         patterns.iter().any(|pattern| is_at(path, pattern))
@@ -78,20 +79,20 @@ impl Signs for Handoff {
         &["handoff"]
     }
 
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        let outline = sight.outline;
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        let outline = candidate.outline;
         let has_sides = outline.has("caller_provides") || outline.has("callee_produces");
-        let has_agents = || outline.has("version") && sight.members("handoff", &["from", "to"]) > 0;
-        let is_like_one = sight.members("handoff", &["from", "to", "mechanism"]) > 0 && (has_sides || has_agents());
+        let has_agents = || outline.has("version") && candidate.members("handoff", &["from", "to"]) > 0;
+        let is_like_one = candidate.members("handoff", &["from", "to", "mechanism"]) > 0 && (has_sides || has_agents());
         is_like_one.then_some(Strength::of_keys(has_sides))
     }
 
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has("caller_provides") && sight.has("callee_produces")
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has("caller_provides") && candidate.has("callee_produces")
     }
 
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        ["handoff", "caller_provides", "callee_produces"].into_iter().any(|key| sight.near(key).is_some())
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        ["handoff", "caller_provides", "callee_produces"].into_iter().any(|key| candidate.near(key).is_some())
     }
 }
 
@@ -102,32 +103,32 @@ impl Signs for Pipeline {
         &["pipeline", "stages"]
     }
 
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        let outline = sight.outline;
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        let outline = candidate.outline;
         let has_stages = outline.has("stages") && outline.members("stages").next().is_none();
-        let is_like_one = has_stages && sight.members("pipeline", &["skill_path", "trigger"]) > 0;
-        is_like_one.then(|| Strength::of_keys(sight.members("pipeline", &["skill_path"]) > 0))
+        let is_like_one = has_stages && candidate.members("pipeline", &["skill_path", "trigger"]) > 0;
+        is_like_one.then(|| Strength::of_keys(candidate.members("pipeline", &["skill_path"]) > 0))
     }
 
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has("stages") && sight.has_in_items("stages", &["handoff_contract", "produces"])
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has("stages") && candidate.has_in_items("stages", &["handoff_contract", "produces"])
     }
 
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        let has = |key: &str| sight.near(key).is_some();
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        let has = |key: &str| candidate.near(key).is_some();
         let is_own = |entry: &Entry<'_>| match entry.key {
             "skill_path" | "estimated_duration" => true,
-            // Elsewhere it is a list, and here a number.
+            // In other tools it is a list, here a number.
             "stages" => entry.text().parse::<u32>().is_ok(),
             _ => false,
         };
         let steps = ["agent", "produces", "handoff_contract", "requires_approval"];
         has("final_assertions")
             || has("pipeline_health")
-            || is_begun(sight, "stages")
+            || is_begun(candidate, "stages")
             || has("pipeline") && has("stages")
-            || sight.near("stages").is_some_and(|stages| sight.has_in_items(stages.key, &steps))
-            || sight.near("pipeline").is_some_and(|it| sight.outline.members(it.key).any(is_own))
+            || candidate.near("stages").is_some_and(|stages| candidate.has_in_items(stages.key, &steps))
+            || candidate.near("pipeline").is_some_and(|it| candidate.outline.members(it.key).any(is_own))
     }
 }
 
@@ -138,12 +139,12 @@ impl Signs for Ledger {
         &["waves"]
     }
 
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has("waves")
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has("waves")
     }
 
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.near("waves").is_some()
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.near("waves").is_some()
     }
 }
 
@@ -154,25 +155,25 @@ impl Signs for Baselines {
         &["baselines"]
     }
 
-    fn has_two_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.has("baselines") && sight.has("version")
+    fn has_two_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.has("baselines") && candidate.has("version")
     }
 
-    fn has_one_of_its_own(&self, sight: &Sight<'_>) -> bool {
-        sight.near("baselines").is_some()
+    fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.near("baselines").is_some()
     }
 }
 
-/// Whether a key, or one nearly like it, is the beginning of a file in which nothing else is.
-fn is_begun(sight: &Sight<'_>, key: &str) -> bool {
-    !sight.outline.other && sight.near(key).is_some_and(|entry| sight.is_unfilled(entry.key))
+/// Whether a key, or a similar one, is the start of a file without other content.
+fn is_begun(candidate: &Candidate<'_>, key: &str) -> bool {
+    !candidate.outline.other && candidate.near(key).is_some_and(|entry| candidate.is_unfilled(entry.key))
 }
 
 fn is_near(key: &str, other: &str) -> bool {
     nearest(key, [other]).is_some()
 }
 
-/// Returns how many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
+/// Returns how many of `when` and `then` have ClawSpec's structure in the scenarios: in other tools they are sentences.
 fn steps(outline: &Outline<'_>) -> usize {
     let has = |step: &str, bracket: char| {
         let mut found = outline.of_items("scenarios").filter(|entry| entry.key == step);

@@ -13,32 +13,32 @@ use crate::{
     files::{FileKind, Files},
 };
 
-/// The contract that a stage names.
+/// Contract of a stage.
 pub(crate) struct NamedContract<'f> {
-    /// The number of the stage.
+    /// Index of the stage.
     pub(crate) index: usize,
-    /// What the stage says.
+    /// Facts of the stage.
     pub(crate) stage: &'f ItemFacts,
-    /// The name of the contract.
+    /// Name of the contract.
     pub(crate) name: &'f Named,
-    /// What the name leads to.
+    /// Result of looking up the name.
     pub(crate) lead: Lead,
 }
 
-/// What the name of a contract leads to.
+/// Result of looking up the name of a contract.
 pub(crate) enum Lead {
-    /// It is no path below the root.
+    /// Not a path below the root.
     Nowhere,
-    /// There is not a file at this path.
+    /// No file at this path.
     Missing(String),
-    /// A file that cannot be read tells its own mistakes.
+    /// A file that cannot be read; its own check reports why.
     Unread,
     /// The contract.
     Found { path: String, bytes: Arc<[u8]>, document: Box<Document> },
 }
 
 impl<'f> NamedContract<'f> {
-    /// Returns the contract of a stage, if it names one.
+    /// Returns the contract of a stage, if it has one.
     pub(crate) fn of(index: usize, stage: &'f ItemFacts, files: &dyn Files) -> Option<NamedContract<'f>> {
         let name = stage.handoff.as_ref().filter(|handoff| !handoff.name.is_empty() && paths::is_placed(files))?;
         Some(NamedContract { index, stage, name, lead: Lead::of(&name.name, files) })

@@ -1,5 +1,5 @@
-//! What is claimed of the run of a pipeline beside its assertions: every stage leaves its file, every handoff is as its
-//! contract says, the whole run is healthy.
+//! Claims about a pipeline besides its assertions: every stage produces its file, every handoff fulfils its contract,
+//! and the conditions on the whole run hold.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::{
     verdict::{Check, Handover, Open, Status, Verdict},
 };
 
-/// The file that a stage leaves.
+/// File that a stage produces.
 #[derive(Clone, Debug)]
 pub struct Production {
-    /// The stage.
+    /// Name of the stage.
     pub stage: String,
-    /// The file, perhaps with wildcards and templates.
+    /// Path of the file. May contain wildcards and templates.
     pub path: String,
-    /// Whether the stage may be omitted, because a person must agree first.
+    /// Whether the stage may be skipped, because it requires approval.
     pub optional: bool,
-    /// Where it is claimed.
+    /// Scope of the claim.
     pub scope: Arc<Scope>,
 }
 
@@ -29,7 +29,7 @@ impl Production {
         self.scope.files(&self.path, context).map(Need::Files)
     }
 
-    /// Whether the stage left something.
+    /// Returns whether the stage produced a file.
     fn happened(&self, evidence: &Evidence) -> Result<(String, bool), Row> {
         let seen = Seen { evidence, scope: &self.scope };
         let path = seen.expand("", &self.path)?;
@@ -74,30 +74,30 @@ impl Check for Production {
     }
 }
 
-/// The contract of handing over to a stage.
+/// Contract of the handoff to a stage.
 #[derive(Clone, Debug)]
 pub struct StageHandoff {
-    /// The stage.
+    /// Name of the stage.
     pub stage: String,
-    /// The contract's path, as it is written.
+    /// Path of the contract, as written.
     pub path: String,
-    /// The file that the stage leaves: without it, nothing was handed over.
+    /// File that the stage produces: without it, there was no handoff.
     pub production: Option<Arc<Production>>,
-    /// The contract, or why it cannot be read.
+    /// Contract, or why it cannot be read.
     pub contract: Result<StageContract, String>,
 }
 
-/// The contract of handing over to a stage, as far as it is judged.
+/// The judged part of a handoff contract of a stage.
 #[derive(Clone, Debug)]
 pub struct StageContract {
     /// Caller and callee of the handoff.
     pub handover: Handover,
-    /// What it claims.
+    /// Claims of the contract.
     pub claims: Vec<Claim>,
 }
 
 impl StageHandoff {
-    /// The kind of the only result of a contract that was not judged.
+    /// Kind of the only verdict of a contract that was not judged.
     pub const NOT_JUDGED: &'static str = "handoff_contract";
 
     fn claims(&self) -> impl Iterator<Item = &Claim> {
@@ -140,7 +140,7 @@ impl Check for StageHandoff {
             let verdicts = claim.check.check(evidence).into_iter();
             verdicts.map(|verdict| evidence.settled(claim.check.open(), verdict))
         });
-        // The places of the verdicts are in the contract, which is another file.
+        // The locations of the verdicts are in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }
 
@@ -156,20 +156,20 @@ impl Check for StageHandoff {
 /// A condition on the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// Every stage with `produces` left something.
+    /// Every stage with `produces` produced a file.
     Produced,
     /// Every handoff contract holds.
     HandoffsPassed,
-    /// The run took no more seconds.
+    /// The run took at most this many seconds.
     Elapsed(u64),
 }
 
 impl Condition {
-    /// How the conditions are written.
+    /// The conditions as they are written.
     pub(crate) const WRITTEN: [&'static str; 3] =
         ["count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"];
 
-    /// Reads a condition. Blanks are free around `<=` alone.
+    /// Parses a condition. Spaces are optional only around `<=`.
     pub(crate) fn parse(text: &str) -> Option<Condition> {
         if text == Condition::WRITTEN[0] {
             return Some(Condition::Produced);
@@ -189,16 +189,16 @@ impl Condition {
     }
 }
 
-/// A condition in its place.
+/// A condition, with the stages of its pipeline.
 #[derive(Clone, Debug)]
 pub struct Health {
     /// Purpose of the condition.
     pub description: String,
-    /// The condition as it is written.
+    /// Condition as written.
     pub written: String,
-    /// What the stages leave.
+    /// Files that the stages produce.
     pub productions: Vec<Arc<Production>>,
-    /// How the stages hand over.
+    /// Handoffs to the stages.
     pub handoffs: Vec<Arc<StageHandoff>>,
 }
 
@@ -296,7 +296,7 @@ impl Check for Health {
 
     fn open(&self) -> Open {
         match Condition::parse(&self.written) {
-            // It continues.
+            // The elapsed time still grows.
             Some(Condition::Elapsed(_)) => Open::Pass,
             Some(Condition::Produced | Condition::HandoffsPassed) | None => Open::Nothing,
         }

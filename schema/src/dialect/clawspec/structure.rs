@@ -1,4 +1,4 @@
-//! The structural checks that ClawSpec makes of `SKILL.md` and `SOUL.md` before it runs anything of a target.
+//! Structural checks of `SKILL.md` and `SOUL.md` that ClawSpec performs before it runs a target.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::{
     document::{Document, NodeRef, Shape},
 };
 
-/// A check that does not hold.
+/// A failed check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// ClawSpec's name of the check.
@@ -18,7 +18,7 @@ pub(crate) struct Failure {
     pub help: String,
 }
 
-/// The programs that a skill must name when its text speaks of them.
+/// Programs that a skill must declare if its text mentions them.
 const PROGRAMS: [&str; 15] = [
     "bash",
     "curl",
@@ -37,14 +37,14 @@ const PROGRAMS: [&str; 15] = [
     "uv",
 ];
 
-/// The sections that an agent must have.
+/// Required sections of an agent.
 const SECTIONS: [&str; 5] = ["Who I Am", "Core Principles", "Boundaries", "Communication Style", "Security Rules"];
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant")
 }
 
-/// Returns the checks of a `SKILL.md` that do not hold. `has_contract`: whether `tests/scenarios.yaml` is beside it.
+/// Returns the failed checks of a `SKILL.md`. `has_contract`: whether `tests/scenarios.yaml` exists next to it.
 pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     static FRONT: LazyLock<Regex> = LazyLock::new(|| regex(r"\A---\n((?s:.*?))\n---\n?"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| regex("^[a-z0-9]+(?:-[a-z0-9]+)*$"));
@@ -113,7 +113,7 @@ pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     failures
 }
 
-/// Returns the checks of a `SOUL.md` that do not hold.
+/// Returns the failed checks of a `SOUL.md`.
 pub(crate) fn soul(text: &str) -> Vec<Failure> {
     static LIMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^- (I never|I do not|Never|Do not|Not authorized)"));
     let text = &text.replace("\r\n", "\n");

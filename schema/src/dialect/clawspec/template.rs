@@ -1,4 +1,4 @@
-//! `{{name}}` in contracts: which names there are, and where they have a value.
+//! Template variables (`{{name}}`) in contracts, and where they have a value.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
 const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
 
-/// Every variable.
+/// All variables.
 pub const VARIABLES: &[Variable] = &[
     Variable { name: "today", docs: "The date in UTC, such as `2026-05-14`.", files: ALL },
     Variable { name: "now", docs: "The current time in UTC, such as `2026-05-14T12:00:00Z`.", files: ALL },
@@ -31,7 +31,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },
 ];
 
-/// What is filled in.
+/// Syntax of the templates.
 pub const FILLING: Filling = Filling {
     word: "clawspec",
     texts: "strings of ClawSpec contracts",
@@ -44,7 +44,7 @@ pub const FILLING: Filling = Filling {
     }),
 };
 
-/// What `{{qa_inbox}}` stands for.
+/// Value of `{{qa_inbox}}`.
 pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 
 /// Returns the variable with this name.
@@ -52,7 +52,7 @@ pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }
 
-/// Fills the placeholders of a text in one pass. The error names the first one that has no value.
+/// Expands the placeholders of a text in one pass. The error names the first one without a value.
 pub fn expand<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, NoValue> {
     let mut expanded = String::with_capacity(text.len());
     let mut from = 0;

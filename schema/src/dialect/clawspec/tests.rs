@@ -1,4 +1,4 @@
-//! The claims of pipelines and of baselines on evidence that is written by hand: they hold, they do not, they do not
+//! The claims of pipelines and of baselines on handwritten evidence: they hold, they fail, they do not
 //! apply; and nothing passes without evidence.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -55,7 +55,7 @@ fn context() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// Returns what is seen when these files are there.
+/// Returns the evidence if these files exist.
 fn evidence(case: &Case, files: &[&str]) -> Evidence {
     let context = context();
     let needs = case.claims.iter().flat_map(|claim| claim.check.needs(&context));
@@ -74,7 +74,7 @@ fn evidence(case: &Case, files: &[&str]) -> Evidence {
     Evidence { context, observations, ended: Some(Ended::Answer), duration_ms: Some(60_999.0), ..Evidence::default() }
 }
 
-fn told(case: &Case, evidence: &Evidence) -> Vec<String> {
+fn verdict_lines(case: &Case, evidence: &Evidence) -> Vec<String> {
     let verdicts =
         case.claims.iter().flat_map(|claim| claim.check.check(evidence).into_iter().map(|it| (&claim.at, it)));
     verdicts
@@ -96,7 +96,7 @@ fn told(case: &Case, evidence: &Evidence) -> Vec<String> {
 fn stages_handoffs_and_health_are_claims() {
     let case = pipeline(PIPELINE);
     assert_eq!(
-        told(&case, &evidence(&case, &["out/1-plan.md", "out/copy.md", "out/sent.md"])),
+        verdict_lines(&case, &evidence(&case, &["out/1-plan.md", "out/copy.md", "out/sent.md"])),
         [
             "/stages/0/produces stage_produced plan: pass",
             "/stages/1/produces stage_produced copy: pass",
@@ -111,9 +111,9 @@ fn stages_handoffs_and_health_are_claims() {
              well` is not a supported health check",
         ]
     );
-    // The run of the callee is that of the caller; a stage without its file hands nothing over.
+    // The run of the callee is that of the caller; a stage without its file has no handoff.
     assert_eq!(
-        told(&case, &evidence(&case, &["out/copy.md", "out/r1.lock"])),
+        verdict_lines(&case, &evidence(&case, &["out/copy.md", "out/r1.lock"])),
         [
             "/stages/0/produces stage_produced plan: fail stage `plan` did not produce `out/*-plan.md`",
             "/stages/1/produces stage_produced copy: pass",
@@ -129,10 +129,10 @@ fn stages_handoffs_and_health_are_claims() {
         ]
     );
     let none = Evidence { duration_ms: Some(61_000.0), ..evidence(&case, &[]) };
-    let told = told(&case, &none);
-    assert!(told[2].contains("skip the stage did not produce `out/copy.md`"), "{told:?}");
-    assert!(told[5].contains("unknown the results of these handoffs are unknown: copy"), "{told:?}");
-    assert!(told[6].contains("fail the run took 61 s, more than 60 s"), "{told:?}");
+    let verdict_lines = verdict_lines(&case, &none);
+    assert!(verdict_lines[2].contains("skip the stage did not produce `out/copy.md`"), "{verdict_lines:?}");
+    assert!(verdict_lines[5].contains("unknown the results of these handoffs are unknown: copy"), "{verdict_lines:?}");
+    assert!(verdict_lines[6].contains("fail the run took 61 s, more than 60 s"), "{verdict_lines:?}");
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn nothing_of_a_pipeline_passes_without_evidence() {
 fn a_health_check_about_nothing_and_a_broken_contract_are_no_pass() {
     let text = PIPELINE.replace("handoffs/h.yaml", "handoffs/none.yaml");
     let case = pipeline(&text);
-    let told = told(&case, &evidence(&case, &["out/copy.md"]));
+    let verdict_lines = verdict_lines(&case, &evidence(&case, &["out/copy.md"]));
     assert!(
-        told[2].contains("handoffs/none.yaml: error `skills/demo/tests/handoffs/none.yaml` cannot be read"),
-        "{told:?}"
+        verdict_lines[2].contains("handoffs/none.yaml: error `skills/demo/tests/handoffs/none.yaml` cannot be read"),
+        "{verdict_lines:?}"
     );
     let bare = "version: '1.0'\npipeline: {name: p, skill_path: skills/demo, trigger: /p, stages: 1}\nstages: [{name: a}]\n\
         pipeline_health:\n  - {description: a, check: count(produced_artifacts) == count(stages_with_produces)}\n  \
@@ -218,7 +218,7 @@ fn measured(took: f64, tokens: &[u64]) -> Evidence {
 fn drift_is_judged() {
     let case = scenario("{max_duration_drift: 1.5, max_token_drift: 1.2, max_step_drift: 1, max_cost_drift: 2}");
     assert_eq!(
-        told(&case, &measured(1500.0, &[60, 60, 0])),
+        verdict_lines(&case, &measured(1500.0, &[60, 60, 0])),
         [
             "/scenarios/0/regression/max_duration_drift regression duration_ms: pass",
             "/scenarios/0/regression/max_cost_drift regression cost_usd: skip the baseline has no `cost_usd`",
@@ -226,31 +226,34 @@ fn drift_is_judged() {
             "/scenarios/0/regression/max_step_drift regression llm_call_count: pass",
         ]
     );
-    let told = told(&case, &measured(1500.1, &[60, 61, 0, 0]));
+    let verdict_lines = verdict_lines(&case, &measured(1500.1, &[60, 61, 0, 0]));
     assert!(
-        told[0].contains("fail duration_ms 1500.1 is 1.50 times the baseline's median 1000, more than 1.5"),
-        "{told:?}"
+        verdict_lines[0].contains("fail duration_ms 1500.1 is 1.50 times the baseline's median 1000, more than 1.5"),
+        "{verdict_lines:?}"
     );
-    assert!(told[2].contains("fail total_tokens 121 is 1.21 times"), "{told:?}");
-    assert!(told[3].contains("fail llm_call_count 4 is 2.00 above the baseline's median 2, more than 1"), "{told:?}");
+    assert!(verdict_lines[2].contains("fail total_tokens 121 is 1.21 times"), "{verdict_lines:?}");
+    assert!(
+        verdict_lines[3].contains("fail llm_call_count 4 is 2.00 above the baseline's median 2, more than 1"),
+        "{verdict_lines:?}"
+    );
 }
 
 #[test]
 fn the_base_is_the_one_that_is_named() {
     let case = scenario("{compare: p95, max_duration_drift: 1}");
-    assert!(told(&case, &measured(2000.0, &[]))[0].ends_with("pass"));
-    assert!(told(&case, &measured(2001.0, &[]))[0].contains("95th percentile 2000"));
+    assert!(verdict_lines(&case, &measured(2000.0, &[]))[0].ends_with("pass"));
+    assert!(verdict_lines(&case, &measured(2001.0, &[]))[0].contains("95th percentile 2000"));
 }
 
 #[test]
 fn no_drift_passes_without_a_baseline_or_a_measure() {
     let case = scenario("{max_duration_drift: 1.5, max_token_drift: 1.2, max_step_drift: 1}");
-    let untold = Span { kind: SpanKind::Llm, ..Span::default() };
-    let untold = Trace { spans: vec![untold], cut: true, ..Trace::default() };
-    let untold = Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Found(untold)) };
+    let missing_tokens = Span { kind: SpanKind::Llm, ..Span::default() };
+    let missing_tokens = Trace { spans: vec![missing_tokens], cut: true, ..Trace::default() };
+    let missing_tokens = Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Found(missing_tokens)) };
     for (evidence, status) in [
         (Evidence::default(), Status::Unknown),
-        (Evidence { observations: vec![untold], ..Evidence::default() }, Status::Unknown),
+        (Evidence { observations: vec![missing_tokens], ..Evidence::default() }, Status::Unknown),
     ] {
         for verdict in case.claims.iter().flat_map(|claim| claim.check.check(&evidence)) {
             assert_eq!(verdict.outcome.status(), status, "{verdict:?}");
@@ -258,17 +261,20 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
     }
     let missing =
         Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Missing("no back end".to_owned())) };
-    let told_missing = told(&case, &Evidence { observations: vec![missing], ..Evidence::default() });
+    let told_missing = verdict_lines(&case, &Evidence { observations: vec![missing], ..Evidence::default() });
     assert!(told_missing[1].contains("skip no trace: no back end"), "{told_missing:?}");
-    // The usage that the run itself tells is as good as the trace.
+    // The usage that the run itself reports is equivalent to the trace.
     let usage = Usage { input_tokens: 100, output_tokens: 21, cost_usd: None };
-    assert!(told(&case, &Evidence { usage: Some(usage), ..Evidence::default() })[1].contains("fail total_tokens 121"));
+    assert!(
+        verdict_lines(&case, &Evidence { usage: Some(usage), ..Evidence::default() })[1]
+            .contains("fail total_tokens 121")
+    );
     let mut unstored = scenario_of("t", "{max_duration_drift: 1.5}");
     unstored.claims.retain(|claim| claim.phase == Some(Phase::Regression));
-    assert!(told(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
+    assert!(verdict_lines(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
 }
 
-/// Returns what is measured of a run without a trace whose gateway wrote this log.
+/// Returns the measurements of a run without a trace whose gateway wrote this log.
 fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
     let scope = Scope::new(Moment::After, &Config::default(), &Scoring::default());
     let measuring = Measuring { scope: Arc::new(scope) };
@@ -314,7 +320,7 @@ fn measures_come_from_the_log_where_there_is_no_trace() {
             "subagent_delegation_count Ok(1.0)",
         ]
     );
-    // A log that says nothing of the run measures nothing, and a run that was not seen to end may have taken more.
+    // A log without the run measures nothing, and a run without an observed end may have taken more.
     assert!(logged("t run_id=r9 session_started agent=x\n", Some(Ended::Answer))[1].contains("no trace"));
     assert!(logged(log, Some(Ended::Deadline))[..4].iter().all(|line| line.contains("was not observed")));
 }

@@ -1,4 +1,4 @@
-//! What is sent to start a target, and what its answer means. Pure: the runner sends it.
+//! The request that starts a target, and the meaning of its response. Pure: the runner sends it.
 
 mod agent;
 mod python_json;
@@ -20,17 +20,17 @@ use crate::{
     suite::{Inputs, TriggerAction, TriggerKind},
 };
 
-/// What a contract sends, its templates filled.
+/// Request of a contract, with its templates expanded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filled {
-    /// The text of `when.invoke`, or the command of a pipeline.
+    /// Value of `when.invoke`, or the command of a pipeline.
     pub invoke: String,
-    /// The data that goes along.
+    /// Additional data.
     pub params: Map<String, Value>,
 }
 
 impl Filled {
-    /// Fills the templates of an action. The error names the first one without a value.
+    /// Expands the templates of an action. The error names the first one without a value.
     pub fn of(action: &TriggerAction, values: &BTreeMap<String, String>) -> Result<Filled, NoValue> {
         let fill = |text: &str| expand(text, |name| values.get(name).map(String::as_str));
         let invoke = fill(action.invoke.as_deref().unwrap_or_default())?;
@@ -58,12 +58,12 @@ impl Filled {
         body
     }
 
-    /// Whether the target is to leave the world alone: unless the data says otherwise.
+    /// Whether the target must avoid side effects: true unless the data says otherwise.
     pub fn is_test(&self) -> bool {
         self.params.get("test_mode").is_none_or(is_true)
     }
 
-    /// Returns the message for an agent. The error says what is missing.
+    /// Returns the message for an agent, or an error that says what is missing.
     pub fn message(&self) -> Result<String, String> {
         let invoke = self.invoke.trim();
         if invoke != "sessions_spawn" {
@@ -76,19 +76,19 @@ impl Filled {
     }
 }
 
-/// Returns the files that say what a target is, each with a digest of its content.
+/// Returns the files that define a target, each with a digest of its content.
 pub fn definition_of(target: &str, files: &dyn Files) -> Inputs {
     let Some(directory) = below_root(target).filter(|directory| !directory.is_empty()) else { return Inputs::new() };
     let paths = ["SKILL.md", "SOUL.md"].map(|name| format!("{directory}/{name}"));
     paths.into_iter().filter_map(|path| Some((path.clone(), files.digest(&path)?))).collect()
 }
 
-/// Returns the key of the session that a scenario asks for: no other run has it.
+/// Returns the key of the session to request for a scenario; it is unique to the run.
 pub fn session_key(target: &str, scenario: &str, run_id: &str) -> String {
     format!("hook:qa:{}:{}:{run_id}", slug(target), slug(scenario))
 }
 
-/// Returns a text in lower-case letters, digits, and `-` between them.
+/// Returns a text as lower-case letters and digits, with `-` between words.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
@@ -107,7 +107,7 @@ fn filled(value: &Value, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Res
     })
 }
 
-/// As Python takes a value for a truth value.
+/// Converts a value to a truth value, as Python does.
 fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -1,32 +1,32 @@
-//! Assertions that wait for a file, and the time after which it must have been written.
+//! Assertions that wait for a file, and their `updated_after`.
 
 use crate::{
     document::{Scalar, Style},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 use super::type_fields::type_of;
 
-/// The types that wait, as notes name them.
+/// Note that lists the types that wait.
 pub(crate) const WAITING: &str = "only `state_file` and the types that begin with `artifact_` do";
 
 /// Returns whether the type of an assertion waits. `None` for an unknown type.
-pub(crate) fn waits(assertion: &Spot<'_>) -> Option<bool> {
+pub(crate) fn waits(assertion: &LintNode<'_>) -> Option<bool> {
     type_of(assertion).map(|(_, info)| info.waits)
 }
 
-/// Returns the time of an assertion that waits.
-pub(crate) fn updated_after<'d>(assertion: &Spot<'d>) -> Option<Spot<'d>> {
+/// Returns `updated_after` of an assertion that waits.
+pub(crate) fn updated_after<'d>(assertion: &LintNode<'d>) -> Option<LintNode<'d>> {
     assertion.get("updated_after").filter(|_| waits(assertion) == Some(true))
 }
 
-/// Returns whether a value is a time without quotes, which YAML does not read as text.
-pub(crate) fn is_unquoted(time: &Spot<'_>) -> bool {
+/// Returns whether a value is an unquoted time, which YAML does not read as a string.
+pub(crate) fn is_unquoted(time: &LintNode<'_>) -> bool {
     time.node.scalar() == Some(Scalar::Timestamp) && time.node.style() == Some(Style::Plain)
 }
 
-/// Returns the time of an assertion that waits, and its text, where that is compared.
-pub(crate) fn compared<'d>(assertion: &Spot<'d>) -> Option<(Spot<'d>, &'d str)> {
+/// Returns `updated_after` of an assertion that waits, and its text, if it is compared.
+pub(crate) fn compared<'d>(assertion: &LintNode<'d>) -> Option<(LintNode<'d>, &'d str)> {
     let time = updated_after(assertion).filter(|time| !time.node.is_null() && !is_unquoted(time))?;
     let text = time.node.text().filter(|text| !text.is_empty())?;
     Some((time, text))

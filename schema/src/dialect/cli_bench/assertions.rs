@@ -1,5 +1,5 @@
-//! The ten assertions. Each has a file of its own: what it may say, its manual, what it needs observed, and how it is
-//! judged. To add one, write such a file and name it in the list below.
+//! The ten assertions. Each has its own file, with its fields, documentation, needs and
+//! evaluation. To add one, write such a file and add it to the list below.
 
 mod commands;
 mod error_contains;
@@ -34,7 +34,7 @@ pub use verify::Verify;
 
 use crate::verdict::Check;
 
-/// Declares the assertions in the order in which the documentation lists them.
+/// Declares the assertions in the order of the documentation.
 macro_rules! assertions {
     ($($name:ident: $type:ident,)+) => {
         /// An assertion about a finished task: a mapping with exactly one key, the assertion's name.
@@ -72,10 +72,10 @@ macro_rules! assertions {
         }
 
         impl Assertion {
-            /// The names of all assertions.
+            /// Names of all assertions.
             pub const NAMES: &[&str] = &[$(stringify!($name),)+];
 
-            /// Returns the claim, or when by mistake several are written here, all of them.
+            /// Returns the claim, or all claims if there are several by mistake.
             pub fn claims(&self, after: &After) -> Vec<Arc<dyn Check>> {
                 let mut claims: Vec<Arc<dyn Check>> = Vec::new();
                 $(claims.extend(self.$name.clone().map(|assertion| assertion.claim(after)));)+

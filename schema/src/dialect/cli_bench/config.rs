@@ -198,13 +198,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// `concurrency` when the key is absent.
+    /// Default of `concurrency`.
     pub const CONCURRENCY: u32 = 3;
-    /// `repeat` when the key is absent.
+    /// Default of `repeat`.
     pub const REPEAT: u32 = 1;
 }
 
-/// Environment variables by name. Values that are no text are taken as they are written.
+/// Environment variables by name. Values that are not strings are used as written.
 pub type Environment = BTreeMap<String, EnvironmentValue>;
 
 /// The value of an environment variable. `{{workdir}}` is the working directory.
@@ -295,7 +295,7 @@ pub enum HelpMode {
 }
 
 impl HelpMode {
-    /// Every mode.
+    /// All modes.
     pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
 
     /// Returns the word in the file.

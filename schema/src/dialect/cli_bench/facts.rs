@@ -1,4 +1,4 @@
-//! What lints between items need to know of each, and of the suite that they belong to.
+//! Facts of items and suites that checks between items need.
 
 use std::{cell::RefCell, ops::Range, sync::Arc};
 
@@ -8,11 +8,11 @@ use crate::{
     finding::Finding,
     json_schema::SpecFile,
     kind,
+    lint_node::LintNode,
     pattern::is_literal,
     problem::OtherFile,
     relations::{self, Facts, Topic},
     rules::{revealing_intent::Revealed, vague_intent::Wish},
-    spot::Spot,
 };
 
 use super::{
@@ -20,40 +20,40 @@ use super::{
     task_files::{self, Target},
 };
 
-/// A text, and where it is: counted from the item.
+/// A string and its location, relative to the item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// The text.
     pub(crate) text: String,
-    /// The node.
+    /// Location of the node.
     pub(crate) at: Pointer,
-    /// Its bytes, counted from the item's first byte.
+    /// Bytes, relative to the first byte of the item.
     pub(crate) range: Range<usize>,
-    /// Whether it was written as it reads, so that parts of it can be pointed at.
+    /// Whether the text is written without escapes, so that locations inside it are exact.
     pub(crate) verbatim: bool,
 }
 
-/// What an item says that matters to others.
+/// Facts of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ItemFacts {
     /// A task.
     Task(Box<TaskFacts>),
-    /// Something that is neither.
+    /// Anything else.
     Nothing,
-    /// A `file://` entry: itself, and the tasks of the files that it leads to.
+    /// A `file://` entry: the entry itself, and the task files that it includes.
     Files(Named, Vec<Arc<FileFacts>>),
 }
 
 /// Topics of rules between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// The id of a task, or of one in a file that an entry leads to.
+    /// The id of a task, or of a task in an included file.
     Id,
     /// An intent that may be vague.
     Wish,
-    /// An intent that may give a command away.
+    /// An intent that may reveal a command.
     Command,
-    /// A limit of turns.
+    /// A limit on turns.
     Turns,
     /// Files with tasks.
     Files,
@@ -65,7 +65,7 @@ impl From<About> for u8 {
     }
 }
 
-/// The items of the list of tasks of a document.
+/// Facts of the items of a task list.
 #[derive(Clone, Copy)]
 pub(crate) struct Items<'f> {
     list: &'f Pointer,
@@ -73,12 +73,12 @@ pub(crate) struct Items<'f> {
 }
 
 impl<'f> Items<'f> {
-    /// Returns the items of the list at a place.
+    /// Creates the items of the list at a location.
     pub(crate) fn new(list: &'f Pointer, items: relations::Items<'f>) -> Items<'f> {
         Items { list, items }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of items.
     pub(crate) fn count(self) -> usize {
         self.items.len()
     }
@@ -113,52 +113,52 @@ impl<'f> Items<'f> {
         })
     }
 
-    /// Returns where a text of the item with this number is.
+    /// Returns the location of a string of the item with this index.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
         named.place(&self.list.index(index), self.items.start(index))
     }
 }
 
-/// What a task says that matters to others.
+/// Facts of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TaskFacts {
-    /// Its name.
+    /// Id of the task.
     pub(crate) id: Option<Named>,
-    /// What the model is to do.
+    /// Intent of the task.
     pub(crate) intent: Option<Named>,
-    /// What the intent asks for.
+    /// Request that the intent states.
     pub(crate) wish: Wish,
-    /// What the intent gives away.
+    /// Commands that the intent reveals.
     pub(crate) revealed: Revealed,
-    /// The number of turns, where it is written.
+    /// Value of `max_turns`, if it is set.
     pub(crate) max_turns: Option<(Named, u32)>,
 }
 
 /// A task file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FileFacts {
-    /// Its path.
+    /// Path of the file.
     pub(crate) path: String,
-    /// The ids of its tasks, in their order.
+    /// Ids of its tasks, in order.
     pub(crate) ids: Vec<TaskId>,
-    /// Why it holds no tasks.
+    /// Reason why it contains no tasks.
     pub(crate) wrong: Option<NoTasks>,
-    /// Whether it says that it is something else than a task file.
+    /// Whether the file declares itself to be of another kind.
     pub(crate) is_other: bool,
-    /// Its content.
+    /// Content of the file.
     pub(crate) bytes: Arc<[u8]>,
 }
 
-/// Why a file holds no tasks.
+/// Reason why a file contains no tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoTasks {
-    /// It cannot be read, for this reason.
+    /// The file cannot be read, for this reason.
     Unreadable(String),
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     NotUtf8,
-    /// It has no content.
+    /// The file is empty.
     Empty,
-    /// It is something else than a list.
+    /// The file is not a list.
     NotAList,
 }
 
@@ -167,9 +167,9 @@ pub(crate) enum NoTasks {
 pub(crate) struct TaskId {
     /// The id.
     pub(crate) text: String,
-    /// Its location.
+    /// Location of the id.
     pub(crate) at: Pointer,
-    /// Its bytes.
+    /// Bytes of the id.
     pub(crate) range: Range<usize>,
 }
 
@@ -197,25 +197,25 @@ impl ItemFacts {
 }
 
 impl FileFacts {
-    /// Returns a finding, with the place of an id of this file beside it.
+    /// Returns a finding with an id of this file as a related location.
     pub(crate) fn shown_beside(&self, finding: Finding, id: &TaskId, label: &'static str) -> Finding {
         let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
         finding.with_other_file(label, file, id.at.clone(), id.range.clone())
     }
 }
 
-/// What tasks need to know of their suite.
+/// Facts of a suite that its tasks need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SuiteFacts {
-    /// The program.
+    /// Name of the program.
     pub(crate) cli: Option<String>,
-    /// How models learn about the program.
+    /// Help modes of the suite.
     pub(crate) help_modes: Vec<HelpMode>,
-    /// The other files with tasks, in the order in which ids are taken.
+    /// Other files with tasks, in the order in which their ids are assigned.
     pub(crate) others: Vec<Arc<FileFacts>>,
 }
 
-/// Returns what an item says; `None` for items of other lists than that of the tasks.
+/// Returns the facts of an item; `None` for items of lists other than the tasks.
 pub(crate) fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
     let facts = read_item(file, list, item, files)?;
     let topics = facts.topics();
@@ -226,47 +226,48 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
     if file.case_list() != Some(list) {
         return None;
     }
-    let spot = Spot::root(item);
+    let lint_node = LintNode::root(item);
     let start = item.range().start;
     if let Some(text) = item.as_str().filter(|_| file == SpecFile::CLI_BENCH) {
-        let Some((target, entry)) = Target::of(text, files).zip(named(&spot, start)) else {
+        let Some((target, entry)) = Target::of(text, files).zip(named(&lint_node, start)) else {
             return Some(ItemFacts::Nothing);
         };
         let found = target.files().into_iter().map(|path| file_facts(&path, files)).collect();
         return Some(ItemFacts::Files(entry, found));
     }
-    let turns = spot.get("max_turns");
-    let count = turns.as_ref().and_then(Spot::number).filter(|turns| turns.fract() == 0.0 && *turns >= 0.0);
-    let max_turns = turns.as_ref().zip(count).map(|(spot, count)| {
-        let name = Named { text: String::new(), at: spot.at.clone(), range: relative(spot, start), verbatim: false };
+    let turns = lint_node.get("max_turns");
+    let count = turns.as_ref().and_then(LintNode::number).filter(|turns| turns.fract() == 0.0 && *turns >= 0.0);
+    let max_turns = turns.as_ref().zip(count).map(|(lint_node, count)| {
+        let name =
+            Named { text: String::new(), at: lint_node.at.clone(), range: relative(lint_node, start), verbatim: false };
         (name, count as u32)
     });
-    let intent = spot.get("intent").and_then(|intent| named(&intent, start));
+    let intent = lint_node.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(Box::new(TaskFacts {
-        id: spot.get("id").and_then(|id| named(&id, start)),
+        id: lint_node.get("id").and_then(|id| named(&id, start)),
         wish: intent.as_ref().map(|intent| Wish::of(&intent.text)).unwrap_or_default(),
-        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.text, &commands(&spot))).unwrap_or_default(),
+        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.text, &commands(&lint_node))).unwrap_or_default(),
         intent,
         max_turns,
     })))
 }
 
-/// Commands of several words that must be run: what `ran` asks for, where it is a command and no pattern.
-fn commands(task: &Spot<'_>) -> Vec<String> {
+/// Returns commands of several words that must be run: `ran` patterns without special characters.
+fn commands(task: &LintNode<'_>) -> Vec<String> {
     let items = task.get("assert").map(|list| list.items()).unwrap_or_default();
     let patterns = items.iter().filter_map(|item| item.get("ran")?.text().map(str::to_owned));
     patterns.filter(|text| text.trim().contains(' ') && is_literal(text)).collect()
 }
 
-fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {
-    let text = spot.text()?;
-    let verbatim = spot.part(text, 0).len() == text.len() && spot.is_own();
-    let range = if verbatim { spot.part(text, 0) } else { spot.range() };
-    Some(Named { text: text.to_owned(), at: spot.at.clone(), range: shifted(range, start), verbatim })
+fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
+    let text = lint_node.text()?;
+    let verbatim = lint_node.part(text, 0).len() == text.len() && lint_node.is_own();
+    let range = if verbatim { lint_node.part(text, 0) } else { lint_node.range() };
+    Some(Named { text: text.to_owned(), at: lint_node.at.clone(), range: shifted(range, start), verbatim })
 }
 
-fn relative(spot: &Spot<'_>, start: usize) -> Range<usize> {
-    shifted(spot.range(), start)
+fn relative(lint_node: &LintNode<'_>, start: usize) -> Range<usize> {
+    shifted(lint_node.range(), start)
 }
 
 fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
@@ -274,13 +275,13 @@ fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
 }
 
 impl Named {
-    /// Returns its place in the document, where its item is at `base` and begins at `start`.
+    /// Returns the absolute location, for an item at `base` that begins at `start`.
     fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
         (base.join(&self.at), self.range.start + start..self.range.end + start)
     }
 }
 
-/// Returns what a task file holds. Many entries and edits ask for the same files, so the last answers are kept.
+/// Returns the facts of a task file. Cached, because many entries and edits ask for the same files.
 pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
     type Known = (Arc<[u8]>, Arc<FileFacts>);
@@ -305,7 +306,7 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
                 let wrong = |reason: NoTasks| FileFacts { is_other, ..wrong(reason) };
                 match document.root() {
                     None if document.is_intact() => wrong(NoTasks::Empty),
-                    // A broken file is reported where it is checked.
+                    // An invalid file is reported when it is checked itself.
                     None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
                     Some(root) if root.shape() != crate::document::Shape::Sequence => wrong(NoTasks::NotAList),
                     Some(root) => FileFacts {
@@ -326,7 +327,7 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     })
 }
 
-/// Returns the ids in a list of tasks that is at a place.
+/// Returns the ids in a list of tasks at a location.
 fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
     let ids = list.items().enumerate().filter_map(|(index, task)| {
         let id = task.get("id")?;
@@ -336,7 +337,7 @@ fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
     ids.collect()
 }
 
-/// Returns what the tasks of a document need to know of their suite.
+/// Returns the facts of the suite that the tasks of a document need.
 pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
     if file == SpecFile::CLI_BENCH {
         return of_main(root);

@@ -1,7 +1,7 @@
 //! `thresholds`: the pass rate that each model must reach.
 //!
-//! Two things are decided otherwise than in the original: without thresholds a failed task fails the run, and a
-//! threshold that runs without an answer could turn is unknown.
+//! It differs from cli-bench in two ways: without thresholds, a failed task fails the run, and a
+//! threshold is unknown if runs without a result could change it.
 
 use crate::{
     dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, count::share},
@@ -12,7 +12,7 @@ use crate::{
 
 use super::thresholds::Behavior;
 
-/// The thresholds of one suite.
+/// Thresholds of one suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gates {
     default: Option<Limit>,
@@ -21,14 +21,14 @@ pub struct Gates {
     behavior: Behavior,
 }
 
-/// A threshold, and where it is written.
+/// A threshold and its location.
 #[derive(Clone, Debug, PartialEq)]
 struct Limit {
     value: f64,
     at: Pointer,
 }
 
-/// The attempts of one model.
+/// Attempts of one model.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempts {
     made: Count,
@@ -36,7 +36,7 @@ struct Attempts {
 }
 
 impl Gates {
-    /// Takes every threshold that can be read.
+    /// Reads every valid threshold.
     pub fn lower(thresholds: Option<NodeRef<'_>>) -> Gates {
         let number = |node: NodeRef<'_>| node.to_value().ok().as_ref().and_then(serde_json::Value::as_f64);
         let field = |name: &str| thresholds?.get(name).and_then(number);
@@ -61,7 +61,7 @@ impl Gates {
         self.models.iter().find(|(name, _)| name == model).map(|(_, limit)| limit).or(self.default.as_ref())
     }
 
-    /// Judges a finished run.
+    /// Evaluates a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         let mut models: Vec<(&str, Attempts)> = Vec::new();
         for case in cases {
@@ -81,8 +81,8 @@ impl Gates {
         GateReport { gates, rescued }
     }
 
-    /// Returns whether the attempts of a model that are still to come cannot change what its threshold says. One that only
-    /// informs is there for its figures, so it is decided by all of them.
+    /// Whether the remaining attempts of a model cannot change the result of its threshold. An informational threshold
+    /// is decided only after all attempts, because its pass rate is what matters.
     pub fn is_decided(&self, model: &str, made: Count, planned: usize) -> bool {
         let Some(limit) = self.limit(model).filter(|_| self.can_be_decided(model)) else { return false };
         let least = self.least(limit);
@@ -90,7 +90,7 @@ impl Gates {
         reaches(made.passed) || !reaches(planned.saturating_sub(made.failed))
     }
 
-    /// Returns whether a model has a threshold that some of its attempts can decide.
+    /// Whether a model has a threshold that some of its attempts can decide.
     pub fn can_be_decided(&self, model: &str) -> bool {
         match self.behavior {
             Behavior::Error => self.limit(model).is_some(),
@@ -98,7 +98,7 @@ impl Gates {
         }
     }
 
-    /// Returns the least rate that meets a threshold.
+    /// Returns the lowest rate that meets a threshold.
     fn least(&self, limit: &Limit) -> f64 {
         (limit.value - self.tolerance).max(0.0)
     }
@@ -137,7 +137,7 @@ impl Gates {
     }
 }
 
-/// Returns the attempts of the model of a subject, in the order in which models appear.
+/// Returns the attempts of the subject's model. Models are in order of appearance.
 fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attempts)>) -> &'m mut Attempts {
     let model = subject.model_id().unwrap_or_default();
     let index = models.iter().position(|(known, _)| *known == model).unwrap_or_else(|| {
@@ -147,12 +147,12 @@ fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attem
     &mut models[index].1
 }
 
-/// Returns the percentage of attempts.
+/// Returns the percentage of a count.
 fn rate(count: usize, all: usize) -> f64 {
     share(count, all) * 100.0
 }
 
-/// With one decimal, where there is one.
+/// Returns a percentage with at most one decimal.
 fn percent(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
@@ -180,7 +180,7 @@ mod tests {
         document::Document,
     };
 
-    /// Returns a model, as reports write it.
+    /// Parses the subject of a model as reports write it.
     fn subject_of(text: &str) -> Subject {
         let with =
             |mode: &HelpMode| Some(Subject::model(text.strip_suffix(&format!(" ({})", mode.as_str()))?, Some(*mode)));
@@ -213,7 +213,7 @@ mod tests {
         (report.gates.into_iter().map(|gate| (gate.status, gate.message)).collect(), report.rescued)
     }
 
-    /// So many passed and failed runs of one model.
+    /// Creates this many passed and failed runs of one model.
     fn runs(subject: &'static str, passed: usize, failed: usize) -> Vec<(&'static str, Status)> {
         let mut runs = vec![(subject, Status::Pass); passed];
         runs.extend(vec![(subject, Status::Fail); failed]);

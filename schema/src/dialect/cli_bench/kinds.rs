@@ -4,12 +4,12 @@ use super::{CliBench, config::Config, tasks::Tasks};
 use crate::{
     dialect::Dialect,
     json_schema::generate,
-    kind::{Sight, Signs, Strength},
+    kind::{Candidate, Signs, Strength},
     spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
 };
 
 impl Dialect {
-    /// cli-bench: `cli-bench.yaml` and the task files that it names.
+    /// cli-bench: `cli-bench.yaml` and the task files that it includes.
     pub const CLI_BENCH: Dialect = Dialect::of(&CliBench);
 }
 
@@ -29,7 +29,7 @@ impl SpecFile {
         ..Kind::PLAIN
     });
 
-    /// A list of tasks that a `cli-bench.yaml` names.
+    /// A list of tasks that a `cli-bench.yaml` includes.
     pub const CLI_BENCH_TASKS: SpecFile = SpecFile::of(&Kind {
         name: "cli-bench-tasks",
         title: "cli-bench tasks",
@@ -46,13 +46,14 @@ impl SpecFile {
 struct SuiteSigns;
 
 impl Signs for SuiteSigns {
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        let outline = sight.outline;
-        // Runners of tasks have a mapping there.
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        let outline = candidate.outline;
+        // In task runners, it is a mapping.
         let has_tasks = outline.has("tasks") && outline.members("tasks").next().is_none();
-        // Nothing is known of the tasks yet, or one has a key that each of ours has.
-        let holds_tasks =
-            || outline.of_items("tasks").next().is_none() || sight.has_in_items("tasks", &["id", "intent", "assert"]);
+        // The tasks have no keys yet, or one has a required key.
+        let holds_tasks = || {
+            outline.of_items("tasks").next().is_none() || candidate.has_in_items("tasks", &["id", "intent", "assert"])
+        };
         let is_ours = || holds_tasks() || ["providers", "version_command"].into_iter().any(|key| outline.has(key));
         let has_program = outline.entry("cli").is_some_and(|entry| !entry.value.is_empty());
         (has_tasks && has_program && is_ours()).then_some(Strength::Keys)
@@ -62,8 +63,8 @@ impl Signs for SuiteSigns {
 struct TaskSigns;
 
 impl Signs for TaskSigns {
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
         let is_task = |item: &Vec<&str>| item.contains(&"intent") && item.contains(&"assert");
-        sight.outline.items.iter().any(is_task).then_some(Strength::Keys)
+        candidate.outline.items.iter().any(is_task).then_some(Strength::Keys)
     }
 }

@@ -1,13 +1,14 @@
-//! What a schema cannot say about cli-bench files: the rules that look at each part.
+//! Checks of cli-bench files that a schema cannot express: calls the rules for each part of a file.
 //!
-//! As for every dialect: what [`report_item`] and [`item_facts`](super::facts::item_facts) answer depends on the item's
-//! own node and on files only, so that the answers can be kept; [`report_relations`] is asked again after every edit.
+//! As in every dialect, the results of [`report_item`] and [`item_facts`](super::facts::item_facts) depend only on the
+//! item's node and on files, so that they can be cached; [`report_relations`] runs again after every edit.
 
 use crate::{
     document::NodeRef,
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    lint_node::LintNode,
     relations,
     rules::{
         collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
@@ -15,7 +16,6 @@ use crate::{
         suspicious_pattern, too_few_turns, too_large, unchecked, unknown_key, unknown_reference, upstream_differs,
         vacuous_claim, vague_intent, wrong_type,
     },
-    spot::Spot,
     validate::{Context, Definition},
 };
 
@@ -25,7 +25,7 @@ use super::{
     named_tasks::NamedTasks,
 };
 
-/// Says of something that the schema finds what the format knows of it.
+/// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let finding = unknown_key::cli_bench::explain(context, finding);
     let finding = wrong_type::assertion_form::explain(context, finding);
@@ -35,9 +35,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     invalid_value::cli_bench::explain(context, finding)
 }
 
-/// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
+/// Reports problems outside of the items, for each section alone. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report) {
-    let root = Spot::root(root);
+    let root = LintNode::root(root);
     if file == SpecFile::CLI_BENCH_TASKS {
         wrong_type::cli_bench::check_task_file(&root, report);
     }
@@ -58,8 +58,8 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
     shared_workdir::check(&root, report);
 }
 
-/// Reports what is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the nodes
-/// give them.
+/// Reports problems in one item of a top-level list alone. Pointers are relative to it, ranges as the nodes
+/// return them.
 pub(crate) fn report_item(
     file: SpecFile,
     list: &'static str,
@@ -67,7 +67,7 @@ pub(crate) fn report_item(
     files: &dyn Files,
     report: &mut Report,
 ) {
-    let item = Spot::root(item);
+    let item = LintNode::root(item);
     match list {
         "redact_env" => invalid_value::cli_bench::check_masked_name(&item, report),
         "providers" => {
@@ -88,7 +88,7 @@ pub(crate) fn report_item(
     }
 }
 
-/// An item of `tasks` that names files.
+/// Reports problems of an item of `tasks` that names files.
 fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     invalid_path::cli_bench::check_entry(entry, report);
     missing_file::cli_bench::check_entry(entry, report);
@@ -96,7 +96,7 @@ fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     invalid_value::cli_bench::check_entry(entry, report);
 }
 
-fn report_task(task: &Spot<'_>, report: &mut Report) {
+fn report_task(task: &LintNode<'_>, report: &mut Report) {
     report_owner(task, report);
     missing_variable::cli_bench::check_task(task, report);
     upstream_differs::cli_bench::check_task(task, report);
@@ -121,13 +121,13 @@ fn report_task(task: &Spot<'_>, report: &mut Report) {
     no_exit_code::check_task(task, &asserted, report);
 }
 
-/// What a suite and a task have in common.
-fn report_owner(owner: &Spot<'_>, report: &mut Report) {
+/// Reports problems of keys that suites and tasks share.
+fn report_owner(owner: &LintNode<'_>, report: &mut Report) {
     wrong_type::cli_bench::check_environment(owner, report);
     invalid_value::cli_bench::check_environment(owner, report);
 }
 
-/// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
+/// Reports problems between items and sections. Each item comes with the start of its node; all locations are
 /// absolute.
 pub(crate) fn report_relations(
     file: SpecFile,
@@ -146,6 +146,6 @@ pub(crate) fn report_relations(
     too_few_turns::check_relations(items, &suite, report);
     if file == SpecFile::CLI_BENCH {
         collision::cli_bench::check_relations(items, report);
-        out_of_range::cli_bench::check_relations(&Spot::root(root), items, report);
+        out_of_range::cli_bench::check_relations(&LintNode::root(root), items, report);
     }
 }

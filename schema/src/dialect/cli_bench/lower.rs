@@ -1,5 +1,5 @@
-//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
-//! the others; [`Case::intact`] says whether that was the whole of it.
+//! Lowers the tree to cases. Total: every valid part is used, even if other parts are
+//! invalid; [`Case::intact`] is true if all parts are valid.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -29,17 +29,17 @@ use crate::{
     validate::{self, Definition, is_damaged},
 };
 
-/// What a task needs to know of the rest of the suite. When it changes, every task is lowered again.
+/// Values from the rest of the suite that tasks depend on. If they change, every task is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RootContext {
     surroundings: Arc<AgentSurroundings>,
     repeat: u32,
-    /// Of files that several entries lead to: the index of the entry that they belong to.
+    /// Index of the owning entry, for files that several entries include.
     owners: BTreeMap<String, usize>,
 }
 
 impl RootContext {
-    /// Collects it from the root of a document; for a task file, from the main file that names it.
+    /// Reads the context from the root of a document; for a task file, from the main file that includes it.
     pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
         let alone = file == SpecFile::CLI_BENCH_TASKS;
         let main = files.main().filter(|_| alone).and_then(|main| task_files::read(main, files).ok());
@@ -76,7 +76,7 @@ impl RootContext {
     }
 }
 
-/// Returns the models, each once.
+/// Returns the models without duplicates.
 fn models(root: NodeRef<'_>) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
     for model in texts(root.get("providers")) {
@@ -87,7 +87,7 @@ fn models(root: NodeRef<'_>) -> Vec<String> {
     models
 }
 
-/// Returns the scripts of these models, each with a digest of its content, as far as they can be read.
+/// Returns the readable scripts of these models, each with a digest of its content.
 fn scripts(models: &[String], files: &dyn Files) -> Inputs {
     let paths = models.iter().filter_map(|model| script::file_of(model));
     let digests = paths.filter_map(|path| {
@@ -98,7 +98,7 @@ fn scripts(models: &[String], files: &dyn Files) -> Inputs {
     digests.collect()
 }
 
-/// Returns the files that several entries of `tasks` lead to, each with the index of the first such entry.
+/// Returns the files that several entries of `tasks` include, each with the index of the first such entry.
 fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
     let items = root.get("tasks").into_iter().flat_map(NodeRef::items).enumerate();
     let entries: Vec<(usize, &str)> = items.filter_map(|(index, item)| Some((index, item.as_str()?))).collect();
@@ -114,7 +114,7 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
     first.into_iter().filter(|(_, (_, count))| *count > 1).map(|(path, (index, _))| (path, index)).collect()
 }
 
-/// Everything of a suite but its cases.
+/// Returns the suite without its cases.
 pub(crate) fn lower_root(document: &Document) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
@@ -129,8 +129,8 @@ pub(crate) fn lower_root(document: &Document) -> Suite {
     }
 }
 
-/// Lowers one item of the list of tasks: a task is one case, a `file://` entry those of its files. `at` is
-/// the place that the item has in the document.
+/// Lowers one item of the list of tasks: a task is one case, a `file://` entry is the cases of its files. `at` is
+/// the location of the item in the document.
 pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() == Shape::Mapping {
         return vec![lower_task(item, at.clone(), context, None, files)];
@@ -154,7 +154,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     cases
 }
 
-/// Whether a task of another file has no error. What is wrong between tasks is found where that file is checked.
+/// Whether a task of another file has no error. Problems between tasks are found when that file is checked.
 fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
     let (file, list) = (SpecFile::CLI_BENCH_TASKS, "");
     let mut report = Report::default();
@@ -225,7 +225,7 @@ fn lower_task(
     }
 }
 
-/// Returns an item of `assert`; of one that cannot be read as a whole, the assertions that can.
+/// Returns an item of `assert`; if it is not valid as a whole, its valid assertions.
 fn assertion(item: &Value) -> Option<Assertion> {
     if let Ok(assertion) = Assertion::deserialize(item) {
         return Some(assertion);
@@ -238,7 +238,7 @@ fn assertion(item: &Value) -> Option<Assertion> {
     Assertion::deserialize(&Value::Object(kept)).ok()
 }
 
-/// Returns the values of environment variables, as they are written.
+/// Returns the values of environment variables, as written.
 fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
     let entries = node.into_iter().flat_map(NodeRef::merged_entries);
     let value = |node: NodeRef<'_>| node.text().filter(|_| !node.is_null()).map(str::to_owned);

@@ -1,10 +1,10 @@
-//! An item of `tasks` that names files, with where it leads: it is looked up once for all rules.
+//! An item of `tasks` that names files. It is resolved once for all rules.
 
 use std::sync::Arc;
 
 use crate::{
     files::{Files, Lead},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 use super::{
@@ -14,38 +14,38 @@ use super::{
 
 /// An item of `tasks` that names files.
 pub(crate) struct NamedTasks<'d, 'f> {
-    pub(crate) spot: &'f Spot<'d>,
-    /// The path as written.
+    pub(crate) lint_node: &'f LintNode<'d>,
+    /// Path as written.
     pub(crate) path: &'d str,
-    /// The same from the directory of the main file, or why it is not a path here.
+    /// Path relative to the directory of the main file, or the reason why it is not valid.
     pub(crate) normal: Result<String, &'static str>,
     pub(crate) target: Target,
-    /// Why its files are not looked into.
+    /// Reason why its files are not read.
     pub(crate) far: Option<Far>,
     pub(crate) files: &'f dyn Files,
 }
 
-/// Files that are not looked into.
+/// Reason why files are not read.
 #[derive(Clone, Debug)]
 pub(crate) enum Far {
-    /// This one cannot be read from here.
+    /// This file cannot be read.
     Unread(String),
-    /// They are outside of the workspace.
+    /// The files are outside of the workspace.
     Outside,
 }
 
 impl<'d, 'f> NamedTasks<'d, 'f> {
-    /// Returns where an item leads. `None` for one that does not name files.
-    pub(crate) fn of(spot: &'f Spot<'d>, files: &'f dyn Files) -> Option<NamedTasks<'d, 'f>> {
-        let text = spot.text()?;
+    /// Resolves an item. `None` if it does not name files.
+    pub(crate) fn of(lint_node: &'f LintNode<'d>, files: &'f dyn Files) -> Option<NamedTasks<'d, 'f>> {
+        let text = lint_node.text()?;
         let target = Target::of(text, files)?;
         let path = text.strip_prefix(SCHEME).unwrap_or(text);
         let normal = task_files::normalize(path, files);
         let far = far(path, &normal, &target, files);
-        Some(NamedTasks { spot, path, normal, target, far, files })
+        Some(NamedTasks { lint_node, path, normal, target, far, files })
     }
 
-    /// Returns what is in the files that are looked into.
+    /// Returns the facts of the files that are read.
     pub(crate) fn readable(&self) -> impl Iterator<Item = Arc<FileFacts>> {
         let paths: &[String] = match &self.target {
             Target::Files(paths) if self.far.is_none() => paths,

@@ -1,4 +1,4 @@
-//! `file://` entries: the task files that a main file names.
+//! `file://` entries: the task files that a main file includes.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,32 +9,32 @@ use crate::{
     suite::CaseFile,
 };
 
-/// What begins an entry that names files.
+/// Scheme of an entry that names files.
 pub const SCHEME: &str = "file://";
 
-/// Where an entry leads.
+/// Target of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To these files, relative to the directory of the main file, in the order of their paths, without symbolic links.
-    /// What leads out of the workspace is among them, even if it is not read.
+    /// These files, relative to the directory of the main file, ordered by path, with symbolic links resolved.
+    /// Includes files outside of the workspace, even if they are not read.
     Files(Vec<String>),
-    /// A pattern that nothing matches. `cut`: the search was given up before its end.
+    /// A pattern without matches. `cut`: the search was aborted.
     NoMatch {
-        /// Whether there were too many entries to look at.
+        /// Whether there were too many directory entries.
         cut: bool,
     },
-    /// To this path, where nothing is.
+    /// This path, which does not exist.
     Missing(String),
-    /// To a directory, or something else that is not a file.
+    /// A directory, or another path that is not a file.
     NoFile(String),
-    /// To a place that is no path here, for this reason. Nothing is read there.
+    /// A path that is not supported, for this reason. It is not read.
     Outside(&'static str),
-    /// Nowhere: nothing is after the scheme.
+    /// Nothing after the scheme.
     Nowhere,
 }
 
 impl Target {
-    /// Returns where a text leads; `None` for one that is no `file://` entry.
+    /// Resolves a text; `None` if it is not a `file://` entry.
     pub fn of(text: &str, files: &dyn Files) -> Option<Target> {
         let path = text.strip_prefix(SCHEME)?;
         if path.is_empty() {
@@ -51,7 +51,7 @@ impl Target {
                 Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => None,
                 Lead::Unread => Some(path),
             });
-            // A pattern as broad as `*.yaml` does not mean the main file itself.
+            // A broad pattern such as `*.yaml` does not include the main file itself.
             let paths: BTreeSet<String> = real.filter(|path| path != main_file(files)).collect();
             return Some(match paths.is_empty() {
                 true => Target::NoMatch { cut: found.cut },
@@ -66,7 +66,7 @@ impl Target {
         })
     }
 
-    /// Returns the files, as far as there are any.
+    /// Returns the files, if there are any.
     pub fn files(self) -> Vec<String> {
         match self {
             Target::Files(files) => files,
@@ -77,12 +77,12 @@ impl Target {
     }
 }
 
-/// Whether an entry of a main file leads to a path, whatever is there.
+/// Whether an entry of a main file refers to a path, whether or not it exists.
 pub fn is_named(main: &Document, path: &str, files: &dyn Files) -> bool {
     !entries_to(main, path, files).is_empty()
 }
 
-/// Where the entries of a main file are that lead to a path, whatever is there.
+/// Returns the entries of a main file that refer to a path, whether or not it exists.
 pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::ops::Range<usize>> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
     let leads = |item: &NodeRef<'_>| {
@@ -95,7 +95,7 @@ pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::op
     tasks.into_iter().flat_map(NodeRef::items).filter(leads).map(|item| item.range()).collect()
 }
 
-/// Returns the files that a main file names, each once, in the order of its entries.
+/// Returns the files that a main file includes, without duplicates, in the order of its entries.
 pub fn named_by(main: &Document, files: &dyn Files) -> Vec<String> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
@@ -108,17 +108,17 @@ pub fn named_by(main: &Document, files: &dyn Files) -> Vec<String> {
     paths
 }
 
-/// Returns the main file, as seen by a document of the suite.
+/// Returns the path of the main file for a document of the suite.
 fn main_file(files: &dyn Files) -> &str {
     files.main().unwrap_or_else(|| files.place())
 }
 
-/// Whether several files may match.
+/// Whether a path may match several files.
 pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// Returns a path relative to the directory of the main file, without `.`; it begins with `..` when it leads out of it.
+/// Returns a path relative to the directory of the main file, without `.`; it begins with `..` if it is outside.
 pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
     let root = files.root().to_str().unwrap_or_default();
     let below_root = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
@@ -140,7 +140,7 @@ pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'stati
     Ok(steps.join("/"))
 }
 
-/// Returns the way to an absolute path from the directory of the main file, which is absolute as well.
+/// Returns an absolute path relative to the absolute directory of the main file.
 fn from_root(root: &str, path: &str) -> Option<String> {
     let names = |path: &str| -> Vec<String> {
         path.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
@@ -154,14 +154,14 @@ fn from_root(root: &str, path: &str) -> Option<String> {
     Some(up.chain(path.iter().skip(common).map(String::as_str)).collect::<Vec<_>>().join("/"))
 }
 
-/// Reads a task file. Nothing when it is not a text.
+/// Reads a task file. Returns an error if it is not text.
 pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
     let bytes = files.read_named(path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     Ok(Arc::new(CaseFile { path: path.to_owned(), document: Document::read(text, rules()) }))
 }
 
-/// Returns how the files of the format are read.
+/// Returns the scalar rules of the format.
 pub(super) fn rules() -> ScalarRules {
     Dialect::CLI_BENCH.scalar_rules()
 }

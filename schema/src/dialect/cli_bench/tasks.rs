@@ -1,4 +1,4 @@
-//! A task, and the files that hold nothing else.
+//! A task, and files that contain only tasks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// `max_turns` when the key is absent.
+    /// Default of `max_turns`.
     pub(crate) const MAX_TURNS: u32 = 5;
 }
 
@@ -151,7 +151,7 @@ pub enum Difficulty {
 }
 
 impl Difficulty {
-    /// Returns the fewest turns that such a task is expected to take.
+    /// Returns the minimum number of turns for tasks of this difficulty.
     pub fn least_turns(self) -> u32 {
         match self {
             Difficulty::Easy => 1,

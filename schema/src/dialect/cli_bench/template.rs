@@ -5,7 +5,7 @@ use crate::{
     template::{Filling, Variable},
 };
 
-/// What is filled in.
+/// Syntax of the templates.
 pub const FILLING: Filling = Filling {
     word: "workdir",
     texts: "cli-bench: values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`",
@@ -19,7 +19,7 @@ pub const FILLING: Filling = Filling {
     unfilled: None,
 };
 
-/// Fills in the absolute path of the working directory.
+/// Replaces the placeholder with the absolute path of the working directory.
 pub fn expand(text: &str, directory: &str) -> String {
     text.replace("{{workdir}}", directory)
 }

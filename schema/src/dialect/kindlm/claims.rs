@@ -1,4 +1,4 @@
-//! The claims of `expect`, judged. Each file holds one family; the rows that a claim gives, their labels, codes and order are
+//! Evaluation of the claims in `expect`. Each file contains one family; the rows, their labels, codes and order are
 //! KindLM's.
 
 mod bounds;
@@ -29,7 +29,7 @@ use crate::{
     verdict::{FailureCode, Mismatch, Outcome, Related, Row, Verdict},
 };
 
-/// A schema file that a claim names, read when the claim was lowered.
+/// A schema file of a claim, read when the claim was lowered.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaFile {
     /// The path as written.
@@ -37,17 +37,17 @@ pub(crate) struct SchemaFile {
     content: Result<Arc<SchemaContent>, String>,
 }
 
-/// The content of a schema file, compiled when it is first used.
+/// Content of a schema file, compiled on first use.
 #[derive(Debug)]
 struct SchemaContent {
     bytes: Arc<[u8]>,
     schema: OnceLock<Result<UserSchema, SchemaError>>,
-    /// Where its rules are.
+    /// Locations of its rules.
     places: OnceLock<RulePlaces>,
 }
 
 impl SchemaFile {
-    /// Returns a file with this content, or why it could not be read.
+    /// Creates a file with this content, or with the reason why it could not be read.
     pub(crate) fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
         static KNOWN: LazyLock<Memo<Arc<[u8]>, SchemaContent>> = LazyLock::new(Memo::new);
         let content = bytes.map(|bytes| {
@@ -60,30 +60,30 @@ impl SchemaFile {
         SchemaFile { path: path.to_owned(), content }
     }
 
-    /// Returns the compiled schema, or why there is none. The original gives up the whole run for a file that it cannot
-    /// read as JSON, and fails the claim for one that is no schema.
+    /// Returns the compiled schema, or the verdict if there is none. KindLM aborts the run for a file that is not valid
+    /// JSON, and fails the claim for one that is not a valid schema.
     fn schema(&self, row: &Row, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
-        let told = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
+        let compile_error = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
         let content = match &self.content {
             Ok(content) => content,
-            Err(reason) => return Err(Box::new(row.clone().broken(code, told(reason)))),
+            Err(reason) => return Err(Box::new(row.clone().broken(code, compile_error(reason)))),
         };
         match content.schema.get_or_init(|| UserSchema::read(&content.bytes)) {
             Ok(schema) => Ok(schema),
             Err(error) if error.is_json => {
                 let mismatch = Mismatch {
-                    message: told(&error.message),
+                    message: compile_error(&error.message),
                     expected: format!("a JSON Schema in {}", self.path),
                     actual: "a file that cannot be used".to_owned(),
                     help: Vec::new(),
                 };
                 Err(Box::new(row.clone().failed(code, mismatch)))
             }
-            Err(error) => Err(Box::new(row.clone().broken(code, told(&error.message)))),
+            Err(error) => Err(Box::new(row.clone().broken(code, compile_error(&error.message)))),
         }
     }
 
-    /// Returns the rules that a value breaks, as places in the file.
+    /// Returns the rules that a value violates, as locations in the file.
     fn related<'f>(&'f self, found: &'f [SchemaMismatch]) -> impl Iterator<Item = Related> + 'f {
         self.content.iter().flat_map(move |content| {
             let places = content.places.get_or_init(|| RulePlaces::of(&content.bytes));
@@ -94,7 +94,7 @@ impl SchemaFile {
         })
     }
 
-    /// Returns the text of the file, as far as it is text.
+    /// Returns the content of the file as text.
     fn text(&self) -> String {
         self.content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default()
     }
@@ -105,18 +105,18 @@ const CUT: &str = "the output was cut off, and the missing part could change the
 
 const MASKED: &str = "a secret is masked in the output, and the result depends on it";
 
-/// The observed output is kept in a mismatch up to this many characters.
+/// Maximum number of characters of the observed output in a mismatch.
 const ACTUAL_LENGTH: usize = 200_000;
 
-/// What of the output can be relied on.
+/// Reliable part of the output.
 enum Seen<'e> {
-    /// All of it.
+    /// The whole output.
     Whole(&'e Output),
-    /// The beginning.
+    /// The beginning of the output.
     Part(&'e Output),
-    /// Nothing, because of a masked secret.
+    /// No part, because of a masked secret.
     Concealed,
-    /// Nothing.
+    /// No output.
     Nothing,
 }
 
@@ -137,7 +137,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Returns the text to search in. What follows on a cut is hidden: it may change what the end means.
+    /// Returns the text to search in. Truncated text ends with a hidden part, which could change its meaning.
     fn text(&self) -> Cow<'_, str> {
         match self {
             Seen::Whole(output) => Cow::Borrowed(&output.text),
@@ -146,7 +146,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Returns why something that was not found may be there anyway.
+    /// Returns the reason why something may exist although it was not found.
     fn doubt(&self) -> Option<&'static str> {
         match self {
             Seen::Whole(_) => None,
@@ -156,7 +156,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Returns why something may be there anyway, or not, after a search in the text.
+    /// Returns the reason why the result of a search is not certain.
     fn doubt_of(&self, found: Certainty) -> Option<&'static str> {
         match found {
             Certainty::Yes | Certainty::No => self.doubt(),
@@ -169,7 +169,7 @@ impl Seen<'_> {
 trait Rated {
     fn passed(self) -> Verdict;
     fn failed(self, code: FailureCode, mismatch: Mismatch) -> Verdict;
-    /// The claim itself is wrong.
+    /// The claim itself is invalid.
     fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict;
 }
 

@@ -1,4 +1,4 @@
-//! The file as a whole: its sections, and those that only hold settings.
+//! The whole file: its sections, including those that contain only settings.
 
 use std::collections::BTreeMap;
 
@@ -228,11 +228,11 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// `repeat` when the key is absent.
+    /// Default of `repeat`.
     pub const REPEAT: u32 = 1;
-    /// `concurrency` when the key is absent.
+    /// Default of `concurrency`.
     pub const CONCURRENCY: u32 = 4;
-    /// `timeoutMs` when the key is absent.
+    /// Default of `timeoutMs`.
     pub(crate) const TIMEOUT_MS: u64 = 60_000;
 }
 

@@ -1,4 +1,4 @@
-//! `expect`: everything that can be claimed about a run.
+//! `expect`: all expectations about a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Names that are defined and used: the little that rules about several blocks need to know of each.
+//! Facts of tests and sections that rules across several blocks need: the names that they define and use.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, Relation, Rule},
     json_schema::SpecFile,
+    lint_node::LintNode,
     relations::{Facts, Items, Topic},
     shape::Shape,
-    spot::Spot,
     template::placeholders,
     validate::is_damaged,
     words::nearest,
@@ -19,17 +19,17 @@ use super::expects::expects;
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Its name.
+    /// Name of the test.
     Name,
-    /// The prompt that it names.
+    /// Prompt of the test.
     Prompt,
-    /// The models that it names.
+    /// The models of the test.
     Models,
-    /// A claim that needs a model to judge.
+    /// An expectation that needs a judge.
     Judge,
     /// A comparison with a baseline.
     Drift,
-    /// A claim that needs neither a judge nor a baseline.
+    /// An expectation that needs neither a judge nor a baseline.
     PlainClaims,
     /// `method: embedding`.
     Embedding,
@@ -45,112 +45,112 @@ impl From<About> for u8 {
     }
 }
 
-/// A name where it is defined or used.
+/// A name and where it is defined or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// The name.
     pub(crate) name: String,
-    /// Where it is: from the root in [`RootFacts`], from the test in [`TestFacts`].
+    /// Location: from the root in [`RootFacts`], from the test in [`TestFacts`].
     pub(crate) at: Pointer,
-    /// Its bytes: in the document in [`RootFacts`], counted from the test's first byte in [`TestFacts`].
+    /// Bytes: in the document in [`RootFacts`], relative to the test's first byte in [`TestFacts`].
     pub(crate) range: Range<usize>,
-    /// Whether the bytes may be changed there.
+    /// Whether the bytes can be edited there.
     pub(crate) own: bool,
 }
 
-/// What the sections other than `tests` define and use.
+/// Names that the sections other than `tests` define and use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RootFacts {
-    /// The first line of the file's content.
+    /// First line of the file's content.
     pub(crate) head: Range<usize>,
-    /// The sections that prompt tests need: `providers`, `models`, `prompts`.
+    /// Sections that prompt tests need: `providers`, `models`, `prompts`.
     pub(crate) sections: [Section; 3],
-    /// The providers that are configured.
+    /// Configured providers.
     pub(crate) providers: Vec<Named>,
-    /// The ids of the models.
+    /// Ids of the models.
     pub(crate) models: Vec<Named>,
-    /// The provider that each model names.
+    /// Provider of each model.
     pub(crate) model_providers: Vec<Named>,
-    /// The prompts.
+    /// Prompts of the file.
     pub(crate) prompts: Vec<PromptFacts>,
     /// `defaults.judgeModel`.
     pub(crate) judge_model: Option<Named>,
-    /// The gates that could fail by their number, by name.
+    /// Gates that a run could fail, by name.
     pub(crate) gates: Vec<Named>,
-    /// `defaults.timeoutMs`, where it is written.
+    /// `defaults.timeoutMs`, if it is set.
     pub(crate) timeout_ms: Option<f64>,
 }
 
 /// A section of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Section {
-    /// Its key.
+    /// Key in the file.
     pub(crate) name: &'static str,
-    /// The bytes of the key, when the section is there.
+    /// Bytes of the key, if the section exists.
     pub(crate) key: Option<Range<usize>>,
-    /// Whether it holds anything.
+    /// Whether the section is not empty.
     pub(crate) filled: bool,
-    /// Whether it can be read, and its key is not misspelt: if not, that is the mistake, and no name is missing from it.
+    /// Whether the section is valid and its key is not misspelt. If not, no name is reported as missing from it.
     pub(crate) readable: bool,
 }
 
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PromptFacts {
-    /// Its key.
+    /// Key in the file.
     pub(crate) named: Named,
-    /// The names in its `{{…}}`, each once.
+    /// Names in its `{{…}}`, without duplicates.
     pub(crate) placeholders: Vec<Named>,
 }
 
-/// What one test defines and uses.
+/// Names that one test defines and uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestFacts {
-    /// Its name.
+    /// Name of the test.
     pub(crate) name: Option<Named>,
-    /// Whether it runs a command.
+    /// Whether the test runs a command.
     pub(crate) has_command: bool,
-    /// The prompt that it names.
+    /// Prompt of the test.
     pub(crate) prompt: Option<Named>,
-    /// The models that it names. `None` when it has no such list.
+    /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
-    /// The variables that it defines.
+    /// Variables that the test defines.
     pub(crate) vars: Vec<Named>,
-    /// A claim that needs a model to judge.
+    /// An expectation that needs a judge.
     pub(crate) judge: Option<Named>,
-    /// Whether it compares with a baseline.
+    /// Whether an expectation compares with a baseline.
     pub(crate) has_drift: bool,
-    /// Whether it claims anything that needs neither a judge nor a baseline.
+    /// Whether an expectation needs neither a judge nor a baseline.
     pub(crate) has_plain_claims: bool,
     /// `method: embedding`.
     pub(crate) embedding: Option<Named>,
-    /// `latency.maxMs` and its number.
+    /// `latency.maxMs` and its value.
     pub(crate) latency: Option<(Named, f64)>,
-    /// Whether part of it cannot be read.
+    /// Whether part of the test cannot be read.
     pub(crate) is_damaged: bool,
 }
 
-/// What a whole file defines and uses.
+/// Names that a whole file defines and uses.
 pub(crate) struct SuiteFacts<'f> {
     pub(crate) root: RootFacts,
     pub(crate) tests: Items<'f>,
 }
 
-/// The facts of a test, with its place.
+/// Facts of a test, and its location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedTest<'f> {
-    /// Its number in the list.
+    /// Index in the list.
     pub(crate) index: usize,
-    /// The byte where its node begins.
+    /// Start of its node.
     pub(crate) start: usize,
     pub(crate) facts: &'f TestFacts,
 }
 
-/// A name, and where it is. Its absolute place is made out only when there is something to say.
+/// A name and its location. The absolute location is computed only on request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'f> {
     pub(crate) named: &'f Named,
-    /// The number of the test that it is in, and where the node of the test begins. `None` in another section.
+    /// Index and start of the test that contains the name. `None` in another section.
     test: Option<(usize, usize)>,
 }
 
@@ -160,7 +160,7 @@ impl<'f> SuiteFacts<'f> {
         self.placed(self.tests.about(about))
     }
 
-    /// Returns the tests that have the name of another one.
+    /// Returns the tests with a duplicate name.
     pub(crate) fn namesakes(&self) -> impl Iterator<Item = PlacedTest<'f>> {
         self.placed(self.tests.sharing(About::Name))
     }
@@ -171,7 +171,7 @@ impl<'f> SuiteFacts<'f> {
             .filter_map(move |index| Some(PlacedTest { index, start: tests.start(index), facts: tests.facts(index)? }))
     }
 
-    /// Returns the tests that name a prompt or models.
+    /// Returns the tests that refer to a prompt or models.
     pub(crate) fn referring(&self) -> impl Iterator<Item = PlacedTest<'f>> {
         let mut numbers: Vec<usize> = self.tests.about(About::Prompt).chain(self.tests.about(About::Models)).collect();
         numbers.sort_unstable();
@@ -189,17 +189,17 @@ impl<'f> SuiteFacts<'f> {
         self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
     }
 
-    /// Returns the sections that a test with a prompt needs, and that are not there or hold nothing.
+    /// Returns the sections that a test with a prompt needs and that are missing or empty.
     pub(crate) fn lacking(&self) -> impl Iterator<Item = &Section> {
         self.root.sections.iter().filter(|section| !section.filled && section.readable)
     }
 
-    /// Whether a part of a test cannot be read: what seems to be absent may be in it.
+    /// Whether part of a test cannot be read, so missing names may be in it.
     pub(crate) fn has_damage(&self) -> bool {
         self.has(About::Damage)
     }
 
-    /// Returns the first test that a model judges, by its claim.
+    /// Returns the first expectation that needs a judge.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
         self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
     }
@@ -218,7 +218,7 @@ impl<'f> Placed<'f> {
         Placed { named, test: None }
     }
 
-    /// Returns where it is in the document.
+    /// Returns the location in the document.
     pub(crate) fn place(&self) -> (Pointer, Range<usize>) {
         let Named { at, range, .. } = self.named;
         match self.test {
@@ -229,7 +229,7 @@ impl<'f> Placed<'f> {
         }
     }
 
-    /// Returns a mistake in the name.
+    /// Returns a finding at the name.
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         let (at, range) = self.place();
         Finding::new(rule, at, range)
@@ -237,15 +237,15 @@ impl<'f> Placed<'f> {
 }
 
 impl Finding {
-    /// Returns the same with a name that belongs to it.
+    /// Returns the finding with a name as a related location.
     pub(crate) fn with_name(self, label: &'static str, name: Placed<'_>) -> Finding {
         let (at, range) = name.place();
         self.related(Relation::Labelled(label), at, range)
     }
 }
 
-/// Returns the sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
-fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
+/// Returns the sections that unknown root keys resemble: for these, the misspelt key is the problem.
+fn misspelt_sections(root: &LintNode<'_>) -> Vec<&'static str> {
     let names: Vec<&'static str> = Shape::of(SpecFile::KINDLM).fields(None).iter().map(|field| field.name).collect();
     let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
     unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
@@ -253,19 +253,19 @@ fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
 
 /// Returns the facts of the sections other than `tests`.
 pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
-    let root = Spot::root(root);
+    let root = LintNode::root(root);
     let misspelt = misspelt_sections(&root);
     let section = |name: &'static str| {
-        let spot = root.get(name);
-        let key = spot.as_ref().and_then(|spot| spot.key).map(NodeRef::range);
-        let readable = spot.as_ref().map_or(!misspelt.contains(&name), |spot| match name {
+        let lint_node = root.get(name);
+        let key = lint_node.as_ref().and_then(|lint_node| lint_node.key).map(NodeRef::range);
+        let readable = lint_node.as_ref().map_or(!misspelt.contains(&name), |lint_node| match name {
             "models" => {
-                spot.is_list()
-                    && spot.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))
+                lint_node.is_list()
+                    && lint_node.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))
             }
-            _ => spot.is_mapping(),
+            _ => lint_node.is_mapping(),
         });
-        Section { name, key, filled: spot.is_some_and(|spot| !spot.is_empty()), readable }
+        Section { name, key, filled: lint_node.is_some_and(|lint_node| !lint_node.is_empty()), readable }
     };
     let models = root.get("models").map(|models| models.items()).unwrap_or_default();
     let field = |key: &str| models.iter().filter_map(|model| named(&model.get(key)?, 0)).collect();
@@ -278,7 +278,7 @@ pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
         models: field("id"),
         model_providers: field("provider"),
         prompts: prompts.into_iter().filter_map(|(name, prompt)| prompt_facts(name, &prompt)).collect(),
-        judge_model: root.find(&["defaults", "judgeModel"]).and_then(|spot| named(&spot, 0)),
+        judge_model: root.find(&["defaults", "judgeModel"]).and_then(|lint_node| named(&lint_node, 0)),
         gates: gates
             .into_iter()
             .filter(|(name, gate)| can_fail(name, gate))
@@ -288,22 +288,22 @@ pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
     }
 }
 
-/// Whether the number of a gate is one that could be missed. Others are reported by a rule of their own.
-fn can_fail(name: &str, gate: &Spot<'_>) -> bool {
+/// Whether the value of a gate can be missed. Other values are reported by a separate rule.
+fn can_fail(name: &str, gate: &LintNode<'_>) -> bool {
     let idle = if name == "driftScoreMax" { 1.0 } else { 0.0 };
     gate.number().is_some_and(|number| (0.0..=1.0).contains(&number) && number != idle)
 }
 
-fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
+fn prompt_facts(name: String, prompt: &LintNode<'_>) -> Option<PromptFacts> {
     let named = Named { name, at: prompt.at.clone(), range: prompt.key?.range(), own: prompt.is_own() };
     let mut found: Vec<Named> = Vec::new();
     for field in ["system", "user", "assistant"] {
-        let Some(spot) = prompt.get(field) else { continue };
-        for placeholder in placeholders(spot.text().unwrap_or_default()) {
+        let Some(lint_node) = prompt.get(field) else { continue };
+        for placeholder in placeholders(lint_node.text().unwrap_or_default()) {
             if !placeholder.is_reserved() && !found.iter().any(|named| named.name == placeholder.name) {
-                let range = spot.part(placeholder.text, 0);
+                let range = lint_node.part(placeholder.text, 0);
                 let name = placeholder.name.to_owned();
-                found.push(Named { name, at: spot.at.clone(), range, own: spot.is_own() });
+                found.push(Named { name, at: lint_node.at.clone(), range, own: lint_node.is_own() });
             }
         }
     }
@@ -337,17 +337,17 @@ pub(crate) fn test_facts(test: NodeRef<'_>) -> Facts {
 
 pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
     let start = test.range().start;
-    let test = Spot::root(test);
-    let text = |key: &str| test.get(key).and_then(|spot| named(&spot, start));
-    let models = test.get("models").filter(Spot::is_list);
+    let test = LintNode::root(test);
+    let text = |key: &str| test.get(key).and_then(|lint_node| named(&lint_node, start));
+    let models = test.get("models").filter(LintNode::is_list);
     TestFacts {
         name: text("name"),
         has_command: test.get("command").is_some(),
         prompt: text("prompt").or_else(|| {
-            // A prompt of a wrong type is still a prompt test.
-            let spot = test.get("prompt")?;
-            let range = relative(spot.range(), start);
-            Some(Named { name: String::new(), at: spot.at.clone(), range, own: false })
+            // A prompt with an invalid type still makes it a prompt test.
+            let lint_node = test.get("prompt")?;
+            let range = relative(lint_node.range(), start);
+            Some(Named { name: String::new(), at: lint_node.at.clone(), range, own: false })
         }),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
@@ -371,20 +371,25 @@ pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
     }
 }
 
-fn place(name: String, spot: &Spot<'_>, start: usize) -> Named {
-    Named { name, at: spot.at.clone(), range: relative(spot.range(), start), own: spot.is_own() }
+fn place(name: String, lint_node: &LintNode<'_>, start: usize) -> Named {
+    Named { name, at: lint_node.at.clone(), range: relative(lint_node.range(), start), own: lint_node.is_own() }
 }
 
-fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {
-    let name = spot.text()?.to_owned();
-    Some(Named { name, at: spot.at.clone(), range: relative(spot.range(), start), own: spot.is_own() })
+fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
+    let name = lint_node.text()?.to_owned();
+    Some(Named { name, at: lint_node.at.clone(), range: relative(lint_node.range(), start), own: lint_node.is_own() })
 }
 
-fn keys(mapping: Option<Spot<'_>>, start: usize) -> Vec<Named> {
+fn keys(mapping: Option<LintNode<'_>>, start: usize) -> Vec<Named> {
     let entries = mapping.map(|mapping| mapping.entries()).unwrap_or_default();
     entries
         .into_iter()
-        .map(|(name, spot)| Named { name, range: relative(spot.head(), start), own: spot.is_own(), at: spot.at })
+        .map(|(name, lint_node)| Named {
+            name,
+            range: relative(lint_node.head(), start),
+            own: lint_node.is_own(),
+            at: lint_node.at,
+        })
         .collect()
 }
 

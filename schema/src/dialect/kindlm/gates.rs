@@ -1,7 +1,7 @@
 //! `gates`: conditions on the whole run.
 //!
-//! Names, order, values and messages are KindLM's. Two things are decided otherwise: gates that are written
-//! in the file may allow failed tests, as they were meant to; and a gate that runs without an answer could turn is unknown.
+//! Names, order, values and messages are KindLM's. There are two differences: gates in the file may allow failed
+//! tests, as intended; and a gate is unknown if runs without a result could change it.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
     verdict::{FailureCode, Status, Verdict},
 };
 
-/// The limits of one suite.
+/// Limits of one suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gates {
     pass_rate_min: Limit,
@@ -26,7 +26,7 @@ pub struct Gates {
     probabilistic_pass_rate: Option<Limit>,
 }
 
-/// A limit, and where it is written.
+/// A limit and its location.
 #[derive(Clone, Debug, PartialEq)]
 struct Limit {
     value: f64,
@@ -46,7 +46,7 @@ impl Default for Gates {
 }
 
 impl Gates {
-    /// Takes every limit that can be read. `pass_rate` replaces the default of `passRateMin`.
+    /// Reads every valid limit. `pass_rate` replaces the default of `passRateMin`.
     pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
         let written = |name: &str| {
             let value = gates?.get(name)?.to_checked_value(1).ok().as_ref().and_then(Value::as_f64)?;
@@ -67,7 +67,7 @@ impl Gates {
         }
     }
 
-    /// Judges a finished run.
+    /// Evaluates a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         let facts = Facts { cases };
         let mut gates = vec![
@@ -97,7 +97,7 @@ impl Gates {
         GateReport { gates, rescued }
     }
 
-    /// Whether a gate that the author wrote looks at this failure.
+    /// Whether a gate in the file covers this failure.
     fn measures(&self, failure: &Verdict) -> bool {
         let covers = |limit: &Limit, codes: &[FailureCode]| {
             limit.at.is_some() && failure.code.is_some_and(|code| codes.contains(&code))
@@ -116,7 +116,7 @@ fn is_probabilistic(verdict: &Verdict) -> bool {
     PROBABILISTIC.contains(&verdict.kind)
 }
 
-/// Whether the share that passed reaches a limit, whatever the open ones turn out to be.
+/// Returns whether the share of passed results reaches a limit, whatever the open ones turn out to be.
 fn reaches(count: Count, limit: f64) -> Status {
     if share(count.passed, count.all()) >= limit {
         Status::Pass
@@ -140,7 +140,7 @@ impl<'c> Facts<'c> {
         self.runs().flat_map(|run| run.verdicts.iter().copied())
     }
 
-    /// Returns the runs of one case and one subject, for every such pair.
+    /// Returns the runs of each pair of a case and a subject.
     fn pairs(&self) -> Vec<Vec<&'c RunOutcome<'c>>> {
         let mut pairs: Vec<Vec<&RunOutcome<'_>>> = Vec::new();
         for case in self.cases {
@@ -163,7 +163,7 @@ impl<'c> Facts<'c> {
 
     fn failures(&self, name: &'static str, title: &str, codes: &[FailureCode], limit: &Limit) -> GateOutcome {
         let failed = self.verdicts().filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
-        // Claims about the text of the output have the kind of those about its schema, and codes of their own.
+        // Claims about the text of the output have the same kind as those about its schema, but separate codes.
         let is_about_text = |verdict: &Verdict| {
             verdict
                 .at
@@ -189,7 +189,7 @@ impl<'c> Facts<'c> {
         outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
     }
 
-    /// Returns the scores of one kind, a mean for each label of each pair; and whether a row has no score.
+    /// Returns the scores of one kind, as a mean for each label of each pair; and whether a row has no score.
     fn scores(&self, kind: &str) -> (Vec<f64>, bool) {
         let mut means = Vec::new();
         let mut open = false;
@@ -271,7 +271,7 @@ impl<'c> Facts<'c> {
         outcome("latencyMaxMs", limit, status, average, message)
     }
 
-    /// Returns the share of single results of one category. A run that broke counts as one result without an answer.
+    /// Returns the gate on the share of passed results of a category. A broken run counts as one open result.
     fn category(&self, name: &'static str, title: &str, word: &str, probabilistic: bool, limit: &Limit) -> GateOutcome {
         let mut count = Count::default();
         for run in self.runs() {
@@ -334,7 +334,7 @@ fn percent(value: f64) -> String {
     format!("{}%", fixed(value * 100.0, 1))
 }
 
-/// Returns a fixed number of decimals as JavaScript rounds them: a tie goes up.
+/// Returns a fixed number of decimals, rounded as in JavaScript: halves go up.
 fn fixed(value: f64, decimals: usize) -> String {
     let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
     let scaled = value * scale;
@@ -344,7 +344,7 @@ fn fixed(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-// They measure averages, which any attempt moves: none is decided before the last.
+// Gates measure averages, which every attempt changes, so none is decided before the last attempt.
 impl Gate for Gates {
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         self.evaluate(cases)

@@ -4,7 +4,7 @@ use super::{KindLm, config::Config};
 use crate::{
     dialect::Dialect,
     json_schema::generate,
-    kind::{Sight, Signs, Strength},
+    kind::{Candidate, Signs, Strength},
     shape::Shape,
     spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
 };
@@ -34,10 +34,10 @@ impl SpecFile {
 struct SuiteSigns;
 
 impl Signs for SuiteSigns {
-    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
-        let outline = sight.outline;
+    fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
+        let outline = candidate.outline;
         let version = outline.entry("kindlm").filter(|entry| !entry.value.is_empty())?;
-        let is_known = |key: &str| Shape::of(sight.file).any_field(key).is_some();
+        let is_known = |key: &str| Shape::of(candidate.file).any_field(key).is_some();
         let has_others = outline.keys.iter().any(|it| it.key != "kindlm" && is_known(it.key));
         (has_others || version.text() == "1" && outline.keys.len() == 1).then_some(Strength::Name)
     }

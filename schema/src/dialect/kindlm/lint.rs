@@ -1,7 +1,7 @@
-//! What a schema cannot say of a KindLM file: relations between nodes, files, patterns, expectations that cannot fail. The
-//! rules are in [`crate::rules`].
+//! Checks of a KindLM file that a schema cannot express: relations between nodes, files, patterns, expectations that
+//! cannot fail. The rules are in [`crate::rules`].
 //!
-//! They follow the blocks of a document, so that a keystroke costs one test:
+//! The checks are divided by blocks, so that a keystroke costs only one test:
 //!
 //! ```text
 //! root  ── root_facts ──▶ RootFacts ─┐
@@ -10,11 +10,11 @@
 //!       └─ report_test ─▶ findings (pointers relative to the test, ranges as the nodes give them)
 //! ```
 //!
-//! What [`report_test`] and [`test_facts`] answer depends on the test's own node and on the files that it names, and on
-//! nothing else: as long as both stay the same the answers can be kept. [`report_relations`] is cheap and is asked
+//! The results of [`report_test`] and [`test_facts`] depend only on the test's node and on the files that it names, so
+//! they are cached as long as these stay the same. [`report_relations`] is fast and runs
 //! again after every edit.
 //!
-//! No rule says anything about a node whose type is wrong: validation does.
+//! No rule reports a node with an invalid type: validation does.
 //!
 //! [`test_facts`]: super::facts::test_facts
 
@@ -23,6 +23,7 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Problem},
     rules::{
         ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_schema_file, invalid_value,
@@ -30,7 +31,6 @@ use crate::{
         shell_quoting, unchecked, unknown_reference, unused, upstream_differs, vacuous_claim,
     },
     shape::scalar,
-    spot::Spot,
     validate::insert_known,
 };
 
@@ -42,9 +42,9 @@ use super::{
     variables::{self, Command},
 };
 
-/// Reports what is wrong in the sections other than `tests`, each looked at alone.
+/// Reports problems in the sections other than `tests`, for each section alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
-    let root = &Spot::root(root);
+    let root = &LintNode::root(root);
     invalid_value::kindlm::check_root(root, report);
     missing_variable::kindlm::check_root(root, report);
     no_effect::kindlm::check_root(root, report);
@@ -52,9 +52,9 @@ pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
     vacuous_claim::kindlm::check_root(root, report);
 }
 
-/// Reports what is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
+/// Reports problems in one test alone. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let test = &Spot::root(test);
+    let test = &LintNode::root(test);
     let tools = &Tools::of(test);
     ambiguous_scalar::kindlm::check_test(test, report);
     collision::kindlm::check_test(test, report);
@@ -88,7 +88,7 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
     upstream_differs::kindlm::check_schemas(&schemas, report);
 }
 
-/// Reports what is wrong between the sections, and between them and the tests. All places are absolute.
+/// Reports problems between the sections, and between them and the tests. All locations are absolute.
 pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     duplicate_name::kindlm::check_relations(suite, report);
     missing_field::kindlm::check_relations(suite, report);
@@ -103,11 +103,11 @@ pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     unused::kindlm::check_prompts(&sent, report);
 }
 
-/// Maximum number of missing keys that get the names of the file.
+/// Maximum number of missing keys whose fixes use names of the file.
 const MAX_KNOWN: usize = 64;
 
 /// Adds the names that the file defines to fixes that need the whole file.
-pub(crate) fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let known = |section: &str| root.get(section).and_then(|section| Some(section.entries().next()?.key.key_text()));
     let names = [("providers", "provider"), ("prompts", "prompt")];
     let names = names.into_iter().filter_map(|(section, key)| Some((key, scalar(&known(section)?))));

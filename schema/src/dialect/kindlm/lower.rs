@@ -1,5 +1,5 @@
-//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
-//! the others; [`Case::intact`] says whether that was the whole of it.
+//! Lowers the tree to cases. Total: every valid part is used, even if other parts are
+//! invalid; [`Case::intact`] is true if all parts are valid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,23 +33,23 @@ use crate::{
     verdict::Check,
 };
 
-/// What a test needs to know of the rest of the file. When it changes, every test is lowered again.
+/// Values from the rest of the file that tests depend on. If they change, every test is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RootContext {
     /// The `defaults` section.
     pub defaults: Defaults,
-    /// The ids of all models, in the order of the file.
+    /// Ids of all models, in the order of the file.
     pub models: Vec<String>,
-    /// The model that judges.
+    /// Model that judges.
     pub judge: Option<Peer>,
-    /// Whether the settings name it: then the `model` of a criterion does not count.
+    /// Whether the settings name the judge: if so, the `model` of a criterion is ignored.
     pub judge_is_fixed: bool,
-    /// Number of times that it is asked.
+    /// Number of requests to the judge.
     pub judge_times: u32,
 }
 
 impl RootContext {
-    /// Collects it from the root of a document.
+    /// Reads the context from the root of a document.
     pub(crate) fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
         let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
@@ -69,17 +69,17 @@ impl RootContext {
     }
 }
 
-/// Number of times that a judge is asked where `betaJudge` is set.
+/// Number of requests to a judge if `betaJudge` is set.
 const JUDGE_TIMES: u32 = 3;
 
-/// Whether the file of feature flags switches `betaJudge` on. Without such a file, or with a broken one, no flag is set.
+/// Whether the feature flag `betaJudge` is on. It is off if the file of flags is missing or invalid.
 fn flags_beta_judge(files: &dyn Files) -> bool {
     let bytes = files.read(".kindlm/config.json").ok();
     let value = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     value.and_then(|value| is_truthy(value.get("features")?.get("betaJudge")?).then_some(())).is_some()
 }
 
-/// What JavaScript takes as true.
+/// Whether a value is true in JavaScript.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -90,7 +90,7 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// Returns an entry of `models` as the model that is asked.
+/// Returns the model of an entry of `models`.
 fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
     let provider = model.get("provider")?.as_str()?.to_owned();
     let reached = providers.and_then(|providers| providers.get(&provider));
@@ -114,7 +114,7 @@ pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64
     Suite { cases: cases.collect(), ..lower_root(document, &context, pass_rate) }
 }
 
-/// Everything of a suite but its cases.
+/// Returns the suite without its cases.
 pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
     let root = document.root();
     let name = root.and_then(|root| root.get("suite")?.get("name")?.as_str()).map(str::to_owned);
@@ -128,7 +128,7 @@ pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: 
     }
 }
 
-/// Lowers one test. `at` is the place that it has in the document.
+/// Lowers one test. `at` is its location in the document.
 pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
     let mut value = value_of(test).unwrap_or_default();
     compared_arguments(test, &mut value);
@@ -191,8 +191,8 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
     (Action::None, false)
 }
 
-/// Returns the values of the variables that a template names. Others decide nothing, so a change of them makes nothing
-/// stale.
+/// Returns the values of the variables in a template. Other variables have no effect, so changing them does not make
+/// results stale.
 fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
     let used: BTreeSet<&str> = template::names(template).collect();
     let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);
@@ -200,7 +200,7 @@ fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
     entries.filter(|(name, _)| used.contains(name.as_str())).collect()
 }
 
-/// What could be read of one `expect`. Items of lists keep their place.
+/// The valid parts of one `expect`. Items of lists keep their index.
 #[derive(Default)]
 struct Parts {
     tool_calls: Vec<Option<ToolCallExpect>>,
@@ -230,7 +230,7 @@ impl From<Expect> for Parts {
 }
 
 impl Parts {
-    /// Each part as far as it can be read, in an `expect` that cannot be read as a whole.
+    /// Reads each valid part of an `expect` that is not valid as a whole.
     fn lenient(expect: &Value) -> Parts {
         let guardrails = expect.get("guardrails").unwrap_or(&Value::Null);
         Parts {
@@ -254,7 +254,7 @@ fn items<T: DeserializeOwned>(value: &Value, key: &str) -> Vec<Option<T>> {
     value.get(key).and_then(Value::as_array).into_iter().flatten().map(lenient).collect()
 }
 
-/// The claims of one `expect`, in the order in which the original reports them.
+/// Lowers the claims of one `expect`, in KindLM's order of results.
 struct Lowering<'f> {
     files: &'f dyn Files,
     root: &'f RootContext,
@@ -311,7 +311,7 @@ impl Lowering<'_> {
         self.claims.push(Claim { at, phase: None, check: Arc::new(check) });
     }
 
-    /// Reads a schema file. Whether it holds a schema is seen when the claim is judged.
+    /// Reads a schema file. Its content is validated only when the claim is judged.
     fn schema_file(&mut self, path: &str) -> SchemaFile {
         let bytes = match inside(path) {
             None => Err("the path leads out of the suite's directory".to_owned()),

@@ -1,5 +1,5 @@
-//! The protocol in which a command reports tool calls and structured output: lines of its standard output that
-//! begin with `{"kindlm":`. Every other line is text.
+//! Protocol for tool calls and structured output of a command: lines of standard output that
+//! begin with `{"kindlm":`. All other lines are text.
 
 use serde_json::Value;
 
@@ -14,18 +14,18 @@ use crate::{
 
 const MARK: &str = r#"{"kindlm":"#;
 
-/// Reads what a command wrote.
+/// Interprets the output of a command.
 pub(crate) fn interpret(stdout: &Capture) -> Output {
     let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
     let content = stdout.hidden_text();
-    // An output may be large: its lines are joined as they come, and the text is trimmed in its place.
+    // An output may be large: its lines are appended as they are read, and the text is trimmed in place.
     let mut text = String::with_capacity(content.len());
     let mut separator = "";
     let mut generated = 0;
     let mut lines = content.split('\n').peekable();
     while let Some(line) = lines.next() {
         let event = trim_start(line);
-        // Where the stream was cut, the last line may be the beginning of an event.
+        // If the stream was truncated, the last line may be the beginning of an event.
         if stdout.cut && lines.peek().is_none() && (event.starts_with(MARK) || MARK.starts_with(event)) {
             break;
         }
@@ -55,8 +55,8 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
     output
 }
 
-/// Returns what masking hid beyond the inside of texts: both readings are compared while the text itself is still
-/// there.
+/// Returns the parts that masking hid, apart from the inside of strings. Compares both interpretations while the
+/// unmasked text is available.
 pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
     let (before, masked) = (interpret(before), interpret(masked));
     let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
@@ -86,7 +86,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
 
 enum Line {
     Text,
-    /// An event, perhaps, that is nested too deeply to be read: what it says is missing.
+    /// Possibly an event, but nested too deeply to be read, so its content is missing.
     TooDeep,
     ToolCall {
         id: Option<String>,

@@ -1,5 +1,5 @@
-//! `providers`, `models`, `prompts`: who is asked, and what. Only prompt tests, and claims that a model
-//! judges, need them.
+//! `providers`, `models`, `prompts`: the models to ask, and the prompts to send. Only prompt tests, and expectations
+//! with a judge, need them.
 
 use std::collections::BTreeMap;
 
@@ -203,7 +203,7 @@ pub struct Model {
     pub params: Params,
 }
 
-/// Models by the provider that serves them, as far as their prices are known. Others may be named as well.
+/// Known models by provider, for which prices are known. Other models are allowed too.
 pub const MODELS: &[(&str, &[&str])] = &[
     ("openai", &["gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "o3-mini"]),
     ("anthropic", &["claude-opus-4-5-20250929", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"]),

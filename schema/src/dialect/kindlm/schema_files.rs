@@ -1,62 +1,63 @@
-//! The JSON Schema files that expectations name: where their paths lead, and what they hold.
+//! JSON Schema files of expectations: resolves their paths and checks their content.
 
 use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
     files::{self, FileKind, Files, Lead},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A file that an expectation names.
+/// A schema file of an expectation.
 #[derive(Debug)]
 pub(crate) struct SchemaFile<'d> {
-    pub(crate) spot: Spot<'d>,
+    pub(crate) lint_node: LintNode<'d>,
     pub(crate) path: &'d str,
-    /// Whether it describes the arguments of a call, and not the output.
+    /// Whether the schema applies to the arguments of a call instead of the output.
     pub(crate) is_of_arguments: bool,
     pub(crate) state: State,
 }
 
-/// What is at the place to which a path leads.
+/// Result of resolving a path.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
-    /// The path itself is empty.
+    /// The path is empty.
     Unnamed,
     Escape(Escape),
     /// A link to a file that the editor does not read.
     Unread,
     NotAFile,
-    /// There is nothing at this path, which is without `.` and `..`.
+    /// No file at this path, which is normalized.
     Missing(String),
     Unreadable(String),
-    /// It does not hold a JSON Schema.
+    /// Not a JSON Schema.
     Invalid(String),
     Valid {
         draft: &'static str,
-        /// The formats that nobody checks.
+        /// Formats that are not checked.
         unchecked: Vec<String>,
     },
 }
 
-/// Where a path leads that no file of the suite has.
+/// A path outside of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     Absolute,
     Above,
 }
 
-/// Returns the `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
-pub(crate) fn of_test<'d>(test: &Spot<'d>, files: &dyn Files) -> Vec<SchemaFile<'d>> {
+/// Returns `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
+pub(crate) fn of_test<'d>(test: &LintNode<'d>, files: &dyn Files) -> Vec<SchemaFile<'d>> {
     let Some(expect) = test.get("expect") else { return Vec::new() };
     let output = expect.find(&["output", "schemaFile"]).filter(|file| file.text() != Some(""));
     let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
     let arguments = calls.iter().filter_map(|call| call.get("argsSchema"));
-    let named = output.map(|spot| (spot, false)).into_iter().chain(arguments.map(|spot| (spot, true)));
+    let named =
+        output.map(|lint_node| (lint_node, false)).into_iter().chain(arguments.map(|lint_node| (lint_node, true)));
     named
-        .filter_map(|(spot, is_of_arguments)| {
-            let path = spot.text()?;
-            Some(SchemaFile { path, is_of_arguments, state: state(path, files), spot })
+        .filter_map(|(lint_node, is_of_arguments)| {
+            let path = lint_node.text()?;
+            Some(SchemaFile { path, is_of_arguments, state: state(path, files), lint_node })
         })
         .collect()
 }
@@ -81,7 +82,7 @@ fn state(path: &str, files: &dyn Files) -> State {
     }
 }
 
-/// Returns the path without `.` and `..`, as text: links are not followed.
+/// Returns the path without `.` and `..`, lexically: links are not followed.
 fn normalize(path: &str) -> Result<String, Escape> {
     if files::is_absolute(path) {
         return Err(Escape::Absolute);
@@ -89,7 +90,7 @@ fn normalize(path: &str) -> Result<String, Escape> {
     files::steps(path).map(|steps| steps.join("/")).ok_or(Escape::Above)
 }
 
-/// Returns what a schema file is. Many tests name the same file, so the last answers are kept.
+/// Checks the content of a schema file. Cached, because many tests name the same file.
 fn examined(content: &Arc<[u8]>) -> State {
     const KEPT: usize = 64;
     thread_local! {

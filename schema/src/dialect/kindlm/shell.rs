@@ -1,20 +1,20 @@
-//! The quotes that are open at a place of a shell command.
+//! Open quotes at a position of a shell command.
 
 use std::collections::VecDeque;
 
-/// How the shell reads a place of a command.
+/// Quoting context of a position in a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quotes {
     None,
     Single,
     Double,
-    /// The text of a here-document, in which values are put.
+    /// Text of a here-document with expansion.
     Here,
-    /// The text of a here-document that is taken verbatim.
+    /// Text of a here-document without expansion.
     Verbatim,
 }
 
-/// Returns the quotes that are open at a byte of a command.
+/// Returns the quotes that are open at an offset of a command.
 pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
     let mut quotes = Quotes::None;
     let mut announced: VecDeque<HereDocument> = VecDeque::new();
@@ -27,7 +27,7 @@ pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
             }
             (Quotes::None, '<') if command[place..].starts_with("<<") => {
                 announced.extend(here_document(&command[place..]));
-                // Of `<<<`, too, nothing is read again.
+                // Skips all of `<<` or `<<<`.
                 let signs = command[place..].len() - command[place..].trim_start_matches('<').len();
                 letters.by_ref().take(signs - 1).for_each(drop);
                 quotes
@@ -41,7 +41,7 @@ pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
                         (if document.indented { line.trim_start_matches('\t') } else { line }) == document.ends_with
                     };
                     if !lines.split_inclusive('\n').any(ends) {
-                        // Nothing ends it: it is a shift of bits, or a mistake.
+                        // Without an end, it is a bit shift, or a mistake.
                         continue;
                     }
                     let text: usize = lines.split_inclusive('\n').take_while(|line| !ends(line)).map(str::len).sum();
@@ -63,11 +63,11 @@ pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
     quotes
 }
 
-/// A here-document that a command announces.
+/// A here-document of a command.
 struct HereDocument {
     ends_with: String,
     quotes: Quotes,
-    /// Whether tabs before its last line do not count.
+    /// Whether leading tabs of its last line are ignored.
     indented: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `{{name}}` in KindLM: the author's variables, and what an HTTP provider puts into its request.
+//! Templates (`{{name}}`) in KindLM: variables of tests, and those in the request of an HTTP provider.
 
 use std::collections::BTreeMap;
 
@@ -38,13 +38,13 @@ pub(crate) const BODY: Filling = Filling {
     unfilled: None,
 };
 
-/// Returns the names that a template takes, in order of appearance, repeated ones included. Names of the environment
-/// (`{{env.X}}`) stay as they are, so they do not count.
+/// Returns the names in a template, in order of appearance, including repetitions. Environment variables
+/// (`{{env.X}}`) are excluded, because they are never replaced.
 pub fn names(template: &str) -> impl Iterator<Item = &str> {
     template::placeholders(template).into_iter().filter(|found| !found.is_reserved()).map(|found| found.name)
 }
 
-/// Fills the placeholders in one pass, without quoting. The error holds the names without a value, once each.
+/// Expands the placeholders in one pass, without quoting. The error lists the distinct names without a value.
 pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
     let mut expanded = String::with_capacity(template.len());
     let mut missing: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! `tests`: what is done, with which values, and what is expected of it.
+//! `tests`: commands or prompts, variables, and expectations.
 
 use std::collections::BTreeMap;
 
@@ -187,7 +187,7 @@ pub struct Turn {
     pub expect: Option<Expect>,
 }
 
-/// Returns a key with nothing, or `null`, after it is a value like any other.
+/// Reads an empty value or `null` as a value, not as a missing key.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,8 +1,8 @@
-//! The tools that a test gives to the model, and the expected calls of others.
+//! Tools that a test gives to the model, and expected calls of other tools.
 
 use std::collections::HashMap;
 
-use crate::{spot::Spot, words::Search};
+use crate::{lint_node::LintNode, words::Search};
 
 use super::expects::{ToolCall, expects, tool_calls};
 
@@ -10,37 +10,37 @@ use super::expects::{ToolCall, expects, tool_calls};
 #[derive(Clone, Debug)]
 pub(crate) struct Tool<'d> {
     pub(crate) name: &'d str,
-    pub(crate) spot: Spot<'d>,
+    pub(crate) lint_node: LintNode<'d>,
 }
 
-/// The tools of a test, and how its expectations name them.
+/// Tools of a test, and the calls that its expectations name.
 #[derive(Debug, Default)]
 pub(crate) struct Tools<'d> {
     pub(crate) tools: Vec<Tool<'d>>,
-    /// The number of the first tool of each name: it answers every call.
+    /// Index of the first tool of each name, which answers every call.
     first: HashMap<&'d str, usize>,
-    /// The expectations about tools that the test does not give.
+    /// Expected calls of tools that the test does not define.
     pub(crate) unknown: Vec<UnknownCall<'d>>,
 }
 
-/// An expectation about a tool that the test does not give.
+/// An expected call of a tool that the test does not define.
 #[derive(Debug)]
 pub(crate) struct UnknownCall<'d> {
     pub(crate) call: ToolCall<'d>,
-    /// The tool that is most likely meant.
+    /// Most similar tool name.
     pub(crate) near: Option<&'d str>,
 }
 
-/// Whether the model is asked: a command brings its own tools, and its own replies.
-pub(crate) fn asks_model(test: &Spot<'_>) -> bool {
+/// Whether the test asks a model: a command has its own tools and replies.
+pub(crate) fn asks_model(test: &LintNode<'_>) -> bool {
     test.get("prompt").is_some() && test.get("command").is_none()
 }
 
 impl<'d> Tools<'d> {
-    /// Reads the tools of a test. Where it gives none, nothing is unknown.
-    pub(crate) fn of(test: &Spot<'d>) -> Tools<'d> {
+    /// Reads the tools of a test. If the test defines none, no call is unknown.
+    pub(crate) fn of(test: &LintNode<'d>) -> Tools<'d> {
         let list = test.get("tools").filter(|tools| asks_model(test) && tools.is_list());
-        let named = |spot: Spot<'d>| Some(Tool { name: spot.get("name")?.text()?, spot });
+        let named = |lint_node: LintNode<'d>| Some(Tool { name: lint_node.get("name")?.text()?, lint_node });
         let tools: Vec<Tool<'d>> =
             list.map(|tools| tools.items()).unwrap_or_default().into_iter().filter_map(named).collect();
         if tools.is_empty() {
@@ -58,12 +58,12 @@ impl<'d> Tools<'d> {
         Tools { tools, first, unknown }
     }
 
-    /// Returns the tool that answers the calls of a name.
+    /// Returns the tool that answers calls with a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool<'d>> {
         self.first.get(name).map(|number| &self.tools[*number])
     }
 
-    /// Returns the tools whose name an earlier one has, with that one.
+    /// Returns the tools with a duplicate name, each with the first tool of that name.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = (&Tool<'d>, &Tool<'d>)> {
         let numbered = self.tools.iter().enumerate();
         numbered.filter_map(|(number, tool)| {

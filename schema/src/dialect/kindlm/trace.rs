@@ -1,4 +1,4 @@
-//! `trace`: how spans of a running system become something that claims can be judged on.
+//! `trace`: how spans of a running system are converted to evidence.
 
 use std::collections::BTreeMap;
 

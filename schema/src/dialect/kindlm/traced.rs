@@ -1,4 +1,4 @@
-//! Spans of a running system as what a test left behind, by the `trace` section: one result that every test is judged by.
+//! Converts spans of a running system to evidence, as defined by the `trace` section: one result for all tests.
 
 use std::{
     borrow::Cow,
@@ -17,31 +17,31 @@ use crate::{
 };
 
 impl Trace {
-    /// Reads the section of a suite, as far as it can be read.
+    /// Reads the valid parts of the section of a suite.
     pub fn of(document: &Document) -> Trace {
         let section = document.root().and_then(|root| root.get("trace"));
         let value = section.and_then(|section| section.to_checked_value(usize::MAX).ok());
         value.and_then(|value| crate::dialect::lenient::lenient(&value)).unwrap_or_default()
     }
 
-    /// Returns the port on which traces are received.
+    /// Returns the port for receiving traces.
     pub fn port(&self) -> u16 {
         self.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(Trace::PORT)
     }
 
-    /// Returns how many milliseconds to wait for a trace.
+    /// Returns the number of milliseconds to wait for a trace.
     pub fn timeout_ms(&self) -> u64 {
         self.timeout_ms.unwrap_or(Trace::TIMEOUT_MS)
     }
 
-    /// `port` when the key is absent.
+    /// Default of `port`.
     pub const PORT: u16 = 4318;
-    /// `timeoutMs` when the key is absent.
+    /// Default of `timeoutMs`.
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
-    /// Makes one result of all spans that count. `None`: none does.
+    /// Converts all matching spans to one result. `None` if no span matches.
     ///
-    /// It has the form of a command that reports its calls, so masking and judging know it.
+    /// It has the form of a command that reports its calls, so that it can be masked and judged.
     pub fn evidence(&self, spans: &[Exported], logs: &[LogEvent]) -> Option<Evidence> {
         let filter = self.span_filter.clone().unwrap_or_default();
         let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
@@ -81,7 +81,7 @@ fn took_ms(exported: &Exported) -> Option<f64> {
     (ended >= began && began > 0).then(|| (ended - began) as f64 / 1_000_000.0)
 }
 
-/// Returns the sum of the outermost spans.
+/// Returns the total duration of the outermost spans.
 fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     let known: HashSet<(&[u8], &[u8])> = spans.iter().map(|it| (&*it.span.trace_id, &*it.span.span_id)).collect();
     let is_outermost = |it: &&&Exported| !known.contains(&(&*it.span.trace_id, &*it.span.parent_span_id));
@@ -89,7 +89,7 @@ fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     (!took.is_empty()).then(|| took.iter().sum())
 }
 
-/// Returns what was said and called, as a command reports it.
+/// Returns the texts and calls, in the form in which a command reports them.
 fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogEvent>>) -> String {
     let mut text = String::new();
     let mut calls: Vec<ToolUse> = Vec::new();
@@ -97,7 +97,7 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
     for exported in spans {
         let own = &exported.span;
         let of_span = records.get(&(&*own.trace_id, &*own.span_id)).map(Vec::as_slice).unwrap_or_default();
-        // Only what asks a model answers: what holds others repeats their text.
+        // Only model calls have an answer: enclosing spans repeat their text.
         let said = || if asks_model(exported) { said(exported, of_span) } else { Said::default() };
         let mut told = match &mapping.output_text_attr {
             Some(key) => (exported.attributes().text(key).map(str::to_owned), Vec::new()),
@@ -116,7 +116,7 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
         asked.append(&mut told.1);
         calls.extend(ToolUse::of(exported));
     }
-    // Without spans of the calls, what the models asked for is all that is known of them.
+    // Without spans of the calls, only the calls that the models requested are known.
     for call in if calls.is_empty() { asked } else { calls } {
         let id = call.id.map_or(Cow::Borrowed(""), |id| format!("\"id\":{},", json!(id)).into());
         let (name, arguments) = (json!(call.name), call.arguments);
@@ -142,6 +142,6 @@ fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
 }
 
 impl SpanMapping {
-    /// `outputTextAttr` when the key is absent.
+    /// Default of `outputTextAttr`.
     pub(crate) const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
 }

@@ -1,4 +1,4 @@
-//! The variables of a test, and the placeholders of its command or its prompt that they fill.
+//! Variables of a test, and the placeholders of its command or prompt.
 
 use std::{
     cell::OnceCell,
@@ -9,8 +9,8 @@ use std::{
 use crate::{
     edit,
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::Edit,
-    spot::Spot,
     template::{Placeholder, is_variable_name, placeholders},
     validate::{Definition, line_in_order},
     words::Search,
@@ -18,63 +18,63 @@ use crate::{
 
 use super::facts::{About, Named, Placed, PlacedTest, PromptFacts, SuiteFacts};
 
-/// Maximum number of placeholders of a text that are looked at one by one: each time all of the text is read.
+/// Maximum number of placeholders of a text to check individually: each check reads the whole text.
 pub(crate) const MAX_PLACEHOLDERS: usize = 512;
 
-/// The command of a test, with its placeholders and the variables for them.
+/// Command of a test, with its placeholders and variables.
 #[derive(Debug)]
 pub(crate) struct Command<'d> {
-    pub(crate) spot: Spot<'d>,
+    pub(crate) lint_node: LintNode<'d>,
     pub(crate) template: &'d str,
     pub(crate) placeholders: Vec<Placeholder<'d>>,
-    /// The variables of the test.
-    pub(crate) vars: Vec<(String, Spot<'d>)>,
-    /// The placeholders without a value, the first one of each name.
+    /// Variables of the test.
+    pub(crate) vars: Vec<(String, LintNode<'d>)>,
+    /// Placeholders without a value, only the first one of each name.
     pub(crate) missing: Vec<Missing>,
-    /// The variables that the command does not use.
+    /// Variables that the command does not use.
     pub(crate) idle: Vec<Idle>,
-    /// Where the placeholders are, once that is of interest.
+    /// Ranges of the placeholders, computed on first use.
     places: OnceCell<HashMap<String, Range<usize>>>,
 }
 
 /// A placeholder of a command without a value.
 #[derive(Debug)]
 pub(crate) struct Missing {
-    /// Its number among the placeholders.
+    /// Index of the placeholder.
     pub(crate) number: usize,
-    /// The variable that is most likely meant.
+    /// Most similar variable.
     pub(crate) near: Option<String>,
 }
 
 /// A variable that the command does not use.
 #[derive(Debug)]
 pub(crate) struct Idle {
-    /// Its number among the variables.
+    /// Index of the variable.
     pub(crate) number: usize,
     pub(crate) reason: Reason,
 }
 
-/// Why a command does not use a variable.
+/// Reason why a command does not use a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// There are spaces around its name in the placeholder.
+    /// The placeholder has spaces around the name.
     Spaced,
-    /// No placeholder can have its name.
+    /// The name is not valid in a placeholder.
     Unnameable,
-    /// No placeholder has its name.
+    /// No placeholder has the name.
     Unnamed,
 }
 
 /// Returns the variables of a test.
-pub(crate) fn vars<'d>(test: &Spot<'d>) -> Vec<(String, Spot<'d>)> {
-    test.get("vars").filter(Spot::is_mapping).map(|vars| vars.entries()).unwrap_or_default()
+pub(crate) fn vars<'d>(test: &LintNode<'d>) -> Vec<(String, LintNode<'d>)> {
+    test.get("vars").filter(LintNode::is_mapping).map(|vars| vars.entries()).unwrap_or_default()
 }
 
 impl<'d> Command<'d> {
-    /// Reads the command of a test. `None` where it has none.
-    pub(crate) fn of(test: &Spot<'d>) -> Option<Command<'d>> {
-        let spot = test.get("command")?;
-        let template = spot.text()?;
+    /// Reads the command of a test. `None` if it has none.
+    pub(crate) fn of(test: &LintNode<'d>) -> Option<Command<'d>> {
+        let lint_node = test.get("command")?;
+        let template = lint_node.text()?;
         let placeholders = placeholders(template);
         let vars = vars(test);
         let used: HashSet<&str> = placeholders.iter().map(|placeholder| placeholder.name).collect();
@@ -108,23 +108,23 @@ impl<'d> Command<'d> {
         };
         let idle = vars.iter().enumerate().filter(|(_, (name, _))| is_idle(name));
         let idle = idle.map(|(number, (name, _))| Idle { number, reason: reason(name) }).collect();
-        Some(Command { spot, template, placeholders, vars, missing, idle, places: OnceCell::new() })
+        Some(Command { lint_node, template, placeholders, vars, missing, idle, places: OnceCell::new() })
     }
 
-    /// Returns the bytes of a placeholder.
+    /// Returns the range of a placeholder.
     pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
-        let places = self.places.get_or_init(|| self.spot.placeholder_places());
+        let places = self.places.get_or_init(|| self.lint_node.placeholder_places());
         let place = self.placeholders.get(number).and_then(|placeholder| places.get(placeholder.text));
-        place.cloned().unwrap_or_else(|| self.spot.head_or_line())
+        place.cloned().unwrap_or_else(|| self.lint_node.head_or_line())
     }
 
-    /// Returns the values by name: of a name that is there twice the first one.
-    pub(crate) fn values(&self) -> HashMap<&str, &Spot<'d>> {
+    /// Returns the values by name; for duplicate names, the first one.
+    pub(crate) fn values(&self) -> HashMap<&str, &LintNode<'d>> {
         self.vars.iter().rev().map(|(name, var)| (name.as_str(), var)).collect()
     }
 
-    /// Returns the variables that the command does not use for one reason.
-    pub(crate) fn idle_as(&self, reason: Reason) -> impl Iterator<Item = (&str, &Spot<'d>)> {
+    /// Returns the variables that the command does not use for a certain reason.
+    pub(crate) fn idle_as(&self, reason: Reason) -> impl Iterator<Item = (&str, &LintNode<'d>)> {
         let idle = self.idle.iter().filter(move |idle| idle.reason == reason);
         idle.map(|idle| &self.vars[idle.number]).map(|(name, var)| (name.as_str(), var))
     }
@@ -136,15 +136,15 @@ fn names_in_spaces(template: &str) -> HashSet<&str> {
     rests.map_while(|rest| rest.find(" }}").map(|end| &rest[..end])).collect()
 }
 
-/// A prompt that a test sends, and whose placeholders and the test's variables do not match.
+/// A prompt of a test whose placeholders do not match the test's variables.
 #[derive(Debug)]
 pub(crate) struct Sent<'f> {
     test: PlacedTest<'f>,
-    /// The name of the prompt in the test.
+    /// Reference to the prompt in the test.
     pub(crate) prompt: &'f Named,
-    /// The placeholders without a value, with the variable that is most likely meant.
+    /// Placeholders without a value, each with the most similar variable.
     pub(crate) missing: Vec<(&'f Named, Option<&'f Named>)>,
-    /// The variables that the prompt does not use.
+    /// Variables that the prompt does not use.
     pub(crate) unused: Vec<&'f Named>,
 }
 
@@ -155,10 +155,10 @@ impl<'f> Sent<'f> {
     }
 }
 
-/// Returns the prompts that tests send, where something is amiss.
+/// Returns the prompts of tests that have mismatches.
 pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
     let mut search = Search::default();
-    // Of a name that is given twice the first counts.
+    // For duplicate names, the first one counts.
     let prompts: HashMap<&str, &PromptFacts> =
         suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
     let mut all = Vec::new();
@@ -168,7 +168,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
         let vars = &test.facts.vars;
         let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
         let given: HashSet<&str> = vars.iter().map(|var| var.name.as_str()).collect();
-        // What may be a misspelt one.
+        // Variables that could be misspelt.
         let spare: Vec<&Named> =
             vars.iter().filter(|var| !used.contains(var.name.as_str())).take(MAX_PLACEHOLDERS).collect();
         let mut meant: HashSet<&str> = HashSet::new();
@@ -193,7 +193,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
 }
 
 /// Returns the edits that add a variable to a test.
-pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Vec<Edit>> {
+pub(crate) fn addition(test: &LintNode<'_>, name: &str) -> Option<Vec<Edit>> {
     let line = format!("{name}: \"\"");
     match test.get("vars") {
         Some(vars) if vars.is_mapping() => edit::entry_at_front(vars.node, &line),

@@ -1,4 +1,4 @@
-//! Lists made of something else, and taken apart.
+//! Conversions to and from lists.
 
 use super::*;
 

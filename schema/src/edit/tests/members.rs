@@ -1,4 +1,4 @@
-//! Entries and items that come, go, and become comments.
+//! Insertion, removal and commenting out of entries and items.
 
 use super::*;
 use crate::document::Pointer;
@@ -99,7 +99,7 @@ fn entry_or_item_becomes_a_comment() {
     check("l:\n- x\n# of y\n- y\n", comment("/l/0"), Some("l:\n# - x\n# of y\n- y\n"));
     check("a: one\n  two\nb: 1", comment("/a"), Some("# a: one\n#   two\nb: 1"));
     check("a: 1\nb: [x,\n  y]\n", comment("/b"), Some("a: 1\n# b: [x,\n#   y]\n"));
-    // The only one, brackets, a name that is used elsewhere.
+    // The only entry, flow style, an anchored value that is used elsewhere.
     check("a: {x: 1}\n", comment("/a"), None);
     check("a: {x: 1, y: 2}\n", comment("/a/x"), None);
     check("a: [x, y]\n", comment("/a/1"), None);

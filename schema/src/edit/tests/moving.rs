@@ -1,4 +1,4 @@
-//! Entries that move.
+//! Moved entries.
 
 use super::*;
 use crate::document::Pointer;

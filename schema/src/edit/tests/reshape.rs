@@ -1,4 +1,4 @@
-//! Entries and lists that are written another way.
+//! Changed forms of entries and lists.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Plain scalars of ClawSpec's files that mean something else than they seem to, where any value may be.
+//! Plain scalars of ClawSpec files with an unexpected meaning, at places where any value is allowed.
 
 use crate::{
     check::time,
@@ -6,15 +6,15 @@ use crate::{
     document::{Pointer, Scalar, Style, is_ambiguous},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     template::trimmed_placeholders,
 };
 
-/// A scalar that YAML 1.1 reads as something else than YAML 1.2.
+/// A scalar that YAML 1.1 reads differently than YAML 1.2.
 #[derive(Debug)]
 struct Yaml11(String);
 
-/// Text where a switch is on or off.
+/// A string where a boolean is expected.
 #[derive(Debug)]
 struct AlwaysTrue;
 
@@ -22,8 +22,8 @@ struct AlwaysTrue;
 #[derive(Debug)]
 struct NoOffset;
 
-/// Looks at the values that an assertion expects in a state file, and at the time that it compares with.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the expected values of a state file, and the time that an assertion compares with.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
         walk(&member, &member.at, report);
     }
@@ -35,8 +35,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the data that goes along with a call.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Checks the parameters of an action.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     if let Some(params) = scenario.find(&["when", "params"]) {
         walk(&params, &params.at, report);
     }
@@ -45,24 +45,24 @@ pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the scalars of a value. What cannot be at its place at all is another mistake.
-fn walk(spot: &Spot<'_>, whole: &Pointer, report: &mut Report) {
-    if spot.node.alias().is_some() {
+/// Checks the scalars of a value. A value that is not valid at its place is reported separately.
+fn walk(lint_node: &LintNode<'_>, whole: &Pointer, report: &mut Report) {
+    if lint_node.node.alias().is_some() {
         return;
     }
-    if let Some(text) = spot.node.text() {
-        if spot.node.style() == Some(Style::Plain) && is_ambiguous(text) && meaning(spot).is_some() {
-            report.push(spot.finding(Yaml11(text.to_owned())).unless_wrong(whole.clone()));
+    if let Some(text) = lint_node.node.text() {
+        if lint_node.node.style() == Some(Style::Plain) && is_ambiguous(text) && meaning(lint_node).is_some() {
+            report.push(lint_node.finding(Yaml11(text.to_owned())).unless_wrong(whole.clone()));
         }
         return;
     }
-    spot.items().iter().for_each(|item| walk(item, whole, report));
-    spot.entries().iter().for_each(|(_, member)| walk(member, whole, report));
+    lint_node.items().iter().for_each(|item| walk(item, whole, report));
+    lint_node.entries().iter().for_each(|(_, member)| walk(member, whole, report));
 }
 
-/// Returns what a scalar is.
-fn meaning(spot: &Spot<'_>) -> Option<String> {
-    match spot.node.scalar() {
+/// Returns the meaning of a scalar in words.
+fn meaning(lint_node: &LintNode<'_>) -> Option<String> {
+    match lint_node.node.scalar() {
         Some(Scalar::Bool(value)) => Some(format!("`{value}`")),
         Some(Scalar::Int(value)) => Some(format!("the number {value}")),
         Some(Scalar::Float(value)) => Some(format!("the number {value}")),
@@ -76,11 +76,11 @@ impl Rule for Yaml11 {
     const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let spot = site.spot();
-        let meaning = spot.as_ref().and_then(meaning).unwrap_or_default();
+        let lint_node = site.lint_node();
+        let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
         let help = format!("write `{quoted}` to make it a string");
-        let edits = spot.and_then(|spot| spot.replaced(quoted));
+        let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted));
         Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0))
             .remedy(help, Fix::suggestion, edits)
     }

@@ -1,4 +1,4 @@
-//! Texts that YAML ends at a ` #` which their author most likely meant: `- order #5`.
+//! Strings that YAML truncates at a ` #` that is most likely part of them: `- order #5`.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use crate::{
     problem::{Code, Fix, Severity},
 };
 
-/// Maximum number of places of a file that are looked at.
+/// Maximum number of places to check per file.
 const MAX_PLACES: usize = 256;
 
-/// A text without quotes that a number sign cuts off.
+/// A string without quotes that a number sign truncates.
 #[derive(Debug)]
 struct CutText {
-    /// What is after it.
+    /// Text after it.
     behind: String,
-    /// From the beginning of the text to the end of its line.
+    /// Range from the start of the string to the end of its line.
     whole: Range<usize>,
 }
 
-/// Finds the texts without quotes that a number sign cuts off.
+/// Reports strings without quotes that a number sign truncates.
 pub(crate) fn check(document: &Document, report: &mut Report) {
     let text = document.text();
     for at in number_signs(document).take(MAX_PLACES) {
@@ -58,7 +58,7 @@ impl Rule for CutText {
     }
 }
 
-/// Returns where a single blank is between a word and `#` with a number: `order #5`.
+/// Returns the offsets of single spaces between a word and `#` with a number: `order #5`.
 fn number_signs(document: &Document) -> impl Iterator<Item = usize> {
     let text = document.text();
     let byte = |at: usize| (at < text.len_bytes()).then(|| text.byte(at));

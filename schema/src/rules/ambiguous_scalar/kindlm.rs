@@ -4,15 +4,15 @@ use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// `-0`.
 #[derive(Debug)]
 struct NegativeZero;
 
-/// The arguments of the calls that a test expects.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks the arguments of expected calls.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     for call in expects(test).iter().flat_map(tool_calls).filter(|call| !call.is_forbidden) {
         for (_, arg) in call.call.get("argsMatch").map(|args| args.entries()).unwrap_or_default() {
             let is_negative = arg.node.text().is_some_and(|text| text.starts_with('-'));
@@ -27,7 +27,7 @@ impl Rule for NegativeZero {
     const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let edits = site.spot().and_then(|spot| spot.replaced("0"));
+        let edits = site.lint_node().and_then(|lint_node| lint_node.replaced("0"));
         Words::new("`-0` is not equal to `0` here")
             .fix(edits.map(|edits| Fix::guess("write `0`", edits)))
             .help("write `0`")

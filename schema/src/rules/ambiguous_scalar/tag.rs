@@ -1,27 +1,27 @@
-//! Words that begin with `!`: such a word is a tag, and no part of the text after it.
+//! Words that begin with `!`: such a word is a tag, not part of the string after it.
 
 use crate::{
     document::Style,
     edit,
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A tag that was meant as the first word of a text.
+/// A tag that was meant as the first word of a string.
 #[derive(Debug)]
 struct Tag {
     tag: String,
-    /// Where the text begins and ends with it.
+    /// Range of the string with the tag.
     whole: std::ops::Range<usize>,
 }
 
-/// Looks at the tag of a text. One that another rule rejects, or a text that is of no type as it is, is one mistake.
-pub(crate) fn check(spot: &Spot<'_>, report: &mut Report) {
-    let node = spot.node;
+/// Checks the tag of a string. A tag that another rule rejects, and a string with an invalid type, are reported once.
+pub(crate) fn check(lint_node: &LintNode<'_>, report: &mut Report) {
+    let node = lint_node.node;
     let is_own_tag = |tag: &&str| tag.len() > 1 && tag.starts_with('!') && !tag.starts_with("!!");
     let Some(tag) = node.tag().filter(is_own_tag) else { return };
-    if node.style() != Some(Style::Plain) || !spot.is_own() {
+    if node.style() != Some(Style::Plain) || !lint_node.is_own() {
         return;
     }
     let document = node.document().text();
@@ -30,7 +30,7 @@ pub(crate) fn check(spot: &Spot<'_>, report: &mut Report) {
     let before = document.get_byte_slice(line..own.start).map(String::from).unwrap_or_default();
     let Some(start) = before.trim_end().strip_suffix(tag).map(|before| line + before.len()) else { return };
     let rule = Tag { tag: tag.to_owned(), whole: start..own.end };
-    report.push(Finding::new(rule, spot.at.clone(), start..start + tag.len()).unless_wrong(spot.at.clone()));
+    report.push(Finding::new(rule, lint_node.at.clone(), start..start + tag.len()).unless_wrong(lint_node.at.clone()));
 }
 
 impl Rule for Tag {
@@ -40,7 +40,7 @@ impl Rule for Tag {
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` is a tag, not part of the string", self.tag));
         match site.node().and_then(|text| edit::quote_with(text, &self.whole)) {
-            Some((quoted, edits)) => words.mend(Some(Fix::guess(format!("write `{quoted}`"), edits))),
+            Some((quoted, edits)) => words.fix_with_help(Some(Fix::guess(format!("write `{quoted}`"), edits))),
             None => words.help("put the string in quotes"),
         }
     }

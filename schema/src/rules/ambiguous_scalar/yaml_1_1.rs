@@ -1,4 +1,4 @@
-//! Words without quotes that readers of YAML 1.1 take for something else than a text.
+//! Words without quotes that YAML 1.1 does not read as strings.
 
 use crate::{
     dialect::Format,
@@ -10,13 +10,13 @@ use crate::{
     walk::Value,
 };
 
-/// A text such as `yes`.
+/// A string such as `yes`.
 #[derive(Debug)]
 struct Ambiguous {
     text: String,
 }
 
-/// Looks at a value of a format whose tool does not read YAML 1.1 itself.
+/// Checks a value of a format whose tool does not read YAML 1.1.
 pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, report: &mut Report) {
     let node = value.node;
     let Some(text) = node.text().filter(|text| may_differ(text)) else { return };
@@ -26,12 +26,12 @@ pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, report: &mut Rep
         && format.scalar_rules() != ScalarRules::Yaml11
         && value.shape().is_some_and(|shape| shape.kind() == Type::Text)
     {
-        let spot = value.spot();
-        report.push(Finding::new(Ambiguous { text: text.to_owned() }, spot.at, node.own_range()));
+        let lint_node = value.lint_node();
+        report.push(Finding::new(Ambiguous { text: text.to_owned() }, lint_node.at, node.own_range()));
     }
 }
 
-/// Whether it is worth asking: most texts begin with a letter that no number or boolean begins with.
+/// Whether a check is necessary: most strings begin with a letter with which no number or boolean begins.
 fn may_differ(text: &str) -> bool {
     text.len() <= 32
         && text.bytes().next().is_some_and(|first| {

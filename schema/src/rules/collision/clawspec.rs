@@ -4,18 +4,18 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A name that the reports of runs are called by, and not counted by.
+/// A name of reports that differs from the directory by which ClawSpec numbers them.
 #[derive(Debug)]
 struct ReportName {
     written: String,
     directory: String,
 }
 
-/// Looks at the name of a pipeline.
-pub(crate) fn check_pipeline(root: &Spot<'_>, report: &mut Report) {
+/// Checks the name of a pipeline.
+pub(crate) fn check_pipeline(root: &LintNode<'_>, report: &mut Report) {
     let (Some(name), Some(path)) = (root.find(&["pipeline", "name"]), root.find(&["pipeline", "skill_path"])) else {
         return;
     };
@@ -27,7 +27,7 @@ pub(crate) fn check_pipeline(root: &Spot<'_>, report: &mut Report) {
     report.push(name.finding(ReportName { written: written.to_owned(), directory: directory.to_owned() }));
 }
 
-/// A name as it is in the names of reports.
+/// Returns a name as it appears in the names of reports.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_lowercase()

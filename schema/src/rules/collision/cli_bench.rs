@@ -1,4 +1,4 @@
-//! What is in a suite of cli-bench twice: models, modes, files of tasks, and assertions.
+//! Duplicates in a cli-bench suite: models, modes, task files, and assertions.
 
 use std::collections::HashMap;
 
@@ -11,31 +11,31 @@ use crate::{
     edit,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
-/// A mode that is there twice.
+/// A duplicate mode.
 #[derive(Debug)]
 struct RepeatedMode(String);
 
-/// A model that is there twice.
+/// A duplicate model.
 #[derive(Debug)]
 struct RepeatedModel(String);
 
-/// A file of tasks to which two items lead.
+/// A task file of two items.
 #[derive(Debug)]
 struct RepeatedFile(String);
 
-/// An assertion that is there twice.
+/// A duplicate assertion.
 #[derive(Debug)]
 struct RepeatedAssertion {
-    /// The item that it repeats.
+    /// Item that it duplicates.
     first: Pointer,
 }
 
-/// Looks at the models and modes of a suite.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the models and modes of a suite.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let repeated = |key: &str| root.get(key).into_iter().flat_map(|list| repetitions(&list));
     for (name, mode, first) in repeated("help_modes") {
         report.push(mode.finding(RepeatedMode(name.to_owned())).with("first here", &first));
@@ -45,9 +45,9 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns the texts of a list that are there before, each with its first place.
-fn repetitions<'d>(list: &Spot<'d>) -> Vec<(&'d str, Spot<'d>, Spot<'d>)> {
-    let mut seen: HashMap<&str, Spot<'d>> = HashMap::new();
+/// Returns the duplicate strings of a list, each with its first occurrence.
+fn repetitions<'d>(list: &LintNode<'d>) -> Vec<(&'d str, LintNode<'d>, LintNode<'d>)> {
+    let mut seen: HashMap<&str, LintNode<'d>> = HashMap::new();
     let mut repeated = Vec::new();
     for (text, item) in list.texts() {
         match seen.get(text) {
@@ -58,7 +58,7 @@ fn repetitions<'d>(list: &Spot<'d>) -> Vec<(&'d str, Spot<'d>, Spot<'d>)> {
     repeated
 }
 
-/// Looks for files to which several items lead.
+/// Reports task files of several items.
 pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
     let mut seen: HashMap<&str, (usize, &Named)> = HashMap::new();
     for (index, facts) in items.about(About::Files) {
@@ -76,12 +76,12 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
     }
 }
 
-/// Looks for assertions that are in a list twice.
+/// Reports duplicate assertions in a list.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     let items = &asserted.items;
     let mut seen: HashMap<String, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        // A command that is run again may find something else.
+        // A command may have another result if it runs again.
         if !item.is_mapping() || item.get("verify").is_some() || is_damaged(item.node) {
             continue;
         }
@@ -99,7 +99,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     }
 }
 
-/// Writes down what an assertion says, for comparison. `None` where a part of it says nothing: it is empty, or an alias.
+/// Appends the content of an assertion, for comparison. `None` if part of it is empty or an alias.
 fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     if node.alias().is_some() || node.resolved().is_through_alias() {
         return None;
@@ -108,7 +108,7 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
         Shape::Scalar => {
             let text = match node.as_str() {
                 Some(text) => format!("{text:?}"),
-                // `1` and `1.0` may be meant as texts.
+                // `1` and `1.0` may be meant as strings.
                 None => String::from(node.document().text().get_byte_slice(node.own_range())?),
             };
             let is_something = !node.is_null() && node.text().is_some_and(|text| !text.trim().is_empty());
@@ -129,8 +129,8 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     }
 }
 
-/// Returns the fix that removes the item that repeats another one. Unless `is_sure`, or where a comment goes along, a
-/// person decides.
+/// Returns the fix that removes a duplicate item. It is not safe unless `is_sure`, or if it would remove a
+/// comment.
 fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
     let index = site.at.last_step()?.index()?;
     let edits = edit::remove_item(site.parent()?, index)?;
@@ -174,7 +174,7 @@ impl Rule for RepeatedAssertion {
     const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        // The mistake in a line may be what makes it different from the other.
+        // A mistake in the item may be its only difference from the other.
         let is_sure = !site.has_others_in(site.at) && !site.has_others_in(&self.first);
         Words::new("duplicate assertion").help("remove it").fix(removed(site, is_sure))
     }

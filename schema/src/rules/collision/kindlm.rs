@@ -1,4 +1,4 @@
-//! Expectations and names of KindLM that repeat each other.
+//! Expectations and names of KindLM that duplicate each other.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,24 @@ use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// The second of two that say the same.
+/// The second of two equal items.
 #[derive(Debug)]
 enum Collision {
-    /// A text that is in its list before.
+    /// A duplicate string in a list.
     Item(String),
-    /// A model that the test names before.
+    /// A duplicate model of the test.
     Model(String),
-    /// A call that is expected before, without arguments.
+    /// A duplicate call without arguments.
     Call(String),
-    /// A position at which another call is expected, or the same one.
+    /// A position at which two calls are expected.
     Order { position: f64, first: String, second: String },
 }
 
-/// The models and the expectations of a test.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks the models and the expectations of a test.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     if let Some(models) = test.get("models") {
         check_texts(&models, str::to_owned, Collision::Model, report);
     }
@@ -42,27 +42,27 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns a text that is in a list twice. Two are the same when `form` makes the same of them.
+/// Reports duplicate strings in a list. Two strings are equal if `form` returns the same for them.
 fn check_texts(
-    list: &Spot<'_>,
+    list: &LintNode<'_>,
     form: impl Fn(&str) -> String,
     rule: impl Fn(String) -> Collision,
     report: &mut Report,
 ) {
-    let mut seen: HashMap<String, Spot<'_>> = HashMap::new();
-    for (text, spot) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
+    let mut seen: HashMap<String, LintNode<'_>> = HashMap::new();
+    for (text, lint_node) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
         if let Some(first) = seen.get(&form(text)) {
-            report.push(spot.finding(rule(text.to_owned())).with("first here", first));
+            report.push(lint_node.finding(rule(text.to_owned())).with("first here", first));
         } else {
-            seen.insert(form(text), spot);
+            seen.insert(form(text), lint_node);
         }
     }
 }
 
-fn check_tool_calls(expect: &Spot<'_>, report: &mut Report) {
+fn check_tool_calls(expect: &LintNode<'_>, report: &mut Report) {
     const FIRST: &str = "first expected here";
-    let mut positions: HashMap<u64, (&str, Spot<'_>)> = HashMap::new();
-    let mut bare: HashMap<&str, Spot<'_>> = HashMap::new();
+    let mut positions: HashMap<u64, (&str, LintNode<'_>)> = HashMap::new();
+    let mut bare: HashMap<&str, LintNode<'_>> = HashMap::new();
     for call in tool_calls(expect).into_iter().filter(|call| !call.is_forbidden) {
         let name = call.name;
         if let Some(order) = call.call.get("order")

@@ -1,26 +1,26 @@
-//! Answers, scores and runs of scripts that an earlier one replaces: the first that fits is played.
+//! Answers, scores and runs of scripts that an earlier one replaces: the first match is played.
 
 use serde_json::Value;
 
 use crate::{
     finding::{Relation, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
-/// Something that is never played.
+/// An item that is never played.
 #[derive(Debug)]
 enum NeverPlayed {
-    /// An answer, or a score, for the questions that hold a text.
+    /// An answer or a score for questions that contain a string.
     Asked { what: &'static str, earlier: String, is_same: bool },
     /// A run of a scripted gateway.
     Run,
 }
 
-/// Looks at the answers of a script.
-pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
-    let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
+/// Checks the answers of a script.
+pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
+    let mut seen: Vec<(&str, LintNode<'_>)> = Vec::new();
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
         let Some(asked) = answer.get("asked") else { continue };
         let Some(text) = asked.text().filter(|text| !text.is_empty()) else { continue };
@@ -32,24 +32,24 @@ pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the scores of a scripted gateway. One without `asked` is for every question.
-pub(crate) fn check_scores(scores: &Spot<'_>, report: &mut Report) {
-    let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
+/// Checks the scores of a scripted gateway. A score without `asked` applies to every question.
+pub(crate) fn check_scores(scores: &LintNode<'_>, report: &mut Report) {
+    let mut seen: Vec<(&str, LintNode<'_>)> = Vec::new();
     for score in scores.items().into_iter().filter(|score| score.is_mapping() && !is_damaged(score.node)) {
         let asked = score.get("asked");
-        let Some(text) = asked.as_ref().map_or(Some(""), Spot::text) else { continue };
-        let spot = asked.unwrap_or(score);
+        let Some(text) = asked.as_ref().map_or(Some(""), LintNode::text) else { continue };
+        let lint_node = asked.unwrap_or(score);
         if let Some((earlier, first)) = seen.iter().find(|(earlier, _)| text.contains(earlier)) {
-            let finding = spot.head_finding(NeverPlayed::asked("score", earlier, text));
+            let finding = lint_node.head_finding(NeverPlayed::asked("score", earlier, text));
             report.push(finding.related(EARLIER, first.at.clone(), first.head()));
         }
-        seen.push((text, spot));
+        seen.push((text, lint_node));
     }
 }
 
-/// Looks at the conditions of the runs of a scripted gateway.
-pub(crate) fn check_runs(runs: &[Spot<'_>], report: &mut Report) {
-    let conditions: Vec<(Spot<'_>, Conditions<'_>)> = runs
+/// Checks the conditions of the runs of a scripted gateway.
+pub(crate) fn check_runs(runs: &[LintNode<'_>], report: &mut Report) {
+    let conditions: Vec<(LintNode<'_>, Conditions<'_>)> = runs
         .iter()
         .filter_map(|run| {
             let when = run.get("when").filter(|when| when.is_mapping() && !is_damaged(when.node))?;
@@ -66,7 +66,7 @@ pub(crate) fn check_runs(runs: &[Spot<'_>], report: &mut Report) {
 
 const EARLIER: Relation = Relation::Labelled("the earlier one");
 
-/// The conditions of a run, as they are written.
+/// Conditions of a run, as written.
 struct Conditions<'d> {
     skill: Option<&'d str>,
     agent: Option<&'d str>,
@@ -75,10 +75,10 @@ struct Conditions<'d> {
 }
 
 impl<'d> Conditions<'d> {
-    /// `None` where they cannot be compared.
-    fn of(when: &Spot<'d>) -> Option<Conditions<'d>> {
+    /// Returns the conditions; `None` if they cannot be compared.
+    fn of(when: &LintNode<'d>) -> Option<Conditions<'d>> {
         let text = |key: &str| match when.get(key) {
-            Some(spot) => spot.text().map(Some),
+            Some(lint_node) => lint_node.text().map(Some),
             None => Some(None),
         };
         let params = when.get("params").map(|params| params.entries()).unwrap_or_default();
@@ -92,7 +92,7 @@ impl<'d> Conditions<'d> {
         (conditions.skill.is_some() != conditions.agent.is_some()).then_some(conditions)
     }
 
-    /// Whether these hold wherever the others do.
+    /// Whether these conditions hold whenever the others do.
     fn holds_with(&self, others: &Conditions<'_>) -> bool {
         let has = |(name, value): &(String, Value)| others.params.iter().any(|(key, it)| key == name && it == value);
         self.skill == others.skill

@@ -1,4 +1,4 @@
-//! Keys of an assertion of ClawSpec of which one is ignored.
+//! Keys of a ClawSpec assertion of which one is ignored.
 
 use crate::{
     finding::{Explanation, Finding, Site, Words},
@@ -9,11 +9,11 @@ use crate::{
 /// Both keys of `model_used`.
 #[derive(Debug)]
 struct TwoModels {
-    /// The one that is ignored.
+    /// The ignored key.
     ignored: String,
 }
 
-/// Says of keys that exclude each other which of them is ignored.
+/// Explains which of several exclusive keys is ignored.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::ConflictingFields {
         return finding;

@@ -1,4 +1,4 @@
-//! Statements of ClawSpec's files that cannot hold together.
+//! Contradictions in ClawSpec files.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     dialect::clawspec::{
-        agents::{self, Standing},
+        agents::{self, AgentLookup},
         facts::Items,
         stage_contracts::{Lead, NamedContract},
     },
@@ -14,12 +14,12 @@ use crate::{
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, OtherFile},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 pub(crate) mod impossible;
 
-/// A lower measure that is greater than a higher one.
+/// A lower percentile that is greater than a higher one.
 #[derive(Debug)]
 struct Measures {
     metric: String,
@@ -34,7 +34,7 @@ struct OtherAgent {
     contract: String,
 }
 
-/// Another value of a place of which there is only one.
+/// A second value for something that has only one.
 #[derive(Debug)]
 struct OtherValue(String);
 
@@ -42,19 +42,19 @@ struct OtherValue(String);
 #[derive(Debug)]
 struct Opposite(String);
 
-/// A tool that must be called and is not allowed.
+/// A tool that must be called but is not allowed.
 #[derive(Debug)]
 struct NotAllowed(String);
 
-/// Looks at the measures of a baseline.
-pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+/// Checks the metrics of a baseline.
+pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
     const ORDER: [&str; 4] = ["min", "p50", "p95", "max"];
     for (metric, distribution) in baseline.get("metrics").map(|it| it.entries()).unwrap_or_default() {
         let value = |key: &&'static str| {
             let place = distribution.get(key)?;
             Some((*key, place.number()?, place))
         };
-        let values: Vec<(&'static str, f64, Spot<'_>)> = ORDER.iter().filter_map(value).collect();
+        let values: Vec<(&'static str, f64, LintNode<'_>)> = ORDER.iter().filter_map(value).collect();
         for pair in values.windows(2) {
             if let [(low, less, place), (high, more, _)] = pair
                 && less > more
@@ -65,10 +65,10 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the handoff contract that a stage names.
+/// Checks the handoff contract of a stage.
 pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
     let Lead::Found { path, bytes, document } = &contract.lead else { return };
-    let to = document.root().and_then(|root| Spot::root(root).find(&["handoff", "to"]));
+    let to = document.root().and_then(|root| LintNode::root(root).find(&["handoff", "to"]));
     let (Some(agent), Some((to, other))) =
         (&contract.stage.agent, to.and_then(|to| Some((to.clone(), to.text()?))))
     else {
@@ -76,8 +76,8 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     };
     let own = agent.name.as_str();
     let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
-    let is_misspelt = |name: &str| matches!(agents::standing(name, files), Standing::Misspelt(_));
-    // A slip of the keys is reported where it is.
+    let is_misspelt = |name: &str| matches!(agents::look_up(name, files), AgentLookup::Misspelt(_));
+    // A misspelling is reported where it occurs.
     if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
         return;
     }
@@ -87,18 +87,18 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     report.push(finding.related_in(file, Relation::HandsOver(other.to_owned()), to.at.clone(), to.range()));
 }
 
-/// What a claim says of something.
+/// Statement of an assertion.
 struct Said<'d> {
-    /// What it is about: a tool in the log, a tool in the trace, a file.
+    /// Subject: a tool in the log, a tool in the trace, a file.
     about: &'static str,
     name: String,
     holds: bool,
-    spot: Spot<'d>,
+    lint_node: LintNode<'d>,
 }
 
-/// Returns what an assertion expects of a place of which there is only one: the place, the value, and where it is
-/// written.
-fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spot<'d>)> {
+/// Returns the expected value of something that has only one value: its name, the value, and the
+/// location.
+fn value_of<'d>(assertion: &LintNode<'d>, kind: &str) -> Option<(String, String, LintNode<'d>)> {
     let (place, expected) = match kind {
         "decision_routed_to" => ("state_path", "expected_agent"),
         "gateway_response" => ("endpoint", "expected_status"),
@@ -107,12 +107,12 @@ fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spo
         _ => return None,
     };
     let at = assertion.get(place)?.text()?;
-    // Between two looks that wait, a state may change.
+    // A state may change between two assertions that wait.
     if assertion.get("timeout").is_some() || assertion.get("updated_after").is_some() {
         return None;
     }
     let value = assertion.get(expected)?;
-    // Texts and numbers are never equal; numbers are, however they are written.
+    // Strings never equal numbers; numbers are equal in any notation.
     let written = match (value.number(), value.text()) {
         (Some(number), _) => number.to_string(),
         (None, Some(text)) if !text.is_empty() => text.to_owned(),
@@ -121,22 +121,22 @@ fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spo
     Some((format!("{kind} {at}"), written, value))
 }
 
-fn has_wildcard(assertion: &Spot<'_>) -> bool {
+fn has_wildcard(assertion: &LintNode<'_>) -> bool {
     let path = assertion.get("path");
-    path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']))
+    path.as_ref().and_then(LintNode::text).is_some_and(|path| path.contains(['*', '?', '[']))
 }
 
-/// Looks at the assertions of a list.
-pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
+/// Checks the assertions of a list.
+pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
     let mut said: Vec<Said<'_>> = Vec::new();
-    let mut values: Vec<(String, String, Spot<'_>)> = Vec::new();
-    let mut allowed: Vec<(Vec<String>, Spot<'_>)> = Vec::new();
+    let mut values: Vec<(String, String, LintNode<'_>)> = Vec::new();
+    let mut allowed: Vec<(Vec<String>, LintNode<'_>)> = Vec::new();
     for assertion in list.items() {
         let Some(kind) = assertion.get("type") else { continue };
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
-                Some((_, other, spot)) => {
-                    report.push(value.2.finding(OtherValue(other.clone())).with("the other claim", spot));
+                Some((_, other, lint_node)) => {
+                    report.push(value.2.finding(OtherValue(other.clone())).with("the other claim", lint_node));
                 }
                 None => values.push(value),
             }
@@ -144,9 +144,9 @@ pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
         let mut say = |about, key: &str, holds| {
             let Some(member) = assertion.get(key) else { return };
             let items = if member.is_list() { member.items() } else { vec![member] };
-            said.extend(items.into_iter().filter_map(|spot| {
-                let name = spot.text().filter(|name| !name.is_empty())?.to_owned();
-                Some(Said { about, name, holds, spot })
+            said.extend(items.into_iter().filter_map(|lint_node| {
+                let name = lint_node.text().filter(|name| !name.is_empty())?.to_owned();
+                Some(Said { about, name, holds, lint_node })
             }));
         };
         match kind.text().unwrap_or_default() {
@@ -154,7 +154,7 @@ pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
             "tool_not_called" => say("call", "tool", false),
             "tool_sequence" => say("span", "expected", true),
             "tool_not_invoked" => say("span", "tool", false),
-            // These two take a wildcard literally, the others do not: each is about files of its own.
+            // These two treat wildcards literally, the others do not, so they are about different files.
             "file_present" if has_wildcard(&assertion) => say("literal file", "path", true),
             "file_absent" if has_wildcard(&assertion) => say("literal file", "path", false),
             "file_present" | "artifact_exists" | "artifact_contains" => say("file", "path", true),
@@ -166,11 +166,11 @@ pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
                     && let Some(text) = pattern.text().filter(|text| !text.is_empty())
                 {
                     let name = format!("{text} in {path}");
-                    said.push(Said { about: "log", name, holds: !absent, spot: pattern });
+                    said.push(Said { about: "log", name, holds: !absent, lint_node: pattern });
                 }
             }
             "tool_not_permitted" => {
-                let Some(tools) = assertion.get("allowed_tools").filter(Spot::is_list) else { continue };
+                let Some(tools) = assertion.get("allowed_tools").filter(LintNode::is_list) else { continue };
                 let names = tools.texts().into_iter().map(|(name, _)| name.to_owned()).collect();
                 allowed.push((names, tools));
             }
@@ -184,13 +184,13 @@ pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
     for denied in said.iter().filter(|it| !it.holds) {
         let Some(other) = held.get(&(denied.about, &*denied.name)).copied() else { continue };
         let (_, last) =
-            if denied.spot.range().start < other.spot.range().start { (denied, other) } else { (other, denied) };
+            if denied.lint_node.range().start < other.lint_node.range().start { (denied, other) } else { (other, denied) };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        report.push(last.spot.finding(Opposite(denied.name.clone())).with("the other claim", &first.spot));
+        report.push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other claim", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds && it.about == "call") {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
-            let finding = called.spot.finding(NotAllowed(called.name.clone()));
+            let finding = called.lint_node.finding(NotAllowed(called.name.clone()));
             report.push(finding.with("the tools that are allowed", tools));
         }
     }

@@ -1,4 +1,4 @@
-//! Assertions of a task of cli-bench that cannot hold together.
+//! Assertions of a cli-bench task that contradict each other.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::{
     pattern::{Pattern, is_literal},
     problem::Code,
     rules::suspicious_pattern::cli_bench::matches_everything,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A list of thousands is compared with so many of them: each with each would never end.
+/// Maximum number of items to compare with each other in a long list.
 const CLOSELY: usize = 256;
 
 /// Two assertions that cannot both hold.
@@ -20,28 +20,28 @@ const CLOSELY: usize = 256;
 enum Contradiction {
     /// Two exit codes.
     ExitCodes(f64, f64),
-    /// Two whole outputs.
+    /// Two expected outputs.
     Outputs,
-    /// A whole output without a part that it must have.
+    /// An expected output without a string that it must contain.
     Part(String),
-    /// Two counts of one pattern that leave no number.
+    /// Two counts of one pattern that exclude each other.
     Counts { pattern: String, least: f64, most: f64 },
-    /// A command that must and must not be run, and the forbidden pattern where it is another one.
+    /// A command that must and must not be run, and the forbidden pattern if it differs.
     Commands { must: String, forbidden: Option<String> },
     /// A forbidden pattern that every command matches.
     Everything,
 }
 
-/// Looks at all assertions of a task.
+/// Checks all assertions of a task.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     check_codes(asserted, report);
     let equals = asserted.texts("output_equals");
     if let Some((first, rest)) = equals.split_first() {
-        for (_, spot) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
-            report.push(spot.finding(Contradiction::Outputs).with("the other string", &first.1));
+        for (_, lint_node) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
+            report.push(lint_node.finding(Contradiction::Outputs).with("the other string", &first.1));
         }
-        for (text, spot) in asserted.texts("output_contains").iter().filter(|(text, _)| !first.0.contains(*text)) {
-            report.push(spot.finding(Contradiction::Part((*text).to_owned())).with("the whole output", &first.1));
+        for (text, lint_node) in asserted.texts("output_contains").iter().filter(|(text, _)| !first.0.contains(*text)) {
+            report.push(lint_node.finding(Contradiction::Part((*text).to_owned())).with("the whole output", &first.1));
         }
     }
     check_commands(asserted, report);
@@ -50,19 +50,19 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
 }
 
 fn check_codes(asserted: &Asserted<'_>, report: &mut Report) {
-    let code = |spot: &Spot<'_>| spot.number().or_else(|| spot.text()?.trim().parse().ok());
+    let code = |lint_node: &LintNode<'_>| lint_node.number().or_else(|| lint_node.text()?.trim().parse().ok());
     let codes = asserted.all("exit_code").into_iter();
-    let mut codes = codes.filter_map(|spot| Some((code(&spot)?, spot)));
+    let mut codes = codes.filter_map(|lint_node| Some((code(&lint_node)?, lint_node)));
     let Some((first, first_spot)) = codes.next() else { return };
-    // What no process ends with is reported as such.
+    // Impossible exit codes are reported separately.
     let is_code = |code: f64| (0.0..=255.0).contains(&code);
-    for (code, spot) in codes.filter(|(code, _)| *code != first && is_code(*code) && is_code(first)) {
-        report.push(spot.finding(Contradiction::ExitCodes(first, code)).with("the other exit code", &first_spot));
+    for (code, lint_node) in codes.filter(|(code, _)| *code != first && is_code(*code) && is_code(first)) {
+        report.push(lint_node.finding(Contradiction::ExitCodes(first, code)).with("the other exit code", &first_spot));
     }
 }
 
-/// One assertion that contradicts itself.
-fn check_assertion(item: &Spot<'_>, report: &mut Report) {
+/// Checks an assertion for contradictions in itself.
+fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
     if let Some(verify) = item.get("verify")
         && let (Some(whole), Some(part)) = (verify.get("output_equals"), verify.get("output_contains"))
         && let (Some(text), Some(wanted)) = (whole.text(), part.text())
@@ -72,15 +72,15 @@ fn check_assertion(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Two counts of one pattern that leave no number.
+/// Two counts of one pattern that exclude each other.
 fn check_counts<'d>(asserted: &Asserted<'d>, report: &mut Report) {
-    let counts: Vec<_> = asserted.all("run_count").into_iter().filter(Spot::is_mapping).collect();
-    let bound = |count: &Spot<'d>, name: &str| count.get(name).and_then(|spot| Some((spot.number()?, spot)));
-    let mut before: HashMap<&str, Vec<&Spot<'d>>> = HashMap::new();
+    let counts: Vec<_> = asserted.all("run_count").into_iter().filter(LintNode::is_mapping).collect();
+    let bound = |count: &LintNode<'d>, name: &str| count.get(name).and_then(|lint_node| Some((lint_node.number()?, lint_node)));
+    let mut before: HashMap<&str, Vec<&LintNode<'d>>> = HashMap::new();
     for count in &counts {
-        let Some(pattern) = count.get("pattern").and_then(|spot| spot.text()) else { continue };
+        let Some(pattern) = count.get("pattern").and_then(|lint_node| lint_node.text()) else { continue };
         let same = before.entry(pattern).or_default();
-        // One pair says what is wrong.
+        // One pair is sufficient.
         let pairs = same.iter().flat_map(|other| [(count, *other), (*other, count)]);
         let contradiction = pairs.into_iter().find_map(|(low, high)| {
             let ((least, min), (most, max)) = (bound(low, "min")?, bound(high, "max")?);
@@ -97,14 +97,14 @@ fn check_counts<'d>(asserted: &Asserted<'d>, report: &mut Report) {
     }
 }
 
-/// Patterns that must and must not match. That one is what another one matches is looked for among the first only.
+/// Reports patterns that must and must not match. Only the first patterns are compared by what they match.
 fn check_commands(asserted: &Asserted<'_>, report: &mut Report) {
     let mut wanted = asserted.texts("ran");
     let mut forbidden = asserted.texts("not_ran");
     for count in asserted.all("run_count") {
         let Some(pattern) = count.get("pattern") else { continue };
         let Some(text) = pattern.text() else { continue };
-        let bound = |name: &str| count.get(name).and_then(|spot| spot.number());
+        let bound = |name: &str| count.get(name).and_then(|lint_node| lint_node.number());
         if bound("min").is_some_and(|min| min >= 1.0) {
             wanted.push((text, pattern.clone()));
         } else if bound("max") == Some(0.0) {
@@ -114,10 +114,10 @@ fn check_commands(asserted: &Asserted<'_>, report: &mut Report) {
     if wanted.is_empty() {
         return;
     }
-    // The first of each text.
+    // First occurrence of each string.
     let places: HashMap<&str, usize> =
         wanted.iter().enumerate().rev().map(|(place, (text, _))| (*text, place)).collect();
-    for (text, spot) in &forbidden {
+    for (text, lint_node) in &forbidden {
         let compiled = EcmaPattern::compile(text, false).ok();
         // A pattern that every command matches is reported already.
         if compiled.as_ref().is_some_and(EcmaPattern::matches_empty) {
@@ -133,14 +133,14 @@ fn check_commands(asserted: &Asserted<'_>, report: &mut Report) {
         let (must, first) = &wanted[place];
         let forbidden = (must != text).then(|| (*text).to_owned());
         let rule = Contradiction::Commands { must: (*must).to_owned(), forbidden };
-        report.push(spot.finding(rule).with("this must be run", first));
+        report.push(lint_node.finding(rule).with("this must be run", first));
     }
 }
 
-/// Looks for a forbidden pattern that every command matches.
+/// Reports a forbidden pattern that every command matches.
 pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
     if pattern.searches == "forbidden commands" && matches_everything(pattern) {
-        report.push(pattern.spot.finding(Contradiction::Everything));
+        report.push(pattern.lint_node.finding(Contradiction::Everything));
     }
 }
 

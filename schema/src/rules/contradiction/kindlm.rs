@@ -1,4 +1,4 @@
-//! Expectations of KindLM that exclude each other. The suite still means what it says, so those about the output are warnings.
+//! Expectations of KindLM that exclude each other. The suite is still valid, so those about the output are warnings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,26 +6,26 @@ use crate::{
     dialect::kindlm::expects::{ToolCall, tool_calls},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// Two expectations of which one fails.
 #[derive(Debug)]
 enum Contradiction {
-    /// The empty text, which must not occur.
+    /// The empty string, which must not occur.
     EmptyText,
-    /// A text that must occur, and holds one that must not.
+    /// A required string that contains a forbidden one.
     Text { wanted: String, forbidden: String },
-    /// A text that must occur, and holds a word of `deny`.
+    /// A required string that contains a phrase of `deny`.
     Word { wanted: String, denied: String },
-    /// A text that must occur, and is longer than the output may be.
+    /// A required string that is longer than the maximum length of the output.
     TooLong { wanted: String, most: f64 },
-    /// A tool that must be called, and must not be called.
+    /// A tool that must and must not be called.
     Tool(String),
 }
 
-/// The expectations of one `expect`.
-pub(crate) fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+/// Checks the expectations of one `expect`.
+pub(crate) fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
     if let Some(output) = expect.get("output") {
         check_output(&output, report);
     }
@@ -35,27 +35,27 @@ pub(crate) fn check_expect(expect: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn texts<'d>(mapping: &Spot<'d>, key: &str) -> Vec<(&'d str, Spot<'d>)> {
+fn texts<'d>(mapping: &LintNode<'d>, key: &str) -> Vec<(&'d str, LintNode<'d>)> {
     mapping.get(key).map(|list| list.texts()).unwrap_or_default()
 }
 
-/// Whether every text that holds `text` holds `part`, too.
+/// Whether every text that contains `text` also contains `part`.
 fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-fn check_output(output: &Spot<'_>, report: &mut Report) {
+fn check_output(output: &LintNode<'_>, report: &mut Report) {
     const WANTED: &str = "this must be in the output";
     let contains = texts(output, "contains");
-    for (text, spot) in &texts(output, "notContains") {
+    for (text, lint_node) in &texts(output, "notContains") {
         if text.is_empty() {
-            report.push(spot.finding(Contradiction::EmptyText));
+            report.push(lint_node.finding(Contradiction::EmptyText));
         } else if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
             let rule = Contradiction::Text { wanted: (*wanted).to_owned(), forbidden: (*text).to_owned() };
-            report.push(spot.finding(rule).with(WANTED, first));
+            report.push(lint_node.finding(rule).with(WANTED, first));
         }
     }
-    if let Some((most, limit)) = output.get("maxLength").and_then(|spot| Some((spot.number()?, spot)))
+    if let Some((most, limit)) = output.get("maxLength").and_then(|lint_node| Some((lint_node.number()?, lint_node)))
         && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
     {
         let rule = Contradiction::TooLong { wanted: (*wanted).to_owned(), most };
@@ -63,18 +63,18 @@ fn check_output(output: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn check_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, report: &mut Report) {
+fn check_keywords(keywords: &LintNode<'_>, expect: &LintNode<'_>, report: &mut Report) {
     let (deny, allow) = (texts(keywords, "deny"), texts(keywords, "allow"));
-    for (_, spot) in deny.iter().filter(|(text, _)| text.is_empty()) {
-        report.push(spot.finding(Contradiction::EmptyText));
+    for (_, lint_node) in deny.iter().filter(|(text, _)| text.is_empty()) {
+        report.push(lint_node.finding(Contradiction::EmptyText));
     }
     let denied = |text: &str| deny.iter().find(|(word, _)| !word.is_empty() && holds(text, word));
     let wanted = expect.find(&["output", "contains"]).map(|list| list.texts()).unwrap_or_default();
     let all_allowed_denied = !allow.is_empty() && allow.iter().all(|(text, _)| denied(text).is_some());
-    for (text, spot) in wanted.iter().chain(allow.iter().filter(|_| all_allowed_denied)) {
+    for (text, lint_node) in wanted.iter().chain(allow.iter().filter(|_| all_allowed_denied)) {
         if let Some((word, first)) = denied(text) {
             let rule = Contradiction::Word { wanted: (*text).to_owned(), denied: (*word).to_owned() };
-            report.push(spot.finding(rule).with("denied here", first));
+            report.push(lint_node.finding(rule).with("denied here", first));
         }
     }
 }

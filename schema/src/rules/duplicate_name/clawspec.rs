@@ -1,4 +1,4 @@
-//! Names in ClawSpec's files: of scenarios, stages, facts of a handoff, entries of the coverage ledger.
+//! Duplicate names in ClawSpec files: of scenarios, stages, facts of a handoff, entries of the coverage ledger.
 
 use std::{
     collections::HashMap,
@@ -17,35 +17,35 @@ use crate::{
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, OtherFile, Severity, Subject},
     relations::{self, Between, Link, Said},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Maximum number of places in another contract that are shown.
+/// Maximum number of locations to show in another contract.
 const MAX_PLACES: usize = 10;
 
-/// An id that another entry of the ledger has.
+/// A duplicate id in the ledger.
 #[derive(Debug)]
 struct DuplicateId(String);
 
-/// A name that another item of its list has.
+/// A duplicate name in a list of items.
 #[derive(Debug)]
 struct DuplicateItem {
-    /// What has the name: a scenario, a stage.
+    /// Owner of the name: a scenario, a stage.
     owner: &'static str,
     name: String,
 }
 
-/// A fact of a handoff with the name of another.
+/// A duplicate name of a fact in a handoff.
 #[derive(Debug)]
 struct DuplicateFact(String);
 
-/// Another contract of the same target, whose scenarios have the names of those here.
+/// Another contract of the same target with scenarios of the same names.
 #[derive(Debug)]
 struct SharedNames(String);
 
-/// Looks at the entries of a coverage ledger.
-pub(crate) fn check_ledger(items: &[Spot<'_>], report: &mut Report) {
-    let mut known: HashMap<&str, Spot<'_>> = HashMap::new();
+/// Checks the entries of a coverage ledger.
+pub(crate) fn check_ledger(items: &[LintNode<'_>], report: &mut Report) {
+    let mut known: HashMap<&str, LintNode<'_>> = HashMap::new();
     for id in items.iter().filter_map(|item| item.get("id")) {
         let Some(text) = id.text().filter(|text| !text.is_empty()) else { continue };
         match known.get(text) {
@@ -55,11 +55,11 @@ pub(crate) fn check_ledger(items: &[Spot<'_>], report: &mut Report) {
     }
 }
 
-/// Looks at the names of a list of items.
+/// Checks the names of a list of items.
 pub(crate) struct DuplicateNames {
-    /// The key of the list.
+    /// Key of the list.
     pub(crate) list: &'static str,
-    /// What has the names: "scenario".
+    /// Owner of the names: "scenario".
     pub(crate) owner: &'static str,
 }
 
@@ -104,8 +104,8 @@ impl Between for DuplicateNames {
     }
 }
 
-/// Looks for scenarios of other contracts that have the names of those here.
-pub(crate) fn check_siblings(root: &Spot<'_>, items: Items<'_>, siblings: &[Sibling], report: &mut Report) {
+/// Reports scenarios of other contracts with the same names.
+pub(crate) fn check_siblings(root: &LintNode<'_>, items: Items<'_>, siblings: &[Sibling], report: &mut Report) {
     let Some(target) = root.find(&["target", "path"]) else { return };
     let is_own = |name: &str| !name.is_empty() && items.have_name(name);
     for Sibling { path, bytes, document } in siblings {
@@ -124,10 +124,10 @@ pub(crate) fn check_siblings(root: &Spot<'_>, items: Items<'_>, siblings: &[Sibl
     }
 }
 
-/// Looks at what a handoff contract asks the caller to provide.
-pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
+/// Checks the context and artifacts that the caller of a handoff provides.
+pub(crate) fn check_handoff(root: &LintNode<'_>, report: &mut Report) {
     let context = root.find(&["caller_provides", "required_context"]).map(|list| list.items()).unwrap_or_default();
-    let mut names: Vec<(&str, Spot<'_>)> = Vec::new();
+    let mut names: Vec<(&str, LintNode<'_>)> = Vec::new();
     for name in context.iter().filter_map(|item| item.get("name")) {
         let Some(text) = name.text() else { continue };
         match names.iter().find(|(known, _)| *known == text) {

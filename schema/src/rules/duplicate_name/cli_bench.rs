@@ -1,4 +1,4 @@
-//! Task ids: each is the id of one task of the whole suite.
+//! Task ids, which must be unique in the whole suite.
 
 use rustc_hash::FxHashMap;
 
@@ -8,34 +8,34 @@ use crate::{
     problem::{Code, Subject},
 };
 
-/// An id that a task before has.
+/// A duplicate task id.
 #[derive(Debug)]
 struct DuplicateId {
     id: String,
     holders: Holders,
 }
 
-/// Who has the id, as far as that is not this document alone.
+/// Other owners of the id, if it is not only this document.
 #[derive(Debug)]
 enum Holders {
     Here,
-    /// Another file as well.
+    /// Another file.
     File(String),
-    /// Another file, which is named here, and this one.
+    /// Another file (given here) and this one.
     FileAndHere(String),
-    /// Two other files, the second one named here.
+    /// Two other files; the second one is included here.
     Files(String, String),
 }
 
-/// What has an id already.
+/// Owner of an id.
 enum Holder<'f> {
-    /// A task of the document, with the number of its item.
+    /// A task of the document, with the index of its item.
     Task(&'f Named, usize),
     /// A task of another file.
     File(&'f FileFacts, &'f TaskId),
 }
 
-/// Looks for ids that are in the suite twice.
+/// Reports duplicate ids in the suite.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     let mut seen: FxHashMap<&str, Holder<'_>> = FxHashMap::default();
     for file in &suite.others {
@@ -63,7 +63,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
             ItemFacts::Nothing => {}
             ItemFacts::Files(entry, files) => {
                 for file in files {
-                    // A file that several entries lead to counts once; that is reported by another rule.
+                    // A file of several entries counts once; another rule reports it.
                     if seen.values().any(|holder| matches!(holder, Holder::File(known, _) if known.path == file.path)) {
                         continue;
                     }
@@ -86,7 +86,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
                         };
                         report.push(file.shown_beside(finding, own, "also used here"));
                     }
-                    // Within one file it is reported where that file is checked.
+                    // Duplicates within one file are reported when that file is checked.
                     seen.extend(own_ids.into_iter().map(|id| (id.text.as_str(), Holder::File(file, id))));
                 }
             }
@@ -94,7 +94,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     }
 }
 
-/// Returns the finding of an id that is used before, at what leads to it here.
+/// Returns the finding of a duplicate id, at the reference to it here.
 fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holders) -> Finding {
     let (at, range) = items.place(index, here);
     Finding::new(DuplicateId { id: id.to_owned(), holders }, at, range)

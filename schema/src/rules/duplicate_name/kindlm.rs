@@ -1,4 +1,4 @@
-//! Names of KindLM that two things share.
+//! Duplicate names in KindLM suites.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ use crate::{
     },
     finding::{Relation, Report, Rule, Site, Words},
     problem::{Code, Severity, Subject},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A name that is taken.
+/// A duplicate name.
 #[derive(Debug)]
 struct DuplicateName {
     kind: Kind,
     name: String,
 }
 
-/// What has a name.
+/// Kind of the named thing.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Model,
@@ -31,9 +31,9 @@ enum Kind {
     Tool,
 }
 
-/// The turns and the tools of a test.
-pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
-    let mut seen: HashMap<&str, Spot<'_>> = HashMap::new();
+/// Checks the turns and the tools of a test.
+pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
+    let mut seen: HashMap<&str, LintNode<'_>> = HashMap::new();
     for label in turns(test).iter().filter_map(|turn| turn.get("turn")) {
         let Some(name) = label.text() else { continue };
         if let Some(first) = seen.get(name) {
@@ -44,14 +44,14 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
         }
     }
     for (tool, first) in tools.repeated() {
-        let Some(spot) = tool.spot.get("name") else { continue };
-        let finding = spot.finding(DuplicateName { kind: Kind::Tool, name: tool.name.to_owned() });
-        let first = &first.spot;
+        let Some(lint_node) = tool.lint_node.get("name") else { continue };
+        let finding = lint_node.finding(DuplicateName { kind: Kind::Tool, name: tool.name.to_owned() });
+        let first = &first.lint_node;
         report.push(finding.related(Relation::Labelled("first defined here"), first.at.clone(), first.head()));
     }
 }
 
-/// The models and the tests.
+/// Checks the models and the tests.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     check(Kind::Model, suite.root.models.iter().map(Placed::of_root), report);
     let names = suite.namesakes().filter_map(|test| Some(test.place(test.facts.name.as_ref()?)));

@@ -1,4 +1,4 @@
-//! Paths in a suite of cli-bench: of task files and scripts, and those that assertions look at.
+//! Paths in a cli-bench suite: of task files and scripts, and those in assertions.
 
 use crate::{
     dialect::cli_bench::{
@@ -10,28 +10,28 @@ use crate::{
     problem::{Code, Fix, Severity},
     script,
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// What happens because of an item that leads nowhere.
+/// Consequence of an item without valid files.
 const MISSING_TASKS: &str = "the suite runs without its tasks";
 
-/// Why a path out of the workspace is reported.
+/// Reason why a path out of the workspace is reported.
 const ELSEWHERE: &str = "it may not exist on other machines";
 
-/// Why the tasks of a file outside of the workspace are not checked.
+/// Reason why the tasks of a file outside of the workspace are not checked.
 const UNREAD: &str = "editors do not read it; `speclens check` and `speclens run` do";
 
 /// A path of task files.
 #[derive(Debug)]
 enum TaskPath {
-    /// One that is not a path here.
+    /// A path that is not valid.
     Unusable { path: String, reason: &'static str },
     /// A file outside of the workspace that is not read.
     Unread(String),
-    /// One that leads out of the workspace.
+    /// A path out of the workspace.
     Outside(String),
-    /// One from the root of the file system, with the way from the directory of the main file.
+    /// An absolute path, and the same relative to the directory of the main file.
     Absolute { path: String, relative: Option<String> },
 }
 
@@ -45,35 +45,35 @@ enum Script {
 /// A path that an assertion takes literally.
 #[derive(Debug)]
 enum Literal {
-    /// It begins with `~`.
+    /// The path begins with `~`.
     Home,
-    /// It begins with a variable of the shell.
+    /// The path begins with a shell variable.
     Variable,
-    /// It leads out of the working directory.
+    /// The path leaves the working directory.
     Outside(String),
 }
 
-/// Looks at an item of `tasks` that names files.
+/// Checks an item of `tasks` that names files.
 pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     let path = entry.path.to_owned();
     if let Target::Outside(reason) = entry.target {
-        report.push(entry.spot.finding(TaskPath::Unusable { path: path.clone(), reason }));
+        report.push(entry.lint_node.finding(TaskPath::Unusable { path: path.clone(), reason }));
     }
     match &entry.far {
-        Some(Far::Unread(path)) => report.push(entry.spot.finding(TaskPath::Unread(path.clone()))),
-        Some(Far::Outside) => report.push(entry.spot.finding(TaskPath::Outside(path))),
+        Some(Far::Unread(path)) => report.push(entry.lint_node.finding(TaskPath::Unread(path.clone()))),
+        Some(Far::Outside) => report.push(entry.lint_node.finding(TaskPath::Outside(path))),
         None if path.starts_with('/') => {
             let is_far =
                 |path: &String| matches!(entry.files.named(path), Lead::Found { is_far: true, .. });
             let relative = entry.normal.clone().ok().filter(|relative| !is_far(relative));
-            report.push(entry.spot.finding(TaskPath::Absolute { path, relative }));
+            report.push(entry.lint_node.finding(TaskPath::Absolute { path, relative }));
         }
         None => {}
     }
 }
 
-/// Looks at an item of `providers` that names a script.
-pub(crate) fn check_script(model: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks an item of `providers` that names a script.
+pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some(path) = model.text().and_then(|id| script::file_beside(id, files)) else { return };
     match task_files::normalize(&path, files) {
         Err(reason) => report.push(model.finding(Script::Unusable { path, reason })),
@@ -84,22 +84,22 @@ pub(crate) fn check_script(model: &Spot<'_>, files: &dyn Files, report: &mut Rep
     }
 }
 
-/// Looks at the paths of `file_exists` and `file_contains`.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the paths of `file_exists` and `file_contains`.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let paths = [assertion.get("file_exists"), assertion.find(&["file_contains", "path"])];
-    for spot in paths.iter().flatten() {
-        let Some(path) = spot.text() else { continue };
+    for lint_node in paths.iter().flatten() {
+        let Some(path) = lint_node.text() else { continue };
         if path.starts_with("~/") || path == "~" {
-            report.push(spot.finding(Literal::Home));
+            report.push(lint_node.finding(Literal::Home));
         } else if path.starts_with('$') {
-            report.push(spot.finding(Literal::Variable));
+            report.push(lint_node.finding(Literal::Variable));
         } else if leads_out(path) {
-            report.push(spot.finding(Literal::Outside(path.to_owned())));
+            report.push(lint_node.finding(Literal::Outside(path.to_owned())));
         }
     }
 }
 
-/// Whether a relative path is outside of the directory from which it counts, at some step.
+/// Whether a relative path leaves its starting directory at any step.
 fn leads_out(path: &str) -> bool {
     let mut depth = 0_i32;
     let mut steps = path.split('/').map(|step| {
@@ -138,8 +138,8 @@ impl Rule for TaskPath {
             TaskPath::Absolute { path, relative } => {
                 let words = Words::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
                 let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
-                match name.and_then(|name| Some((site.spot()?.replaced(scalar(&name))?, name))) {
-                    Some((edits, name)) => words.mend(Some(Fix::safe(format!("change it to `{name}`"), edits))),
+                match name.and_then(|name| Some((site.lint_node()?.replaced(scalar(&name))?, name))) {
+                    Some((edits, name)) => words.fix_with_help(Some(Fix::safe(format!("change it to `{name}`"), edits))),
                     None => words.help("write it relative to this file"),
                 }
             }

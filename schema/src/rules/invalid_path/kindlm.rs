@@ -6,7 +6,7 @@ use crate::{
     problem::{Code, Severity},
 };
 
-/// A path that leads elsewhere.
+/// A path out of the directory.
 #[derive(Debug)]
 struct InvalidPath {
     path: String,
@@ -16,11 +16,11 @@ struct InvalidPath {
 #[derive(Debug)]
 enum Way {
     Out(Escape),
-    /// By a link to a file that the editor does not read.
+    /// Through a link to a file that the editor does not read.
     Link,
 }
 
-/// The files that a test names.
+/// Checks the schema files of a test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
         let way = match file.state {
@@ -33,7 +33,7 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
             | State::Invalid(_)
             | State::Valid { .. } => continue,
         };
-        report.push(file.spot.finding(InvalidPath { path: file.path.to_owned(), way }));
+        report.push(file.lint_node.finding(InvalidPath { path: file.path.to_owned(), way }));
     }
 }
 

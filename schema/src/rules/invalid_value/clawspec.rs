@@ -1,4 +1,4 @@
-//! Texts of ClawSpec's files that cannot be what they should be: times, addresses, paths, names of tools, settings.
+//! Invalid strings in ClawSpec files: times, addresses, paths, names of tools, settings.
 
 use crate::{
     check::time,
@@ -6,25 +6,25 @@ use crate::{
     document::Scalar,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     template::trimmed_placeholders,
 };
 
 pub(crate) mod unread;
 
-/// A time of a baseline that is none.
+/// An invalid time of a baseline.
 #[derive(Debug)]
 struct NotATime;
 
-/// A time that an assertion compares with and that is none.
+/// An invalid time that an assertion compares with.
 #[derive(Debug)]
 struct NotComparable {
     text: String,
-    /// Whether something is filled in before.
+    /// Whether templates were expanded.
     is_filled: bool,
 }
 
-/// An address without its scheme.
+/// An address without a scheme.
 #[derive(Debug)]
 struct NotAnAddress(String);
 
@@ -32,16 +32,16 @@ struct NotAnAddress(String);
 #[derive(Debug)]
 struct BlankPath;
 
-/// A name of a tool that holds more than a name.
+/// A tool name that contains more than a name.
 #[derive(Debug)]
 struct NotATool(String);
 
-/// A setting that is not filled in as its author expects.
+/// A setting that is not expanded as its author expects.
 #[derive(Debug)]
 enum Setting {
-    /// A place of the gateway that is no path.
+    /// A webhook that is not a path.
     Webhook,
-    /// Other braces than `{date}` in the pattern of the log.
+    /// Braces other than `{date}` in the pattern of the log.
     OtherBraces,
     /// A template in the pattern of the log.
     Template,
@@ -49,8 +49,8 @@ enum Setting {
     Variable,
 }
 
-/// Looks at the time of a baseline.
-pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+/// Checks the time of a baseline.
+pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
     if let Some(when) = baseline.get("captured_at")
         && when.node.scalar() != Some(Scalar::Timestamp)
         && when.text().is_some_and(|text| !text.is_empty() && time::parse(text).is_none())
@@ -59,8 +59,8 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the address of an assertion, and at the time that it compares with.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the address of an assertion, and the time that it compares with.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let has_type = assertion.get("type").is_some_and(|kind| kind.text().is_some());
     if let Some(endpoint) = assertion.get("endpoint").filter(|_| has_type) {
         check_address(&endpoint, report);
@@ -70,8 +70,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at a time, as it is once its variables are filled in.
-fn check_compared(after: &Spot<'_>, text: &str, report: &mut Report) {
+/// Checks a time after its variables are expanded.
+fn check_compared(after: &LintNode<'_>, text: &str, report: &mut Report) {
     let found = trimmed_placeholders(text);
     let filled = found.iter().fold(text.to_owned(), |filled, it| {
         let sample = match it.name {
@@ -87,16 +87,16 @@ fn check_compared(after: &Spot<'_>, text: &str, report: &mut Report) {
     }
 }
 
-/// Looks at an address: it begins with `http://` or `https://`.
-fn check_address(address: &Spot<'_>, report: &mut Report) {
+/// Checks that an address begins with `http://` or `https://`.
+fn check_address(address: &LintNode<'_>, report: &mut Report) {
     let Some(text) = address.text().filter(|text| !text.is_empty() && !text.starts_with("{{")) else { return };
     if !text.starts_with("http://") && !text.starts_with("https://") {
         report.push(address.finding(NotAnAddress(text.to_owned())).unless_wrong(address.at.clone()));
     }
 }
 
-/// Looks at what the callee of a handoff produces.
-pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
+/// Checks the results of the callee of a handoff.
+pub(crate) fn check_handoff(root: &LintNode<'_>, report: &mut Report) {
     let items = |key: &str| root.find(&["callee_produces", key]).map(|list| list.items()).unwrap_or_default();
     for pattern in items("required_artifacts").iter().filter_map(|artifact| artifact.get("path_pattern")) {
         if pattern.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty()) {
@@ -112,8 +112,8 @@ pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the settings.
-pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
+/// Checks the settings.
+pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     if let Some(address) = root.get("gateway_base_url") {
         check_address(&address, report);
     }
@@ -167,15 +167,15 @@ impl Rule for NotAnAddress {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.0;
-        // A path belongs to the gateway, whose address is the usual one.
+        // A path is relative to the gateway, at its default address.
         let whole = match text.strip_prefix('/') {
             Some(path) => format!("{}/{path}", Config::GATEWAY),
             None => format!("http://{text}"),
         };
         let words = Words::new(format!("`{text}` is not a full address"));
-        let spot = site.spot().filter(|_| !text.contains("://"));
-        match spot.and_then(|spot| spot.replaced(&whole)) {
-            Some(edits) => words.mend(Some(Fix::guess(format!("write `{whole}`"), edits))),
+        let lint_node = site.lint_node().filter(|_| !text.contains("://"));
+        match lint_node.and_then(|lint_node| lint_node.replaced(&whole)) {
+            Some(edits) => words.fix_with_help(Some(Fix::guess(format!("write `{whole}`"), edits))),
             None => words.help("begin it with `http://` or `https://`"),
         }
     }

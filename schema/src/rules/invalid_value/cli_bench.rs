@@ -8,40 +8,40 @@ use crate::{
     problem::{Code, Fix, Severity},
     script::PREFIX,
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
 };
 
-/// A name of a variable of the environment that cannot be one.
+/// An invalid name of an environment variable.
 #[derive(Debug)]
 struct VariableName(String);
 
-/// The same in the list of those whose values are masked.
+/// An invalid name in the list of masked variables.
 #[derive(Debug)]
 struct MaskedName(String);
 
-/// The id of a task that cannot be a file name as it is.
+/// A task id that is not a valid file name.
 #[derive(Debug)]
 struct TaskId(String);
 
-/// The id of a model with more than two parts.
+/// A model id with more than two parts.
 #[derive(Debug)]
 struct ModelId(String);
 
-/// A text that is not the id of a model.
+/// A string that is not a model id.
 #[derive(Debug)]
 struct NoModelId {
     text: String,
 }
 
-/// A task file, by its path, that holds no tasks.
+/// A task file without tasks, by its path.
 #[derive(Debug)]
 struct TaskFile {
     path: String,
     reason: NoTasks,
 }
 
-/// Says of an item of `providers` that its schema does not allow what is known of it here.
+/// Explains an item of `providers` that the schema does not allow.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_model = context.file == SpecFile::CLI_BENCH && context.base == Pointer::root().key("providers").index(0);
     match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
@@ -50,8 +50,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Looks at the names in the `env` of a suite or a task.
-pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+/// Checks the names in the `env` of a suite or a task.
+pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
         if name.is_empty() || name.contains(['=', '\0']) {
             report.push(value.head_finding(VariableName(name)));
@@ -59,10 +59,10 @@ pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the name of a variable whose value is masked.
-pub(crate) fn check_masked_name(spot: &Spot<'_>, report: &mut Report) {
-    if let Some(name) = spot.text().filter(|name| !name.is_empty() && !is_plain(name)) {
-        report.push(spot.finding(MaskedName(name.to_owned())));
+/// Checks the name of a variable whose value is masked.
+pub(crate) fn check_masked_name(lint_node: &LintNode<'_>, report: &mut Report) {
+    if let Some(name) = lint_node.text().filter(|name| !name.is_empty() && !is_plain(name)) {
+        report.push(lint_node.finding(MaskedName(name.to_owned())));
     }
 }
 
@@ -71,8 +71,8 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Looks at the id of a task: it can be a file name, and be written on a command line.
-pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+/// Checks that the id of a task is a valid file name and can be written on a command line.
+pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     let Some(id) = task.get("id") else { return };
     let Some(text) = id.text().filter(|text| !text.is_empty()) else { return };
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
@@ -81,25 +81,25 @@ pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns a text as an id: words with dashes between them.
+/// Converts a string to an id: words with dashes between them.
 fn slug(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// Looks at an item of `providers`: the id of a model has two parts.
-pub(crate) fn check_model(model: &Spot<'_>, report: &mut Report) {
+/// Checks that an item of `providers`, the id of a model, has two parts.
+pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
     if let Some(id) = model.text().filter(|id| id.matches('/').count() > 1 && !id.starts_with(PREFIX)) {
         report.push(model.finding(ModelId(id.to_owned())));
     }
 }
 
-/// Looks into the files that an entry leads to.
+/// Checks the files of an entry.
 pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     for facts in entry.readable() {
-        // A file that is checked by itself reports that by itself.
+        // A file that is checked separately reports this itself.
         if let Some(reason) = facts.wrong.clone().filter(|_| facts.is_other || !entry.files.parts_are_checked()) {
-            report.push(entry.spot.finding(TaskFile { path: facts.path.clone(), reason }));
+            report.push(entry.lint_node.finding(TaskFile { path: facts.path.clone(), reason }));
         }
     }
 }

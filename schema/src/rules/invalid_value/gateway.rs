@@ -1,18 +1,18 @@
-//! Skills of a scripted gateway that are not named by their command.
+//! Skills of a scripted gateway that are not given as a command.
 
 use crate::{
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// The name of a skill without the `/` of its command.
+/// Name of a skill without the `/` of its command.
 #[derive(Debug)]
 struct NoSlash(String);
 
-/// Looks at the skill that a run answers for.
-pub(crate) fn check(skill: &Spot<'_>, report: &mut Report) {
+/// Checks the skill of a run.
+pub(crate) fn check(skill: &LintNode<'_>, report: &mut Report) {
     if let Some(text) = skill.text().filter(|text| !text.is_empty() && !text.starts_with('/')) {
         report.push(skill.finding(NoSlash(text.to_owned())));
     }
@@ -24,7 +24,7 @@ impl Rule for NoSlash {
     fn words(&self, site: &Site<'_>) -> Words {
         let NoSlash(text) = self;
         let help = format!("change it to `/{text}`");
-        let skill = site.spot().filter(|_| !text.contains(char::is_whitespace));
+        let skill = site.lint_node().filter(|_| !text.contains(char::is_whitespace));
         let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
         Words::new(format!("`{text}` is not a slash command"))
             .note("the webhook expects a command such as `/daily-brief`")

@@ -1,4 +1,4 @@
-//! Values of KindLM whose form another program has to understand: the shell, a provider, a parser of addresses.
+//! Values in KindLM suites that another program parses: the shell, a provider, a URL parser.
 
 use crate::{
     check::schema_file::UserSchema,
@@ -6,14 +6,14 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     words::begins_like_url,
 };
 
-/// A value that is not understood.
+/// An invalid value.
 #[derive(Debug)]
 enum InvalidValue {
-    /// A NUL in a command.
+    /// A NUL character in a command.
     Nul,
     /// `parameters` of a tool.
     Parameters { reason: String },
@@ -22,30 +22,30 @@ enum InvalidValue {
     Address { key: String, reason: String },
 }
 
-/// The command of a test, and the values that are put into it.
+/// Checks the command of a test and the values inserted into it.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     let is_used = |name: &str| command.placeholders.iter().any(|placeholder| placeholder.name == name);
-    let holds_nul = |part: &Spot<'_>| part.text().is_some_and(|text| text.contains('\0'));
+    let holds_nul = |part: &LintNode<'_>| part.text().is_some_and(|text| text.contains('\0'));
     let vars = command.vars.iter().filter(|(name, var)| holds_nul(var) && is_used(name)).map(|(_, var)| var);
-    for part in Some(&command.spot).filter(|spot| holds_nul(spot)).into_iter().chain(vars) {
+    for part in Some(&command.lint_node).filter(|lint_node| holds_nul(lint_node)).into_iter().chain(vars) {
         report.push(Finding::new(InvalidValue::Nul, part.at.clone(), part.part("\\0", 0)));
     }
 }
 
-/// `parameters` goes to the provider, which wants a JSON Schema of an object.
+/// Checks `parameters` of tools, which must be a JSON Schema of an object.
 pub(crate) fn check_tools(tools: &Tools<'_>, report: &mut Report) {
     for tool in &tools.tools {
-        let parameters = tool.spot.get("parameters").filter(|it| it.is_mapping() && !it.is_empty());
-        let Some(spot) = parameters else { continue };
-        let Ok(value) = spot.node.to_value() else { continue };
+        let parameters = tool.lint_node.get("parameters").filter(|it| it.is_mapping() && !it.is_empty());
+        let Some(lint_node) = parameters else { continue };
+        let Ok(value) = lint_node.node.to_value() else { continue };
         if let Err(error) = UserSchema::read(value.to_string().as_bytes()) {
-            report.push(spot.head_finding(InvalidValue::Parameters { reason: error.message }));
+            report.push(lint_node.head_finding(InvalidValue::Parameters { reason: error.message }));
         }
     }
 }
 
-/// Variables of the environment, and addresses that begin well and that the URL parser of browsers and of KindLM refuses.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks environment variables and addresses, including those that only a URL parser rejects.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let providers = root.get("providers").map(|providers| providers.entries()).unwrap_or_default();
     for (_, provider) in &providers {
         let Some(key) = provider.get("apiKeyEnv") else { continue };
@@ -85,7 +85,7 @@ impl Rule for InvalidValue {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
                 let help = format!("write the name alone, `{bare}`");
-                let edits = site.spot().filter(|_| is_plain).and_then(|spot| spot.replaced(scalar(bare)));
+                let edits = site.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
                 Words::new(format!("`{written}` is not a valid environment variable name"))
                     .remedy(help, Fix::safe, edits)
             }

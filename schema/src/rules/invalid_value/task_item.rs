@@ -7,7 +7,7 @@ use crate::{
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
 };
 
@@ -17,11 +17,11 @@ struct NotATask {
     file: SpecFile,
 }
 
-/// A mapping with one key that has the path of a task file.
+/// A mapping whose only key contains the path of a task file.
 #[derive(Debug)]
 struct FileMapping(String);
 
-/// Says of a scalar instead of a task what is known of it here.
+/// Explains a scalar instead of a task.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_item = asserted::is_task(context) && finding.at().is_root();
     if is_item && context.node.shape() == Shape::Scalar {
@@ -32,8 +32,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Looks for `- file: tasks/a.yaml`, where `file://tasks/a.yaml` is meant.
-pub(crate) fn check(item: &Spot<'_>, report: &mut Report) {
+/// Reports `- file: tasks/a.yaml`, which should be `file://tasks/a.yaml`.
+pub(crate) fn check(item: &LintNode<'_>, report: &mut Report) {
     let entries = item.entries();
     let [(key, value)] = entries.as_slice() else { return };
     if !["file", "include", "path", "$ref"].contains(&key.to_lowercase().as_str()) {
@@ -46,7 +46,7 @@ pub(crate) fn check(item: &Spot<'_>, report: &mut Report) {
     report.push(finding.instead_of(Scope::In(item.at.clone())));
 }
 
-/// Returns the path after what is written instead of the scheme.
+/// Returns the path without the text before it.
 fn path_of(text: &str) -> &str {
     let is_scheme = |start: &str| start.eq_ignore_ascii_case("file:");
     let path = text.get(..5).filter(|start| is_scheme(start)).map_or(text, |start| &text[start.len()..]);
@@ -54,13 +54,13 @@ fn path_of(text: &str) -> &str {
     path.trim_start_matches("./")
 }
 
-/// Returns the fix that writes the scheme before a path.
+/// Returns the fix that adds the scheme to a path.
 fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     let path = path_of(text);
     let name = format!("{SCHEME}{path}");
     let edits = edit::replace_text(item, &name).filter(|_| is_path && !path.contains("://"))?;
-    // One slash after the scheme may begin an absolute path.
+    // A single slash after the scheme may begin an absolute path.
     let is_open =
         text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
     let fix = if is_open { Fix::guess } else { Fix::safe };
@@ -86,7 +86,7 @@ impl Explanation for NotATask {
             (message, format!("write the path as `{SCHEME}…`"))
         };
         let fix = with_scheme(site.root, text).filter(|_| !is_task_file);
-        Words { message, ..words }.help(help).mend(fix)
+        Words { message, ..words }.help(help).fix_with_help(fix)
     }
 }
 

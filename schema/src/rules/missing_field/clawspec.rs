@@ -1,35 +1,35 @@
-//! Contracts that the coverage ledger does not name, and what a call lacks.
+//! Contracts that the coverage ledger does not name, and missing parts of an action.
 
 use crate::{
     document::{Pointer, Shape},
     finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
 };
 
 pub(crate) mod assertion;
 pub(crate) mod target;
 
-/// An entry of an orchestrator that lacks a kind of contract.
+/// An entry of an orchestrator without a kind of contract.
 #[derive(Debug)]
 struct NoContract {
     key: &'static str,
     covers: &'static str,
 }
 
-/// A call of `sessions_spawn` without the text that it sends.
+/// `sessions_spawn` without the message to send.
 #[derive(Debug)]
 struct NoTask;
 
-/// The number of stages, where it is missing: it is that of the list.
+/// A missing number of stages, which is the length of the list.
 #[derive(Debug)]
 struct StageCount {
     count: usize,
 }
 
-/// Says of a missing key what is known of it here.
+/// Explains a missing key.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::MissingField {
         return finding;
@@ -44,8 +44,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Looks at the call of a scenario.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Checks the action of a scenario.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     let invoke = scenario.find(&["when", "invoke"]).filter(|invoke| invoke.text() == Some("sessions_spawn"));
     if let Some(invoke) = invoke
         && scenario.find(&["when", "params", "task"]).is_none()
@@ -54,8 +54,8 @@ pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at an entry of the coverage ledger.
-pub(crate) fn check_entry(item: &Spot<'_>, report: &mut Report) {
+/// Checks an entry of the coverage ledger.
+pub(crate) fn check_entry(item: &LintNode<'_>, report: &mut Report) {
     let Some(contracts) = item.get("contracts") else { return };
     if item.get("tier").is_none_or(|tier| tier.text() != Some("orchestrator")) {
         return;

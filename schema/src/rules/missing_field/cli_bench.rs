@@ -5,25 +5,25 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Severity},
     shape::Shape,
-    spot::Spot,
+    lint_node::LintNode,
     words::nearest,
 };
 
-/// The key that has the models.
+/// Key of the models.
 const PROVIDERS: &str = "providers";
 
-/// A suite that names no model.
+/// A suite without models.
 #[derive(Debug)]
 struct NoModel;
 
-/// Looks at `providers`.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks `providers`.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let providers = root.get(PROVIDERS);
-    // Under another name, which is reported, they are there.
+    // They exist under another name, which is reported.
     let is_called = |key: &str| {
         Shape::of(SpecFile::CLI_BENCH).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
     };
-    let is_misspelt = |(key, _): &(String, Spot<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
+    let is_misspelt = |(key, _): &(String, LintNode<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
     if providers.is_none() && root.entries().iter().any(is_misspelt) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Sections of KindLM that tests need.
+//! Sections that tests of KindLM need.
 
 use crate::{
     dialect::kindlm::facts::SuiteFacts,
@@ -15,7 +15,7 @@ enum Missing {
     Judge,
 }
 
-/// What tests need of the other sections.
+/// Checks the sections that tests need.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     if let Some(prompt) = suite.first_prompt() {
         for section in suite.lacking().filter(|section| section.key.is_none()) {

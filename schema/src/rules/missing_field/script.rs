@@ -1,9 +1,9 @@
-//! Answers of a script that say nothing.
+//! Answers of a script without content.
 
 use crate::{
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
@@ -11,8 +11,8 @@ use crate::{
 #[derive(Debug)]
 struct SaysNothing;
 
-/// Looks at the answers to questions.
-pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
+/// Checks the answers to questions.
+pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
         if answer.get("say").is_none() && answer.get("fail").is_none() {
             report.push(answer.head_finding(SaysNothing));

@@ -1,4 +1,4 @@
-//! Files and directories that ClawSpec's files name: targets, contracts, golden files, lists of words, souls.
+//! Missing files and directories of ClawSpec files: targets, contracts, golden files, lists of words, `SOUL.md`.
 
 use crate::{
     dialect::clawspec::{
@@ -14,7 +14,7 @@ use crate::{
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     words::nearest_file,
 };
 
@@ -27,27 +27,27 @@ struct NoTarget {
     key: &'static str,
     definition: &'static str,
     found: Found,
-    /// The directory where the contract is, which has a definition.
+    /// Directory of the contract, if it has a definition.
     here: Option<String>,
-    /// The nearest directory, where there is none of the name.
+    /// Most similar directory, if there is none with the name.
     near: Option<String>,
     creation: Option<Fix>,
 }
 
-/// A pattern that no contract matches.
+/// A pattern without matching contracts.
 #[derive(Debug)]
 struct NoMatch(String);
 
-/// The path of a handoff contract that cannot be one.
+/// An invalid path of a handoff contract, which is taken literally.
 #[derive(Debug)]
 struct TakenLiterally(String);
 
-/// Another file where a handoff contract should be.
+/// Another file instead of a handoff contract.
 #[derive(Debug)]
 struct NotAHandoff(String);
 
-/// Looks at the paths of an entry of the coverage ledger.
-pub(crate) fn check_entry(item: &Spot<'_>, base: &str, files: &dyn Files, report: &mut Report) {
+/// Checks the paths of an entry of the coverage ledger.
+pub(crate) fn check_entry(item: &LintNode<'_>, base: &str, files: &dyn Files, report: &mut Report) {
     let target = item.get("path").or_else(|| item.get("id"));
     if let Some(target) = target
         && let Some(path) = target.text()
@@ -57,7 +57,7 @@ pub(crate) fn check_entry(item: &Spot<'_>, base: &str, files: &dyn Files, report
         report.push(target.finding(missing(path, &wanted, FileKind::Directory, None, files)));
     }
     let Some(contracts) = item.get("contracts") else { return };
-    let mut named: Vec<(Spot<'_>, Template)> = Vec::new();
+    let mut named: Vec<(LintNode<'_>, Template)> = Vec::new();
     named.extend(contracts.get("scenario_file").map(|file| (file, Template::Scenarios)));
     if item.get("tier").is_some_and(|tier| tier.text() == Some("orchestrator")) {
         named.extend(contracts.get("pipeline_file").map(|file| (file, Template::Pipeline)));
@@ -77,14 +77,14 @@ fn missing(path: &str, wanted: &str, kind: FileKind, first: Option<Template>, fi
     Missing { severity: Severity::Warning, ..Missing::of(path, wanted, kind, first, files) }
 }
 
-/// Looks at the directory that a contract names as its target.
+/// Checks the target directory of a contract.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
     let found = target.found(files);
     if found == Found::Target {
         return;
     }
     let Directory { path, key, wanted, definition, .. } = target;
-    // The author moved the directory, or copied the contract: it is where its target is.
+    // The author moved the directory, or copied the contract: the target is where the contract is.
     let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
     let near = match found {
         Found::Nothing => nearest(wanted, FileKind::Directory, files),
@@ -95,8 +95,8 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
     report.push(path.finding(NoTarget { wanted: wanted.clone(), key, definition, found, here, near, creation }));
 }
 
-/// Looks at the patterns of the settings.
-pub(crate) fn check_settings(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks the patterns of the settings.
+pub(crate) fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     if !paths::is_placed(files) {
         return;
     }
@@ -109,7 +109,7 @@ pub(crate) fn check_settings(root: &Spot<'_>, files: &dyn Files, report: &mut Re
     }
 }
 
-/// Looks at the handoff contract that a stage names.
+/// Checks the handoff contract of a stage.
 pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
     let name = &contract.name.name;
     let (at, range) = stages.place(contract.index, contract.name);
@@ -131,7 +131,7 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     }
 }
 
-/// Returns the path in the same directory that is nearest to one that does not exist.
+/// Returns the path in the same directory that is most similar to a missing one.
 fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
     let entries = files.list(directory);
@@ -139,9 +139,9 @@ fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     Some(if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") })
 }
 
-/// Returns the fix that writes another path.
+/// Returns the fix that changes the path.
 fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
-    let edits = site.spot()?.replaced(scalar(path))?;
+    let edits = site.lint_node()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))
 }
 
@@ -165,8 +165,8 @@ impl Rule for NoTarget {
             Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
             Found::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
         };
-        let spot = site.spot();
-        let to_here = here.as_deref().and_then(|here| change_to(spot.as_ref()?, key, here, true));
+        let lint_node = site.lint_node();
+        let to_here = here.as_deref().and_then(|here| change_to(lint_node.as_ref()?, key, here, true));
         let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
         let to_near = near.as_deref().and_then(|near| instead(site, near)).filter(|fix| !is_said(fix));
         let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });

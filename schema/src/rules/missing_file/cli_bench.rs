@@ -1,4 +1,4 @@
-//! Files that a suite of cli-bench names: task files, and scripts instead of models.
+//! Missing files of a cli-bench suite: task files and scripts.
 
 use crate::{
     dialect::cli_bench::{
@@ -11,17 +11,17 @@ use crate::{
     problem::{Code, Fix, Severity},
     script,
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     words::Search,
 };
 
 use super::{Missing, OtherKind};
 
-/// A directory where a task file should be.
+/// A directory instead of a task file.
 #[derive(Debug)]
 struct DirectoryOfTasks(String);
 
-/// A pattern that no task file matches.
+/// A pattern without matching task files.
 #[derive(Debug)]
 struct NoMatch {
     pattern: String,
@@ -33,34 +33,34 @@ struct NoMatch {
 struct MissingScript {
     path: String,
     id: String,
-    /// The id of the nearest one.
+    /// Id of the most similar script.
     near: Option<String>,
     creation: Option<Fix>,
 }
 
-/// Looks at an item of `tasks` that names files.
+/// Checks an item of `tasks` that names files.
 pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
-    let NamedTasks { spot, path, files, .. } = *entry;
+    let NamedTasks { lint_node, path, files, .. } = *entry;
     match &entry.target {
         Target::Missing(normal) => {
             let missing = Missing::of(path, normal, FileKind::File, Some(Template::Tasks), files);
-            report.push(spot.finding(Missing { scheme: SCHEME, ..missing }));
+            report.push(lint_node.finding(Missing { scheme: SCHEME, ..missing }));
         }
-        Target::NoFile(_) => report.push(spot.finding(DirectoryOfTasks(path.to_owned()))),
+        Target::NoFile(_) => report.push(lint_node.finding(DirectoryOfTasks(path.to_owned()))),
         Target::NoMatch { cut: false } => {
             let is_simple = |pattern: &&String| !pattern.contains(['?', '[']) && !pattern.starts_with("..");
             let creation = entry.normal.as_ref().ok().filter(is_simple).and_then(|pattern| {
                 let name = pattern.replace("**/", "").replace('*', "first");
                 new_file::creation(&name, Template::Tasks, files)
             });
-            report.push(spot.finding(NoMatch { pattern: path.to_owned(), creation }));
+            report.push(lint_node.finding(NoMatch { pattern: path.to_owned(), creation }));
         }
         Target::NoMatch { cut: true } | Target::Files(_) | Target::Outside(_) | Target::Nowhere => {}
     }
 }
 
-/// Looks at an item of `providers` that names a script.
-pub(crate) fn check_script(model: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks an item of `providers` that names a script.
+pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some((id, path)) = model.text().and_then(|id| Some((id, script::file_beside(id, files)?))) else { return };
     let Ok(path) = task_files::normalize(&path, files) else { return };
     match files.named(&path) {

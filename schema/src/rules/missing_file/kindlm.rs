@@ -1,4 +1,4 @@
-//! Files of KindLM that are not there: scripts that commands run, and JSON Schemas.
+//! Missing files of KindLM suites: scripts that commands run, and JSON Schemas.
 
 use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
@@ -6,31 +6,31 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     new_file::Template,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     words::nearest_file,
 };
 
 use super::{Missing, OtherKind};
 
-/// The script that a command begins with is not there.
+/// A missing script at the start of a command.
 #[derive(Debug)]
 struct MissingScript {
     word: String,
-    /// The word with the name of the script that is most likely meant.
+    /// Word with the name of the most similar script.
     near: Option<String>,
 }
 
-/// A JSON Schema file that cannot be read, and why.
+/// A JSON Schema file that cannot be read, and the reason.
 #[derive(Debug)]
 struct Unreadable {
     path: String,
     reason: String,
 }
 
-/// The script that a command begins with.
-/// Only a path that begins with `./` is looked for: any other word may be found on the `PATH`, and what comes later in
-/// the command may be made by it.
-pub(crate) fn check_command(test: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks the script at the start of a command.
+/// Only a path that begins with `./` is checked: any other word may be on the `PATH`, and the command may create
+/// later ones.
+pub(crate) fn check_command(test: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some(command) = test.get("command") else { return };
     let Some(word) = command.text().and_then(|text| text.split_whitespace().next()) else { return };
     let Some(path) = word.strip_prefix("./").filter(|path| !path.is_empty() && is_plain(path)) else { return };
@@ -51,16 +51,16 @@ fn is_plain(path: &str) -> bool {
     path.chars().all(|letter| letter.is_alphanumeric() || "._/-".contains(letter))
 }
 
-/// The files that a test names.
+/// Checks the schema files of a test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], files: &dyn Files, report: &mut Report) {
-    for SchemaFile { spot, path, state, .. } in schemas {
+    for SchemaFile { lint_node, path, state, .. } in schemas {
         report.push(match state {
-            State::NotAFile => spot.finding(OtherKind::new(path, "JSON Schema file")),
+            State::NotAFile => lint_node.finding(OtherKind::new(path, "JSON Schema file")),
             State::Unreadable(reason) => {
-                spot.finding(Unreadable { path: (*path).to_owned(), reason: reason.clone() })
+                lint_node.finding(Unreadable { path: (*path).to_owned(), reason: reason.clone() })
             }
             State::Missing(normal) => {
-                spot.finding(Missing::of(path, normal, FileKind::File, Some(Template::JsonSchema), files))
+                lint_node.finding(Missing::of(path, normal, FileKind::File, Some(Template::JsonSchema), files))
             }
             State::Unnamed | State::Escape(_) | State::Unread | State::Invalid(_) | State::Valid { .. } => continue,
         });
@@ -76,8 +76,8 @@ impl Rule for MissingScript {
             .note("the command fails with exit status 127 unless an earlier test creates the file");
         let Some(near) = &self.near else { return words };
         let help = format!("change it to `{near}`");
-        let spot = site.spot().filter(|_| is_plain(near));
-        let edits = spot.and_then(|spot| spot.with_part(site.range, &self.word, near.as_str()));
+        let lint_node = site.lint_node().filter(|_| is_plain(near));
+        let edits = lint_node.and_then(|lint_node| lint_node.with_part(site.range, &self.word, near.as_str()));
         words.remedy(help, Fix::guess, edits)
     }
 }

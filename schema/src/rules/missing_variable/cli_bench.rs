@@ -1,10 +1,10 @@
-//! `{{name}}` in a suite of cli-bench: only `{{workdir}}` is filled in, and only in some places.
+//! `{{name}}` in a cli-bench suite: only `{{workdir}}` is replaced, and only in some places.
 
 use crate::{
     document::Scalar,
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     template::{Placeholder, placeholders},
     words::nearest,
 };
@@ -12,22 +12,22 @@ use crate::{
 /// The only placeholder.
 const WORKDIR: &str = "workdir";
 
-/// The same as people write it in other formats.
+/// The placeholder as written in other formats.
 const SPACED: &str = "{{ workdir }}";
 
-/// Where `{{workdir}}` is filled in.
+/// Places in which `{{workdir}}` is replaced.
 const PLACES: &str = "`env`, in the paths of `file_exists` and `file_contains`, and in `verify`";
 
-/// Names of placeholders that people bring along from other formats, or from the names of fields.
+/// Placeholder names of other formats, and names of fields.
 const BROUGHT: [&str; 14] = [
     "workdir", "today", "now", "run_id", "id", "cli", "intent", "model", "provider", "env", "tmpdir", "cwd", "home",
     "date",
 ];
 
-/// A placeholder that is left as it is. The text of each is as written.
+/// A placeholder that is not replaced. The text is as written.
 #[derive(Debug)]
 enum MissingVariable {
-    /// `{{workdir}}`, in a text in which nothing is filled in.
+    /// `{{workdir}}` in a place without replacement.
     Idle(String),
     /// Another name.
     Unknown { text: String, is_misspelt: bool },
@@ -35,16 +35,16 @@ enum MissingVariable {
     Spaced,
 }
 
-/// Looks at the sections of a suite.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the sections of a suite.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if let Some(prompt) = root.get("system_prompt") {
         check_idle(&prompt, report);
     }
     check_environment(root, report);
 }
 
-/// Looks at a task.
-pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+/// Checks a task.
+pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     if let Some(intent) = task.get("intent") {
         check_idle(&intent, report);
     }
@@ -70,8 +70,8 @@ pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The `env` of a suite or a task.
-fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+/// Checks the `env` of a suite or a task.
+fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     for (_, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
         if matches!(value.node.scalar(), Some(Scalar::Text | Scalar::Timestamp)) {
             check_template(&value, report);
@@ -79,51 +79,51 @@ fn check_environment(owner: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A text in which nothing is filled in.
-fn check_idle(spot: &Spot<'_>, report: &mut Report) {
-    let Some(text) = spot.text() else { return };
+/// Checks a string without replacement.
+fn check_idle(lint_node: &LintNode<'_>, report: &mut Report) {
+    let Some(text) = lint_node.text() else { return };
     if let Some(found) = placeholders(text).iter().find(|found| found.name == WORKDIR) {
         let rule = MissingVariable::Idle(found.text.to_owned());
-        report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
     }
 }
 
-/// Looks at a shell command. Braces mean something to many programs there, such as `docker ps --format '{{.Names}}'`: only
-/// what looks like a placeholder of a suite is reported.
-pub(crate) fn check_command(spot: &Spot<'_>, report: &mut Report) {
-    let Some(text) = spot.text() else { return };
+/// Checks a shell command. Many programs use braces, such as `docker ps --format '{{.Names}}'`, so only
+/// likely placeholders of a suite are reported.
+pub(crate) fn check_command(lint_node: &LintNode<'_>, report: &mut Report) {
+    let Some(text) = lint_node.text() else { return };
     for found in placeholders(text) {
         if found.name != WORKDIR && (is_misspelt(found.name) || BROUGHT.contains(&found.name)) {
-            report.push(unknown(spot, &found));
+            report.push(unknown(lint_node, &found));
         }
     }
 }
 
-/// A text in which `{{workdir}}` is filled in.
-fn check_template(spot: &Spot<'_>, report: &mut Report) {
-    let Some(text) = spot.text() else { return };
-    // What begins with a dot belongs to other programs, such as `{{.Names}}`.
+/// Checks a string in which `{{workdir}}` is replaced.
+fn check_template(lint_node: &LintNode<'_>, report: &mut Report) {
+    let Some(text) = lint_node.text() else { return };
+    // Names that begin with a dot belong to other programs, such as `{{.Names}}`.
     let is_ours = |name: &str| name != WORKDIR && !name.starts_with('.');
     for found in placeholders(text).iter().filter(|found| is_ours(found.name)) {
-        report.push(unknown(spot, found));
+        report.push(unknown(lint_node, found));
     }
     if text.contains(SPACED) {
-        report.push(Finding::new(MissingVariable::Spaced, spot.at.clone(), spot.part(SPACED, 0)));
+        report.push(Finding::new(MissingVariable::Spaced, lint_node.at.clone(), lint_node.part(SPACED, 0)));
     }
 }
 
-fn unknown(spot: &Spot<'_>, found: &Placeholder<'_>) -> Finding {
+fn unknown(lint_node: &LintNode<'_>, found: &Placeholder<'_>) -> Finding {
     let rule = MissingVariable::Unknown { text: found.text.to_owned(), is_misspelt: is_misspelt(found.name) };
-    Finding::new(rule, spot.at.clone(), spot.part(found.text, 0))
+    Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0))
 }
 
 fn is_misspelt(name: &str) -> bool {
     nearest(name, [WORKDIR]).is_some()
 }
 
-/// Returns the edits that replace what is underlined, where it is written as it reads.
+/// Returns the edits that replace the underlined text, if it is written without escapes.
 fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
-    site.spot()?.with_part(site.range, written, "{{workdir}}")
+    site.lint_node()?.with_part(site.range, written, "{{workdir}}")
 }
 
 impl Rule for MissingVariable {

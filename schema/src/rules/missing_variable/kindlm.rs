@@ -1,5 +1,5 @@
-//! Placeholders of KindLM without a value: in commands, in prompts, in the body of a request, and in expectations, where
-//! nothing is filled in.
+//! Placeholders of KindLM without a value: in commands, prompts, request bodies, and expectations, where nothing is
+//! replaced.
 
 use std::ops::Range;
 
@@ -14,47 +14,47 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     template::{is_variable_name, placeholders},
     words::{all_of, nearest},
 };
 
-/// Maximum number of prompts for which a fix adds the variable to the test.
+/// Maximum number of prompts with fixes that add a variable to the test.
 const MAX_ADDITIONS: usize = 64;
 
-/// A placeholder that stays as it is, or breaks the run.
+/// A placeholder that is not replaced, or breaks the run.
 #[derive(Debug)]
 enum Unfilled {
-    /// A name of a command that `vars` does not have.
+    /// A placeholder of a command that is not in `vars`.
     InCommand { name: String, near: Option<String> },
-    /// A name of a prompt that `vars` of a test does not have.
+    /// A placeholder of a prompt that is not in `vars` of a test.
     OfPrompt { name: String, prompt: String, near: Option<Near>, may_add: bool },
-    /// A name of the environment in a command.
+    /// An environment variable in a command.
     Environment { placeholder: String, variable: String },
-    /// A name of the environment in a prompt.
+    /// An environment variable in a prompt.
     Reserved { placeholder: String },
     /// `{{ name }}`.
     Spaced { written: String, name: String },
-    /// `${{ name }}`, which only GitHub fills in.
+    /// `${{ name }}`, which only GitHub replaces.
     Workflow { expression: String },
     /// A variable of the test in an expectation.
     InExpect { placeholder: String },
-    /// A name that the body of a request does not have.
+    /// A name that is not available in a request body.
     InBody { placeholder: String, near: Option<&'static str> },
 }
 
-/// The variable that is most likely meant.
+/// The most similar variable.
 #[derive(Debug)]
 struct Near {
     name: String,
-    /// The bytes of the name, where they may be changed.
+    /// Bytes of the name, if they can be edited.
     range: Option<Range<usize>>,
 }
 
-/// The command of a test.
+/// Checks the command of a test.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
-    let spot = &command.spot;
-    let found = |rule: Unfilled, range: Range<usize>| Finding::new(rule, spot.at.clone(), range);
+    let lint_node = &command.lint_node;
+    let found = |rule: Unfilled, range: Range<usize>| Finding::new(rule, lint_node.at.clone(), range);
     check_workflow_expressions(command, report);
     for (number, placeholder) in command.placeholders.iter().enumerate().filter(|(_, it)| it.is_reserved()) {
         let rule = Unfilled::Environment {
@@ -70,19 +70,19 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     }
     for (name, _) in command.idle_as(Reason::Spaced) {
         let written = format!("{{{{ {name} }}}}");
-        let range = spot.part(&written, 0);
+        let range = lint_node.part(&written, 0);
         report.push(found(Unfilled::Spaced { written, name: name.to_owned() }, range));
     }
 }
 
-/// Reports `${{ github.sha }}` and its like: a GitHub workflow fills them in, and neither KindLM nor the shell does.
+/// Reports expressions such as `${{ github.sha }}`: only a GitHub workflow replaces them, not KindLM or the shell.
 fn check_workflow_expressions(command: &Command<'_>, report: &mut Report) {
-    let (spot, template) = (&command.spot, command.template);
+    let (lint_node, template) = (&command.lint_node, command.template);
     let mut seen: Vec<&str> = Vec::new();
     for (at, _) in template.match_indices("${{") {
         let Some(length) = template[at..].find("}}") else { return };
         let text = &template[at..at + length + 2];
-        // The name of a variable in double braces is filled in, whatever is before it.
+        // A variable in double braces is replaced, whatever precedes it.
         let is_filled = command.placeholders.iter().any(|placeholder| placeholder.at == at + 1);
         let is_literal = matches!(quotes_at(template, at), Quotes::Single | Quotes::Verbatim);
         if is_filled || is_literal || text.contains('\n') {
@@ -91,12 +91,12 @@ fn check_workflow_expressions(command: &Command<'_>, report: &mut Report) {
         let nth = seen.iter().filter(|known| **known == text).count();
         seen.push(text);
         let rule = Unfilled::Workflow { expression: text.to_owned() };
-        report.push(Finding::new(rule, spot.at.clone(), spot.part(text, nth)));
+        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(text, nth)));
     }
 }
 
-/// The texts of expectations in which a variable of the test is written.
-pub(crate) fn check_expects(test: &Spot<'_>, report: &mut Report) {
+/// Reports strings of expectations that contain a variable of the test.
+pub(crate) fn check_expects(test: &LintNode<'_>, report: &mut Report) {
     let vars: Vec<String> =
         test.get("vars").map(|vars| vars.entries()).unwrap_or_default().into_iter().map(|it| it.0).collect();
     if vars.is_empty() {
@@ -112,9 +112,9 @@ pub(crate) fn check_expects(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns the texts of an `expect`.
-fn texts<'d>(expect: &Spot<'d>) -> Vec<Spot<'d>> {
-    let mut texts: Vec<Spot<'_>> = Vec::new();
+/// Returns the strings of an `expect`.
+fn texts<'d>(expect: &LintNode<'d>) -> Vec<LintNode<'d>> {
+    let mut texts: Vec<LintNode<'_>> = Vec::new();
     for path in [
         &["output", "contains"][..],
         &["output", "notContains"],
@@ -132,8 +132,8 @@ fn texts<'d>(expect: &Spot<'d>) -> Vec<Spot<'d>> {
     texts
 }
 
-/// The texts of providers and prompts.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the strings of providers and prompts.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if let Some(body) = root.find(&["providers", "http", "body"]) {
         check_body(&body, report);
     }
@@ -144,8 +144,8 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The body of a request knows seven names.
-fn check_body(body: &Spot<'_>, report: &mut Report) {
+/// Checks a request body, in which seven names are available.
+fn check_body(body: &LintNode<'_>, report: &mut Report) {
     let names = || BODY.variables.iter().map(|variable| variable.name);
     let mut seen: Vec<&str> = Vec::new();
     for found in placeholders(body.text().unwrap_or_default()) {
@@ -158,8 +158,8 @@ fn check_body(body: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A text of a prompt: what looks like a placeholder, and is not one.
-fn check_prompt(text: &Spot<'_>, report: &mut Report) {
+/// Checks a string of a prompt for text that only resembles a placeholder.
+fn check_prompt(text: &LintNode<'_>, report: &mut Report) {
     let content = text.text().unwrap_or_default();
     let found = |rule: Unfilled, written: &str| Finding::new(rule, text.at.clone(), text.part(written, 0));
     for reserved in placeholders(content).iter().filter(|found| found.is_reserved()) {
@@ -178,7 +178,7 @@ fn check_prompt(text: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The prompts that tests send.
+/// Checks the prompts of tests.
 pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
     let missing = sent.iter().flat_map(|sent| sent.missing.iter().map(move |missing| (sent, missing)));
     for (number, (sent, (placeholder, near))) in missing.enumerate() {
@@ -277,14 +277,14 @@ impl Rule for Unfilled {
     }
 }
 
-/// Returns how a name is written to be filled in.
+/// Returns a name as a placeholder.
 fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// Returns the edits that replace the underlined part of a text, where it is written there as it reads.
+/// Returns the edits that replace the underlined part of a string, if it is written without escapes.
 fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
-    site.spot()?.with_part(site.range, written, text)
+    site.lint_node()?.with_part(site.range, written, text)
 }
 
 /// Returns the fix that adds a variable to the test.

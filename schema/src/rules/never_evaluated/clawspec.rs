@@ -1,4 +1,4 @@
-//! Types of assertions that ClawSpec accepts, and for which nothing is defined.
+//! Assertion types that ClawSpec accepts but does not define.
 
 use crate::{
     dialect::clawspec::{
@@ -7,15 +7,15 @@ use crate::{
     },
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// A type that cannot be evaluated.
 #[derive(Debug)]
 struct Undefined(String);
 
-/// Looks at the type of an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the type of an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
     if Assertion::type_info(name).is_some_and(|info| info.category == Category::Unsupported) {
         report.push(kind.finding(Undefined(name.to_owned())));

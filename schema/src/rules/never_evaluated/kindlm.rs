@@ -4,20 +4,20 @@ use crate::{
     dialect::kindlm::{expects::turns, facts::{About, SuiteFacts}, tools::asks_model},
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// An expectation that is not judged.
 #[derive(Debug)]
 enum NeverEvaluated {
-    /// An expectation about the whole answer, for a single reply.
+    /// An expectation about the whole answer, in a single reply.
     OfReply(&'static str),
-    /// `method: embedding` without the provider that it needs.
+    /// `method: embedding` without the required provider.
     Embedding,
 }
 
-/// The replies of a test.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks the replies of a test.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     if !asks_model(test) {
         return;
     }
@@ -30,11 +30,11 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// What tests need of `providers`.
+/// Checks the providers that tests need.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let [providers, ..] = &suite.root.sections;
     let embeds = suite.root.providers.iter().any(|provider| provider.name == "openai");
-    // What seems to be absent may be in the part that cannot be read.
+    // The missing part may be in text that cannot be parsed.
     if embeds || !providers.filled || !providers.readable || suite.has_damage() {
         return;
     }

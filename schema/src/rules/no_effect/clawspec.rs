@@ -1,4 +1,4 @@
-//! What ClawSpec reads and does not use: settings that a block replaces, parameters for an agent, `defaults`.
+//! Keys that ClawSpec reads but does not use: settings that a block replaces, parameters for an agent, `defaults`.
 
 use crate::{
     dialect::clawspec::{
@@ -11,7 +11,7 @@ use crate::{
     edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// A setting that the block `observability` replaces.
@@ -22,25 +22,25 @@ struct Replaced(&'static str);
 #[derive(Debug)]
 struct AgentParams;
 
-/// Defaults that nothing reads.
+/// Unused defaults.
 #[derive(Debug)]
 struct Defaults(LeftToDo);
 
-/// A key of an assertion that changes nothing.
+/// A key of an assertion without effect.
 #[derive(Debug)]
 enum Idle {
-    /// A limit above the one for the whole.
+    /// A limit above the total limit.
     Limit(&'static str),
     /// `consistency` without a value.
     Consistency,
-    /// A limit of time, where an assertion of this type does not wait.
+    /// A timeout of a type that does not wait.
     Timeout(&'static str),
-    /// Routing data beside data that comes first.
+    /// Routing data next to data that takes precedence.
     Routing { key: &'static str, first: &'static str },
 }
 
-/// Looks at an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some((_, info)) = type_of(assertion) else { return };
     match info.name {
         "token_budget" => {
@@ -66,8 +66,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks for settings that are given twice.
-pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
+/// Reports settings that are set twice.
+pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     const FLAT: [&str; 6] = [
         "observability_backend",
         "trace_poll_delay_ms",
@@ -83,8 +83,8 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the parameters of scenarios: an agent is sent a text and nothing else.
-pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
+/// Checks the parameters of scenarios for agents, to which only a message is sent.
+pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent")) {
         let params = scenarios.about(About::Params).filter_map(|(index, facts)| Some((index, facts.params.as_ref()?)));
         for (index, params) in params {
@@ -96,14 +96,14 @@ pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut R
     }
 }
 
-/// Looks at `defaults`.
-pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
+/// Checks `defaults`.
+pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| !defaults.counts_here) {
-        report.push(defaults.spot.head_finding(Defaults(defaults.left_to_do)));
+        report.push(defaults.lint_node.head_finding(Defaults(defaults.left_to_do)));
     }
 }
 
-/// Returns the fix that turns the key into a comment.
+/// Returns the fix that comments out the key.
 fn comment(site: &Site<'_>) -> Option<Fix> {
     edit::comment_out(site.root, site.at).map(Fix::comment)
 }
@@ -113,7 +113,7 @@ impl Rule for Idle {
 
     fn severity(&self) -> Severity {
         match self {
-            // Where the file is late, the assertion fails.
+            // If the file is late, the assertion fails.
             Idle::Timeout(_) => Severity::Warning,
             Idle::Limit(_) | Idle::Consistency | Idle::Routing { .. } => Self::CODE.severity(),
         }

@@ -1,17 +1,17 @@
-//! An empty list of ways in which models learn about the program.
+//! An empty list of help modes.
 
 use crate::{
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// An empty `help_modes`.
 #[derive(Debug)]
 struct NoHelpModes;
 
-/// Looks at `help_modes`.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks `help_modes`.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if let Some(modes) = root.get("help_modes").filter(|modes| modes.is_list() && modes.is_empty()) {
         report.push(modes.finding(NoHelpModes));
     }

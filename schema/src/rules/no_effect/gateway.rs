@@ -1,17 +1,17 @@
-//! Answers of a scripted gateway that are never given.
+//! Answers of a scripted gateway that are never used.
 
 use crate::{
     finding::{Relation, Report, Rule, Site, Words},
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// A second answer in one run.
 #[derive(Debug)]
 struct SecondAnswer;
 
-/// Looks at the steps of one run.
-pub(crate) fn check(steps: &[Spot<'_>], report: &mut Report) {
+/// Checks the steps of one run.
+pub(crate) fn check(steps: &[LintNode<'_>], report: &mut Report) {
     let mut answers = steps.iter().filter_map(|step| step.get("answer"));
     let Some(first) = answers.next() else { return };
     for answer in answers {

@@ -1,4 +1,4 @@
-//! Keys of KindLM that nothing reads, and answers that are never given.
+//! Keys of KindLM that nothing reads, and responses that are never used.
 
 use std::sync::LazyLock;
 
@@ -11,14 +11,14 @@ use crate::{
     finding::{Relation, Report, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::Definition,
 };
 
-/// Maximum number of answers of a tool with which each other one is compared.
+/// Maximum number of responses of a tool to compare with each other.
 const MAX_RESPONSES: usize = 256;
 
-/// Sections that KindLM reads and never uses, with the reason.
+/// Keys that KindLM reads but never uses, with the reason.
 const UNREAD: [(&str, &str, &str); 7] = [
     ("suite", "tags", "only the tags of tests select what runs"),
     ("compliance", "enabled", "KindLM writes the report only with its option `--compliance`"),
@@ -29,36 +29,36 @@ const UNREAD: [(&str, &str, &str); 7] = [
     ("trace", "timeoutMs", "KindLM always uses its option `--timeout` or the default"),
 ];
 
-/// Providers that send no seed.
+/// Providers that do not send a seed.
 const SEEDLESS: [&str; 3] = ["anthropic", "gemini", "mistral"];
 
-/// Something that could be omitted as well.
+/// A key or value without effect.
 #[derive(Debug)]
 enum NoEffect {
-    /// A field of a command that needs another one.
+    /// A field of a command test that requires another field.
     OnCommand { field: &'static str, needs: &'static str },
-    /// The text of a turn.
+    /// The user message of a turn.
     UserOfTurn,
-    /// An answer of a tool after one for the same calls.
+    /// A response of a tool after one for the same calls.
     Response,
-    /// A variable with a name of the environment.
+    /// A variable with a reserved name of the environment.
     NameOfEnvironment(String),
-    /// A variable that no placeholder can name.
+    /// A variable whose name is not valid in a placeholder.
     Unnameable(String),
-    /// A key that KindLM reads and never uses.
+    /// A key that KindLM reads but never uses.
     Unread { key: &'static str, reason: &'static str },
     Seed { provider: String },
     KeyOfProvider { provider: String },
     Organization { provider: String },
 }
 
-/// Fields of a test that need another one, the turns, and the answers of tools.
-pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+/// Checks fields of a test that require another one, the turns, and the responses of tools.
+pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
     let has = |key: &str| test.get(key).is_some();
     if has("command") && !has("prompt") {
         for (field, needs) in only_with() {
-            if let Some(spot) = test.get(field).filter(|_| !has(needs)) {
-                report.push(spot.head_finding(NoEffect::OnCommand { field, needs }));
+            if let Some(lint_node) = test.get(field).filter(|_| !has(needs)) {
+                report.push(lint_node.head_finding(NoEffect::OnCommand { field, needs }));
             }
         }
     }
@@ -68,10 +68,10 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
     for (name, var) in variables::vars(test).into_iter().filter(|(name, _)| name.starts_with("env.")) {
         report.push(var.head_finding(NoEffect::NameOfEnvironment(name)));
     }
-    tools.tools.iter().for_each(|tool| check_responses(&tool.spot, report));
+    tools.tools.iter().for_each(|tool| check_responses(&tool.lint_node, report));
 }
 
-/// Returns the fields of a test that need another field, with that field.
+/// Returns the fields of a test that require another field, with that field.
 fn only_with() -> &'static [(&'static str, &'static str)] {
     static FIELDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
         let test = Definition::Item(SpecFile::KINDLM, "tests").shape();
@@ -80,8 +80,8 @@ fn only_with() -> &'static [(&'static str, &'static str)] {
     &FIELDS
 }
 
-/// Answers that an earlier one takes the calls of.
-fn check_responses(tool: &Spot<'_>, report: &mut Report) {
+/// Reports responses to calls that an earlier response already answers.
+fn check_responses(tool: &LintNode<'_>, report: &mut Report) {
     let responses = tool.get("responses").map(|list| list.items()).unwrap_or_default();
     let conditions: Vec<_> = responses
         .iter()
@@ -100,19 +100,19 @@ fn check_responses(tool: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Variables that no placeholder of the command can name.
+/// Reports variables whose names are not valid in a placeholder of the command.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     for (name, var) in command.idle_as(Reason::Unnameable) {
         report.push(var.head_finding(NoEffect::Unnameable(name.to_owned())));
     }
 }
 
-/// The sections other than `tests`.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the sections other than `tests`.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     for (section, key, reason) in UNREAD {
-        let is_set = |spot: &Spot<'_>| key == "tags" || spot.node.scalar().is_some() && !spot.node.is_null();
-        if let Some(spot) = root.find(&[section, key]).filter(is_set) {
-            report.push(spot.head_finding(NoEffect::Unread { key, reason }));
+        let is_set = |lint_node: &LintNode<'_>| key == "tags" || lint_node.node.scalar().is_some() && !lint_node.node.is_null();
+        if let Some(lint_node) = root.find(&[section, key]).filter(is_set) {
+            report.push(lint_node.head_finding(NoEffect::Unread { key, reason }));
         }
     }
     for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
@@ -121,11 +121,11 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
             report.push(seed.head_finding(NoEffect::Seed { provider: provider.to_owned() }));
         }
     }
-    for (provider, spot) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
-        if let Some(organization) = spot.get("organization").filter(|_| provider != "openai") {
+    for (provider, lint_node) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
+        if let Some(organization) = lint_node.get("organization").filter(|_| provider != "openai") {
             report.push(organization.head_finding(NoEffect::Organization { provider: provider.clone() }));
         }
-        if let Some(key) = spot.get("apiKeyEnv").filter(|_| ["ollama", "http"].contains(&provider.as_str())) {
+        if let Some(key) = lint_node.get("apiKeyEnv").filter(|_| ["ollama", "http"].contains(&provider.as_str())) {
             report.push(key.head_finding(NoEffect::KeyOfProvider { provider }));
         }
     }

@@ -1,34 +1,34 @@
-//! Turns of a script that are never played or do nothing, and keys of a turn that are not looked at.
+//! Turns of a script that are never played or do nothing, and ignored keys of a turn.
 
 use crate::{
     finding::{Relation, Report, Rule, Site, Words},
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
-/// Something in a script without an effect.
+/// A part of a script without effect.
 #[derive(Debug)]
 enum NoEffect {
-    /// A turn after one that ends the task, or breaks it.
+    /// A turn after one that ends or breaks the task.
     NeverPlayed { breaks: bool },
-    /// A turn without anything to say or do.
+    /// A turn without content.
     EmptyTurn,
-    /// `expect` where nothing is run.
+    /// `expect` without a command or call.
     ExpectWithoutRun,
-    /// What a call has no place for.
+    /// A key that does not apply to a call.
     BesideCall(&'static str),
-    /// What is never reached, because the request breaks.
+    /// A key that is never reached, because the request fails.
     BesideFail(&'static str),
 }
 
-/// Looks at the turns of one task. `is_task`: it is a task of cli-bench, which ends as soon as the model calls nothing.
-pub(crate) fn check_turns(turns: &Spot<'_>, is_task: bool, report: &mut Report) {
+/// Checks the turns of one task. `is_task`: whether it is a cli-bench task, which ends when the model calls nothing.
+pub(crate) fn check_turns(turns: &LintNode<'_>, is_task: bool, report: &mut Report) {
     if !turns.is_list() {
         return;
     }
-    let mut last: Option<Spot<'_>> = None;
-    for turn in turns.items().into_iter().filter(Spot::is_mapping) {
+    let mut last: Option<LintNode<'_>> = None;
+    for turn in turns.items().into_iter().filter(LintNode::is_mapping) {
         if let Some(last) = &last {
             let finding = turn.head_finding(NoEffect::NeverPlayed { breaks: last.get("fail").is_some() });
             report.push(finding.related(Relation::Labelled("it ends here"), last.at.clone(), last.head()));
@@ -37,7 +37,7 @@ pub(crate) fn check_turns(turns: &Spot<'_>, is_task: bool, report: &mut Report) 
         check_turn(&turn, report);
         let keys: Vec<String> = turn.entries().into_iter().map(|(key, _)| key).collect();
         let has = |key: &str| keys.iter().any(|known| known == key);
-        // A key that is not one of a turn is nearly one perhaps.
+        // A key that is not one of a turn may be a misspelling of one.
         let only_speaks = has("say") && keys.iter().all(|key| ["say", "expect", "usage"].contains(&key.as_str()));
         if has("fail") || is_task && only_speaks && !is_damaged(turn.node) {
             last = Some(turn);
@@ -45,7 +45,7 @@ pub(crate) fn check_turns(turns: &Spot<'_>, is_task: bool, report: &mut Report) 
     }
 }
 
-fn check_turn(turn: &Spot<'_>, report: &mut Report) {
+fn check_turn(turn: &LintNode<'_>, report: &mut Report) {
     if is_damaged(turn.node) {
         return;
     }
@@ -54,7 +54,7 @@ fn check_turn(turn: &Spot<'_>, report: &mut Report) {
         check_failure(turn, &fail, &["say", "run", "call", "expect", "usage"], report);
         return;
     }
-    // What is nearly a key of a turn is reported there.
+    // A key similar to one of a turn is reported separately.
     let is_known = |key: &str| ["expect", "usage"].contains(&key);
     if turn.entries().iter().all(|(key, _)| is_known(key)) {
         report.push(turn.head_finding(NoEffect::EmptyTurn));
@@ -65,7 +65,7 @@ fn check_turn(turn: &Spot<'_>, report: &mut Report) {
         report.push(expect.head_finding(NoEffect::ExpectWithoutRun));
         return;
     }
-    // The last thing that a turn does is its call.
+    // The last action of a turn is its call.
     for key in ["exit_code", "error_contains"] {
         if let Some(field) = expect.get(key).filter(|_| call.is_some()) {
             report.push(field.head_finding(NoEffect::BesideCall(key)));
@@ -73,8 +73,8 @@ fn check_turn(turn: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the answers to questions.
-pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
+/// Checks the answers to questions.
+pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
         if let Some(fail) = answer.get("fail") {
             check_failure(&answer, &fail, &["say", "usage"], report);
@@ -82,8 +82,8 @@ pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A failure, and what is beside it for nothing.
-fn check_failure(owner: &Spot<'_>, fail: &Spot<'_>, others: &[&'static str], report: &mut Report) {
+/// Reports a failure with keys that have no effect because of it.
+fn check_failure(owner: &LintNode<'_>, fail: &LintNode<'_>, others: &[&'static str], report: &mut Report) {
     for key in others {
         let Some(other) = owner.get(key) else { continue };
         let finding = other.head_finding(NoEffect::BesideFail(key));

@@ -1,33 +1,33 @@
-//! Numbers of a baseline, and of an assertion.
+//! Numbers of baselines and assertions that are out of range.
 
 use crate::{
     dialect::clawspec::{baselines::MIN_RUNS, waiting::waits},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Fewer runs than a baseline needs.
+/// Fewer runs than a baseline requires.
 #[derive(Debug)]
 struct FewRuns;
 
-/// A deviation below 0.
+/// A negative standard deviation.
 #[derive(Debug)]
 struct Deviation;
 
-/// A limit of time without an end.
+/// An infinite timeout.
 #[derive(Debug)]
 struct Infinite;
 
-/// Looks at the limit of an assertion that waits.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the limit of an assertion that waits.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let timeout = assertion.get("timeout").filter(|_| waits(assertion) == Some(true));
     let infinite = timeout.filter(|timeout| timeout.number().is_some_and(f64::is_infinite));
     report.extend(infinite.map(|timeout| timeout.finding(Infinite)));
 }
 
-/// Looks at the runs of a baseline, and at what they measured.
-pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+/// Checks the runs of a baseline, and what they measured.
+pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
     if let Some(runs) = baseline.get("runs")
         && runs.number().is_some_and(|count| count >= 1.0 && count < MIN_RUNS as f64)
     {

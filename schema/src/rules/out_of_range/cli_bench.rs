@@ -1,4 +1,4 @@
-//! Values of a suite of cli-bench that are blank, too small or too large.
+//! Values of a cli-bench suite that are blank, too small or too large.
 
 use crate::{
     dialect::cli_bench::{
@@ -8,30 +8,30 @@ use crate::{
     },
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A text that consists of spaces: its key, and what to write.
+/// A blank string: its key, and what to write.
 #[derive(Debug)]
 struct Blank {
     key: &'static str,
     wanted: &'static str,
 }
 
-/// A suite whose files contain no task.
+/// A suite without tasks in any file.
 #[derive(Debug)]
 struct NoTasks;
 
-/// An exit code, as written, that no process ends with.
+/// An impossible exit code, as written.
 #[derive(Debug)]
 struct ExitCode(String);
 
-/// A threshold that is most likely a share of one.
+/// A threshold that is most likely a share from 0 to 1.
 #[derive(Debug)]
 struct ShareOfOne(f64);
 
-/// Looks at the sections of a suite.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the sections of a suite.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     check_blank(root, Blank { key: "cli", wanted: "name the program that the tasks are about" }, report);
     let Some(limits) = Limits::of(root) else { return };
     for (value, limit) in limits.all().filter(|(value, _)| *value > 0.0 && *value < 1.0) {
@@ -39,37 +39,37 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at a task.
-pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+/// Checks a task.
+pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     check_blank(task, Blank { key: "id", wanted: "name the task" }, report);
     check_blank(task, Blank { key: "intent", wanted: "describe what the model must achieve" }, report);
 }
 
-fn check_blank(owner: &Spot<'_>, rule: Blank, report: &mut Report) {
-    let is_blank = |spot: &Spot<'_>| spot.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
-    if let Some(spot) = owner.get(rule.key).filter(is_blank) {
-        report.push(spot.finding(rule));
+fn check_blank(owner: &LintNode<'_>, rule: Blank, report: &mut Report) {
+    let is_blank = |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
+    if let Some(lint_node) = owner.get(rule.key).filter(is_blank) {
+        report.push(lint_node.finding(rule));
     }
 }
 
-/// Looks at the exit code of an assertion, which may be written as a text.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    let Some(spot) = assertion.get("exit_code") else { return };
-    let number = match spot.text() {
+/// Checks the exit code of an assertion, which may be written as a string.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
+    let Some(lint_node) = assertion.get("exit_code") else { return };
+    let number = match lint_node.text() {
         Some(text) => text.trim().parse::<i64>().ok().map(|number| number as f64),
-        None => spot.number(),
+        None => lint_node.number(),
     };
     if number.is_some_and(|number| !(0.0..=255.0).contains(&number)) {
-        report.push(spot.finding(ExitCode(spot.node.text().unwrap_or_default().to_owned())));
+        report.push(lint_node.finding(ExitCode(lint_node.node.text().unwrap_or_default().to_owned())));
     }
 }
 
-/// Looks for a suite whose files contain no task.
-pub(crate) fn check_relations(root: &Spot<'_>, items: Items<'_>, report: &mut Report) {
+/// Reports a suite without tasks in any file.
+pub(crate) fn check_relations(root: &LintNode<'_>, items: Items<'_>, report: &mut Report) {
     let may_hold_tasks = |(_, facts): (usize, &ItemFacts)| match facts {
         ItemFacts::Task(_) | ItemFacts::Nothing => true,
         ItemFacts::Files(entry, files) => {
-            // A pattern that nothing matches gives no task, and is only a warning by itself.
+            // A pattern without matches has no tasks, which by itself is only a warning.
             files.is_empty() && !task_files::is_pattern(&entry.text)
                 || files.iter().any(|file| file.wrong.is_some() || !file.ids.is_empty())
         }

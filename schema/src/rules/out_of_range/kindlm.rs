@@ -10,24 +10,24 @@ use crate::{
     problem::Code,
 };
 
-/// Something empty that must not be.
+/// Something empty that must not be empty.
 #[derive(Debug)]
 enum Empty {
     Section(&'static str),
-    /// `argsSchema`, which needs a path.
+    /// An empty path in `argsSchema`.
     Path,
 }
 
-/// The files that a test names.
+/// Checks the schema files of a test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
         if matches!(file.state, State::Unnamed) {
-            report.push(file.spot.finding(Empty::Path));
+            report.push(file.lint_node.finding(Empty::Path));
         }
     }
 }
 
-/// What tests need of the other sections.
+/// Checks the sections that tests need.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let Some(prompt) = suite.first_prompt() else { return };
     for section in suite.lacking() {

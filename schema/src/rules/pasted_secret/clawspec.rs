@@ -3,16 +3,16 @@
 use crate::{
     finding::{Report, Rule, Scope, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A token in the settings, whatever it looks like.
+/// A token in the settings, in any form.
 #[derive(Debug)]
 struct Token;
 
-/// Looks at the settings of a workspace.
-pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
-    let is_token = |token: &Spot<'_>| token.text().is_some_and(|text| !text.is_empty() && !text.starts_with('$'));
+/// Checks the settings of a workspace.
+pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
+    let is_token = |token: &LintNode<'_>| token.text().is_some_and(|text| !text.is_empty() && !text.starts_with('$'));
     if let Some(token) = root.get("gateway_auth_token").filter(is_token) {
         let same = Scope::CodeAt(Code::PastedSecret, token.at.clone());
         report.push(token.head_finding(Token).instead_of(same));

@@ -1,4 +1,4 @@
-//! Patterns of a suite of cli-bench that are valid, but most likely do not match what they should.
+//! Patterns of a cli-bench suite that are valid but most likely do not match as intended.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -8,7 +8,7 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     pattern::{Compiled, Pattern},
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// A pattern that every command matches.
@@ -18,24 +18,24 @@ enum Everything {
     Count,
 }
 
-/// An option after a space, which another option may separate from its command. The text from the space on.
+/// An option after a space. Another option may be between it and its command. The text starts at the space.
 #[derive(Debug)]
 struct FixedOptions(String);
 
-/// A path, taken literally, that has wildcards.
+/// A literal path with wildcards.
 #[derive(Debug)]
 struct Wildcards(String);
 
-/// Looks at a pattern of commands that must be run, or are counted.
+/// Checks a pattern of commands that must be run or are counted.
 pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
     let everything = match pattern.searches {
         "commands" => Some(Everything::Run),
         "counted commands" => Some(Everything::Count),
-        // It is said that nothing may be run then.
+        // Another rule reports that every command is forbidden.
         _ => None,
     };
     if let Some(rule) = everything.filter(|_| matches_everything(pattern)) {
-        report.push(pattern.spot.finding(rule));
+        report.push(pattern.lint_node.finding(rule));
     }
     report.extend(fixed_options(pattern));
 }
@@ -52,7 +52,7 @@ pub(crate) fn matches_everything(pattern: &Pattern<'_>) -> bool {
     }
 }
 
-/// `git commit -m`, which `git commit -a -m` does not match.
+/// Reports patterns such as `git commit -m`, which `git commit -a -m` does not match.
 fn fixed_options(pattern: &Pattern<'_>) -> Option<Finding> {
     static OPTION: OnceLock<Regex> = OnceLock::new();
     let option = OPTION
@@ -67,23 +67,23 @@ fn fixed_options(pattern: &Pattern<'_>) -> Option<Finding> {
         .collect();
     let option = format!(" {}", word.split_whitespace().next().unwrap_or_default());
     let range = part(pattern, &option, space.start());
-    Some(Finding::new(FixedOptions(option), pattern.spot.at.clone(), range))
+    Some(Finding::new(FixedOptions(option), pattern.lint_node.at.clone(), range))
 }
 
-/// Returns the bytes of a part of a pattern that begins at a byte of its text.
+/// Returns the range of a part of a pattern that begins at an offset of its text.
 fn part(pattern: &Pattern<'_>, part: &str, at: usize) -> Range<usize> {
-    pattern.spot.part(part, pattern.text[..at].matches(part).count())
+    pattern.lint_node.part(part, pattern.text[..at].matches(part).count())
 }
 
-/// Looks at the paths of `file_exists` and `file_contains`.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the paths of `file_exists` and `file_contains`.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let paths = [assertion.get("file_exists"), assertion.find(&["file_contains", "path"])];
-    for spot in paths.iter().flatten() {
-        let Some(path) = spot.text() else { continue };
-        // What the shell would expand as well is reported as such.
+    for lint_node in paths.iter().flatten() {
+        let Some(path) = lint_node.text() else { continue };
+        // Text that the shell would expand is reported separately.
         let is_shell = path.starts_with("~/") || path.starts_with('$');
         if path.contains(['*', '?']) && !path.contains("{{") && !is_shell {
-            report.push(spot.finding(Wildcards(path.to_owned())));
+            report.push(lint_node.finding(Wildcards(path.to_owned())));
         }
     }
 }
@@ -106,8 +106,8 @@ impl Rule for FixedOptions {
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "write `.*` instead of the space";
         let space = site.range.start..site.range.start + 1;
-        let spot = site.spot().filter(|_| site.range.len() == self.0.len());
-        let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
+        let lint_node = site.lint_node().filter(|_| site.range.len() == self.0.len());
+        let fix = lint_node.and_then(|lint_node| Some(Fix::guess(help, lint_node.with_part(&space, " ", ".*")?)));
         Words::new("this pattern does not match options in a different order").help(help).fix(fix)
     }
 }

@@ -1,4 +1,4 @@
-//! Values that are compared, and hold a character that is hard to see: a final line break, a no-break space, a typographic
+//! Compared values with a character that is hard to see: a final line break, a no-break space, a typographic
 //! quote.
 
 use crate::{
@@ -8,14 +8,14 @@ use crate::{
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
     shape::Compared,
-    spot::Spot,
+    lint_node::LintNode,
     walk::Value,
 };
 
-/// A block text that ends with a line break.
+/// A block scalar that ends with a line break.
 #[derive(Debug)]
 struct FinalBreak {
-    /// The key that has the value. `None` for an item of a list.
+    /// Key of the value. `None` for an item of a list.
     name: Option<String>,
     is_folded: bool,
 }
@@ -25,7 +25,7 @@ struct FinalBreak {
 struct ForeignLetter {
     written: char,
     name: &'static str,
-    /// The one that it looks like.
+    /// The character that it looks like.
     meant: &'static str,
 }
 
@@ -45,14 +45,14 @@ fn foreign_letter(text: &str) -> Option<ForeignLetter> {
     })
 }
 
-/// Looks at a value.
+/// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let node = value.node;
     let Some(text) = node.text() else { return };
     let ends_with_break = is_block(node) && text.ends_with('\n') && !text.trim().is_empty();
     let letter = foreign_letter(text);
     if node.tag().is_some() {
-        tag::check(&value.spot(), report);
+        tag::check(&value.lint_node(), report);
     }
     if !ends_with_break && letter.is_none() {
         return;
@@ -61,10 +61,10 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if ends_with_break {
         let name = value.own_key().map(str::to_owned);
         let is_folded = node.style() == Some(Style::Folded);
-        report.push(value.spot().text_finding(FinalBreak { name, is_folded }));
+        report.push(value.lint_node().text_finding(FinalBreak { name, is_folded }));
     }
     if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || compared == Compared::Name) {
-        report.push(value.spot().finding(letter));
+        report.push(value.lint_node().finding(letter));
     }
 }
 
@@ -74,7 +74,7 @@ impl Rule for FinalBreak {
     fn words(&self, site: &Site<'_>) -> Words {
         let name = self.name.as_ref().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
         let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
-        let edits = site.spot().and_then(|spot| header(&spot));
+        let edits = site.lint_node().and_then(|lint_node| header(&lint_node));
         Words::new(format!("{name} ends with a line break"))
             .note("the final line break of a block scalar is part of the value")
             .remedy(help, Fix::guess, edits)
@@ -87,28 +87,28 @@ impl Rule for ForeignLetter {
     fn words(&self, site: &Site<'_>) -> Words {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
-        let edits = site.spot().filter(|_| *written == '\u{a0}').and_then(|spot| spaced(&spot));
+        let edits = site.lint_node().filter(|_| *written == '\u{a0}').and_then(|lint_node| spaced(&lint_node));
         Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written)))
             .remedy(help, Fix::guess, edits)
     }
 }
 
-/// Returns the edits that make the header of a block text drop the final line break.
-fn header(spot: &Spot<'_>) -> Option<Vec<Edit>> {
-    let range = spot.node.own_range();
-    let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
+/// Returns the edits that change the header of a block scalar to strip the final line break.
+fn header(lint_node: &LintNode<'_>) -> Option<Vec<Edit>> {
+    let range = lint_node.node.own_range();
+    let source = lint_node.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
     let mark = source.chars().next().filter(|mark| matches!(mark, '|' | '>'))?;
     let length = source[1..].find(|letter: char| !matches!(letter, '0'..='9' | '+' | '-')).unwrap_or(0) + 1;
     let digits: String = source[1..length].chars().filter(char::is_ascii_digit).collect();
-    edit::replace_part(spot.node, range.start..range.start + length, &source[..length], format!("{mark}-{digits}"))
+    edit::replace_part(lint_node.node, range.start..range.start + length, &source[..length], format!("{mark}-{digits}"))
 }
 
-/// Returns the edits that replace the no-break spaces, where they are written as such.
-fn spaced(spot: &Spot<'_>) -> Option<Vec<Edit>> {
-    let range = spot.node.own_range();
-    let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
+/// Returns the edits that replace no-break spaces that are written without escapes.
+fn spaced(lint_node: &LintNode<'_>) -> Option<Vec<Edit>> {
+    let range = lint_node.node.own_range();
+    let source = lint_node.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
     let found = source.match_indices('\u{a0}').map(|(at, blank)| range.start + at..range.start + at + blank.len());
     let edits: Option<Vec<Vec<Edit>>> =
-        found.map(|range| edit::replace_part(spot.node, range, "\u{a0}", " ")).collect();
+        found.map(|range| edit::replace_part(lint_node.node, range, "\u{a0}", " ")).collect();
     Some(edits?.concat()).filter(|edits| !edits.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Characters that a regular expression reads as signs, where the author most likely means them literally.
+//! Special characters of regular expressions that the author most likely means literally.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -9,48 +9,48 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     pattern::LetterCase,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A pattern that means something else than it seems to.
+/// A pattern with another meaning than it seems to have.
 #[derive(Debug)]
 struct Misread {
     trap: Trap,
     case: LetterCase,
 }
 
-/// What is taken for something else.
+/// Misread part of a pattern.
 #[derive(Debug, PartialEq, Eq)]
 enum Trap {
     /// A word in square brackets: `[ERROR]`.
     Class(String),
     /// Slashes around the pattern: `/error/i`.
     Slashes,
-    /// A sum of money: `$5`.
+    /// An amount of money: `$5`.
     Dollar,
-    /// A word in round brackets: `cost (usd)`.
+    /// A word in parentheses: `cost (usd)`.
     Group(String),
-    /// The name of a file: `report.md`.
+    /// A file name: `report.md`.
     FileName(String),
     /// A question: `done?`.
     Question(String),
 }
 
-/// Looks at a valid pattern.
-pub(super) fn check(spot: &Spot<'_>, pattern: &str, case: LetterCase, report: &mut Report) {
+/// Checks a valid pattern.
+pub(super) fn check(lint_node: &LintNode<'_>, pattern: &str, case: LetterCase, report: &mut Report) {
     let Some((trap, at)) = Trap::of(pattern) else { return };
     let range = match &trap {
-        Trap::Slashes | Trap::Dollar => spot.range(),
+        Trap::Slashes | Trap::Dollar => lint_node.range(),
         Trap::Class(_) | Trap::Group(_) | Trap::FileName(_) | Trap::Question(_) => {
             let part = &pattern[at.clone()];
-            spot.part(part, pattern[..at.start].matches(part).count())
+            lint_node.part(part, pattern[..at.start].matches(part).count())
         }
     };
-    report.push(Finding::new(Misread { trap, case }, spot.at.clone(), range));
+    report.push(Finding::new(Misread { trap, case }, lint_node.at.clone(), range));
 }
 
 impl Trap {
-    /// Returns what is taken for something else, with its bytes in the pattern.
+    /// Returns the misread part, with its range in the pattern.
     fn of(pattern: &str) -> Option<(Trap, Range<usize>)> {
         let whole = 0..pattern.len();
         let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
@@ -78,7 +78,7 @@ impl Trap {
         Some((Trap::Question(words[last..].to_owned()), last..pattern.len()))
     }
 
-    /// Returns the part that is to be escaped, and how; `None` if the whole has to be written in another way.
+    /// Returns the part to escape and its replacement; `None` if the whole pattern must be rewritten.
     fn meant(&self) -> Option<(String, String)> {
         match self {
             Trap::Class(class) => Some((format!("[{class}]"), format!("\\[{class}\\]"))),
@@ -90,7 +90,7 @@ impl Trap {
     }
 }
 
-/// Returns the bytes of a word in round brackets in a pattern that has no other sign.
+/// Returns the range of a word in parentheses in a pattern without other special characters.
 fn literal_brackets(pattern: &str) -> Option<Range<usize>> {
     let open = pattern.find('(')?;
     let close = open + pattern[open..].find(')')?;
@@ -100,7 +100,7 @@ fn literal_brackets(pattern: &str) -> Option<Range<usize>> {
         .then_some(open..close + 1)
 }
 
-/// Returns the bytes of the name of a file whose point is not escaped.
+/// Returns the range of a file name with an unescaped dot.
 fn file_name(pattern: &str) -> Option<Range<usize>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         const ENDINGS: &str = "json|ya?ml|txt|md|py|jsx?|tsx?|mjs|sh|toml|csv|tsv|xml|html|css|rs|go|cpp|hpp|java|rb|php|lock|log|conf|cfg|ini|env|sql|tar|gz|tgz|zip|png|jpe?g|svg|pdf";
@@ -141,10 +141,10 @@ impl Rule for Misread {
         };
         let Some((part, meant)) = self.trap.meant() else { return words };
         let help = format!("escape it, `{meant}`");
-        let fix = site.spot().filter(|_| site.range.len() == part.len()).and_then(|spot| {
-            let is_double_quoted = spot.node.style() == Some(Style::DoubleQuoted);
+        let fix = site.lint_node().filter(|_| site.range.len() == part.len()).and_then(|lint_node| {
+            let is_double_quoted = lint_node.node.style() == Some(Style::DoubleQuoted);
             let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
-            Some(Fix::guess(help.clone(), spot.with_part(site.range, &part, written)?))
+            Some(Fix::guess(help.clone(), lint_node.with_part(site.range, &part, written)?))
         });
         words.help(help).fix(fix)
     }

@@ -1,4 +1,4 @@
-//! Text that is YAML, and that the reader of ClawSpec, PyYAML, refuses.
+//! Valid YAML that PyYAML, which ClawSpec uses, rejects.
 
 use std::ops::Range;
 
@@ -7,26 +7,26 @@ use crate::{
     document::{Document, Fault, FaultKind, NodeRef, Style},
     finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// A tab where PyYAML allows only spaces.
 #[derive(Debug)]
 struct Tab {
-    /// Whether nothing follows on its line.
+    /// Whether the rest of its line is blank.
     is_trailing: bool,
 }
 
-/// An anchor with a sign in its name that PyYAML does not allow.
+/// An anchor name with a character that PyYAML does not allow.
 #[derive(Debug)]
 struct Anchor(String);
 
-/// The type of an assertion, with the value of another key after it.
+/// The type of an assertion, followed by the value of another key.
 #[derive(Debug)]
 struct TwoValues(JoinedType);
 
-/// Looks at the type of an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the type of an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     if let Some(kind) = assertion.get("type")
         && let Some(joined) = JoinedType::of(&kind)
     {
@@ -35,17 +35,17 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns whether a fault is reported by a rule, as what it is in a contract.
+/// Returns whether a rule reports a fault with the meaning that it has in a contract.
 pub(crate) fn knows(fault: &Fault, document: &Document) -> bool {
-    let kind = || Spot::root(document.root()?).at(&document.pointer_at(fault.range.start));
+    let kind = || LintNode::root(document.root()?).at(&document.pointer_at(fault.range.start));
     fault.kind == FaultKind::ColonWithoutQuotes && kind().is_some_and(|kind| JoinedType::of(&kind).is_some())
 }
 
-/// Looks at the whole text for blanks and line ends that PyYAML does not read as such.
-pub(crate) fn check_text(root: &Spot<'_>, report: &mut Report) {
+/// Checks the whole text for blanks and line endings that PyYAML does not read as such.
+pub(crate) fn check_text(root: &LintNode<'_>, report: &mut Report) {
     let document = root.node.document();
     let text = document.text();
-    // Most files have no tab at all.
+    // Most files have no tabs.
     if !document.is_intact() || !document.has_tab() {
         return;
     }
@@ -64,15 +64,15 @@ pub(crate) fn check_text(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the name of an anchor: it has letters, digits, `-` and `_`.
-pub(crate) fn check_anchor(spot: &Spot<'_>, report: &mut Report) {
-    let Some(name) = spot.node.resolved().anchor() else { return };
+/// Checks that the name of an anchor consists of letters, digits, `-` and `_`.
+pub(crate) fn check_anchor(lint_node: &LintNode<'_>, report: &mut Report) {
+    let Some(name) = lint_node.node.resolved().anchor() else { return };
     if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) {
-        report.push(spot.head_finding(Anchor(name.to_owned())));
+        report.push(lint_node.head_finding(Anchor(name.to_owned())));
     }
 }
 
-/// Whether a byte belongs to a text in quotes or to a block of text.
+/// Whether an offset is inside a quoted string or a block scalar.
 fn is_content(document: &Document, offset: usize) -> bool {
     let pointer = document.pointer_at(offset);
     let holds = |node: NodeRef<'_>| {
@@ -80,7 +80,7 @@ fn is_content(document: &Document, offset: usize) -> bool {
         let block = matches!(node.style(), Some(Style::Literal | Style::Folded));
         let range = node.own_range();
         let text = document.text();
-        // The first line of a block is its head, and blanks may follow its last word.
+        // The first line of a block scalar is its header, and blanks may follow its last word.
         let head = block && text.byte_to_line(range.start) == text.byte_to_line(offset);
         let behind = block && offset >= range.end && blank(document, range.end..offset);
         (quoted || block && !head) && (range.contains(&offset) || behind)
@@ -90,7 +90,7 @@ fn is_content(document: &Document, offset: usize) -> bool {
     holds(node) || key.is_some_and(|entry| holds(entry.key)) || ends_block(document, offset, holds)
 }
 
-/// Whether a blank line belongs to the block of text above it.
+/// Whether a blank line belongs to the block scalar above it.
 fn ends_block(document: &Document, offset: usize, holds: impl Fn(NodeRef<'_>) -> bool) -> bool {
     let text = document.text();
     let line_start = text.line_to_byte(text.byte_to_line(offset));
@@ -128,7 +128,7 @@ impl Rule for Tab {
         let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
         Words::new("a tab where only spaces are allowed")
             .note("ClawSpec rejects the file")
-            .mend(Some(Fix::safe(help, vec![Edit::new(site.range.clone(), words)])))
+            .fix_with_help(Some(Fix::safe(help, vec![Edit::new(site.range.clone(), words)])))
     }
 }
 

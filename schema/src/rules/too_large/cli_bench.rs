@@ -1,4 +1,4 @@
-//! Patterns of task files that match in more directories than are looked at.
+//! Patterns of task files that match in too many directories.
 
 use crate::{
     dialect::cli_bench::{named_tasks::NamedTasks, task_files::Target},
@@ -6,14 +6,14 @@ use crate::{
     problem::Code,
 };
 
-/// A pattern for which the search was given up.
+/// A pattern whose search was aborted.
 #[derive(Debug)]
 struct BroadPattern(String);
 
-/// Looks at an item of `tasks` that names files.
+/// Checks an item of `tasks` that names files.
 pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     if entry.target == (Target::NoMatch { cut: true }) {
-        report.push(entry.spot.finding(BroadPattern(entry.path.to_owned())));
+        report.push(entry.lint_node.finding(BroadPattern(entry.path.to_owned())));
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the `assertions` of a handoff contract switch off: ClawSpec derives checks from the rest of the contract only where
-//! the block is absent or empty.
+//! Checks that the `assertions` of a handoff contract disable: ClawSpec derives checks from the rest of the contract
+//! only if the block is missing or empty.
 
 use crate::{
     dialect::clawspec::{lower::settings, type_fields::log_members},
@@ -8,49 +8,49 @@ use crate::{
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     template::trimmed_placeholders,
     words::all_of,
 };
 
 pub(crate) mod assertion;
 
-/// Something of a handoff contract that nothing checks.
+/// A part of a handoff contract that is not checked.
 #[derive(Debug)]
 struct Underived {
     what: What,
-    /// The edits that add the check.
+    /// Edits that add the check.
     edits: Option<Vec<Edit>>,
 }
 
-/// What nothing checks.
+/// Part that is not checked.
 #[derive(Debug)]
 enum What {
     Delegation { caller: String, callee: String },
     Artifact(String),
-    /// Sections of an artifact, and whether an assertion lists others of it.
+    /// Sections of an artifact, and whether an assertion lists other sections of it.
     Sections { names: Vec<String>, is_listed: bool },
     Tool(String),
 }
 
-/// The assertions that are written, and what they are to cover.
+/// The written assertions, and what they should cover.
 struct Written<'d> {
-    before: Option<Spot<'d>>,
-    after: Option<Spot<'d>>,
+    before: Option<LintNode<'d>>,
+    after: Option<LintNode<'d>>,
     log_path: String,
 }
 
 impl<'d> Written<'d> {
-    fn all(&self) -> impl Iterator<Item = Spot<'d>> {
+    fn all(&self) -> impl Iterator<Item = LintNode<'d>> {
         [&self.before, &self.after].into_iter().flatten().flat_map(|list| list.items())
     }
 
     /// Returns the assertions of these types.
-    fn of_type(&self, types: &[&str]) -> Vec<Spot<'d>> {
+    fn of_type(&self, types: &[&str]) -> Vec<LintNode<'d>> {
         self.all().filter(|claim| text(claim, "type").is_some_and(|kind| types.contains(&kind.as_str()))).collect()
     }
 
-    /// Returns the edits that add an assertion; the log and the run go with those that look into the log.
+    /// Returns the edits that add an assertion; log assertions also get the log and the run.
     fn add(&self, is_before: bool, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let list = if is_before { self.before.as_ref().or(self.after.as_ref()) } else { self.after.as_ref() };
         let line = |(index, (name, value)): (usize, &(&str, String))| {
@@ -62,14 +62,14 @@ impl<'d> Written<'d> {
     }
 }
 
-fn text(spot: &Spot<'_>, key: &str) -> Option<String> {
-    spot.get(key)?.text().filter(|text| !text.is_empty()).map(str::to_owned)
+fn text(lint_node: &LintNode<'_>, key: &str) -> Option<String> {
+    lint_node.get(key)?.text().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Looks at what a handoff contract asks for beside its `assertions`.
-pub(crate) fn check_handoff(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks the requirements of a handoff contract besides its `assertions`.
+pub(crate) fn check_handoff(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some(claims) = root.get("assertions") else { return };
-    let list = |key: &str| claims.get(key).filter(Spot::is_list);
+    let list = |key: &str| claims.get(key).filter(LintNode::is_list);
     let log_path = settings(files).log_path();
     let written = Written { before: list("pre_delegation"), after: list("post_delegation"), log_path };
     if written.all().next().is_none() {
@@ -85,7 +85,7 @@ pub(crate) fn check_handoff(root: &Spot<'_>, files: &dyn Files, report: &mut Rep
     }
 }
 
-fn check_delegation(root: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
+fn check_delegation(root: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let (Some(from), Some(to)) = (root.find(&["handoff", "from"]), root.find(&["handoff", "to"])) else { return };
     let (Some(caller), Some(callee)) = (from.text(), to.text()) else { return };
     if !written.of_type(&["delegation_occurred", "delegation_path", "decision_routed_to"]).is_empty() {
@@ -98,10 +98,10 @@ fn check_delegation(root: &Spot<'_>, written: &Written<'_>, report: &mut Report)
     report.push(to.finding(Underived { what, edits: written.add(true, &members) }));
 }
 
-fn check_artifact(artifact: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
+fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let Some(pattern) = artifact.get("path_pattern") else { return };
     let Some(path) = pattern.text().filter(|path| !path.trim().is_empty()) else { return };
-    let looks: Vec<Spot<'_>> = written
+    let looks: Vec<LintNode<'_>> = written
         .all()
         .filter(|claim| ["path", "output_path", "state_path"].iter().any(|key| is_same(&text(claim, key), path)))
         .collect();
@@ -114,8 +114,8 @@ fn check_artifact(artifact: &Spot<'_>, written: &Written<'_>, report: &mut Repor
                 || text(claim, "pattern").is_some_and(|pattern| pattern.contains(section))
         })
     };
-    // One with its `#` marks is another problem.
-    let missing: Vec<&(&str, Spot<'_>)> =
+    // A heading with its `#` marks is reported separately.
+    let missing: Vec<&(&str, LintNode<'_>)> =
         sections.iter().filter(|(name, _)| !name.starts_with('#') && !is_covered(name)).collect();
     let Some((_, first)) = missing.first() else {
         if looks.is_empty() {
@@ -128,7 +128,7 @@ fn check_artifact(artifact: &Spot<'_>, written: &Written<'_>, report: &mut Repor
     let list = looks.iter().find_map(|claim| claim.get("sections").filter(|list| !list.is_empty()));
     let is_listed = list.is_some();
     let edits = match list {
-        // One by one: each takes the last place of the list.
+        // One at a time, because each is appended to the list.
         Some(list) if missing.len() == 1 => edit::item_at_end(list.node, &names[0]),
         Some(_) => None,
         None => {
@@ -138,13 +138,13 @@ fn check_artifact(artifact: &Spot<'_>, written: &Written<'_>, report: &mut Repor
         }
     };
     let what = What::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
-    let nor = |finding: Finding, (name, section): &&(&str, Spot<'_>)| {
+    let nor = |finding: Finding, (name, section): &&(&str, LintNode<'_>)| {
         finding.related(Relation::Nor((*name).to_owned()), section.at.clone(), section.range())
     };
     report.push(missing.iter().skip(1).fold(first.finding(Underived { what, edits }), nor));
 }
 
-/// Whether a path is the one that the contract names, whatever its variables and wildcards are.
+/// Whether a path is the one in the contract, ignoring its variables and wildcards.
 fn is_same(path: &Option<String>, named: &str) -> bool {
     let bare = |path: &str| {
         let filled = trimmed_placeholders(path).iter().fold(path.to_owned(), |path, it| path.replace(it.text, "*"));
@@ -153,10 +153,10 @@ fn is_same(path: &Option<String>, named: &str) -> bool {
     path.as_deref().is_some_and(|path| path == named || bare(path) == bare(named))
 }
 
-fn check_tool(tool: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
+fn check_tool(tool: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let is_exact = |name: &&str| !name.is_empty() && !name.contains(['*', '{']);
     let Some(name) = tool.text().filter(is_exact) else { return };
-    let is_denied = |claim: &Spot<'_>| match text(claim, "type").as_deref() {
+    let is_denied = |claim: &LintNode<'_>| match text(claim, "type").as_deref() {
         Some("tool_not_called" | "tool_not_invoked") => text(claim, "tool").as_deref() == Some(name),
         Some("tool_not_permitted") => true,
         _ => false,

@@ -1,18 +1,18 @@
-//! Thresholds of a suite of cli-bench that are for no model.
+//! Thresholds of a cli-bench suite that apply to no model.
 
 use crate::{
     dialect::cli_bench::limits::Limits,
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Thresholds without one.
+/// Thresholds without any value.
 #[derive(Debug)]
 struct NoThreshold;
 
-/// Looks at `thresholds`.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks `thresholds`.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let Some(limits) = Limits::of(root) else { return };
     let models_are_wrong = limits.thresholds.get("models").is_some_and(|models| !models.is_mapping());
     if limits.default.is_none() && limits.models.is_empty() && !models_are_wrong {

@@ -1,4 +1,4 @@
-//! Expectations of KindLM that another value keeps from being checked.
+//! Expectations of KindLM that another value disables.
 
 use crate::{
     dialect::kindlm::{
@@ -8,29 +8,29 @@ use crate::{
     },
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Maximum number of replies of a test that does not say so itself.
+/// Default maximum number of replies of a test.
 const MAX_TURNS: f64 = 10.0;
 
 /// Something that is never checked.
 #[derive(Debug)]
 enum Unchecked {
-    /// A key of a call that must not happen.
+    /// A key of a forbidden call.
     BesideForbidden { key: &'static str, tool: String },
     /// Fields that a method does not compare.
     Fields { method: String },
-    /// A test of no model.
+    /// A test without models.
     NoModels,
-    /// A reply after the last one.
+    /// An expectation about a reply after the last one.
     Reply { most: f64 },
-    /// A format in a JSON Schema that is not known.
+    /// An unknown format in a JSON Schema.
     Format { format: String, path: String },
 }
 
-/// A test, without the files that it names.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks a test without its files.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     if test.get("prompt").is_some()
         && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
     {
@@ -48,11 +48,11 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
     for call in tool_calls(expect).iter().filter(|call| call.is_forbidden) {
         for key in ["argsMatch", "argsSchema", "order"] {
-            if let Some(spot) = call.call.get(key) {
-                report.push(spot.head_finding(Unchecked::BesideForbidden { key, tool: call.name.to_owned() }));
+            if let Some(lint_node) = call.call.get(key) {
+                report.push(lint_node.head_finding(Unchecked::BesideForbidden { key, tool: call.name.to_owned() }));
             }
         }
     }
@@ -64,13 +64,13 @@ fn check_expect(expect: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The files that a test names.
+/// Checks the schema files of a test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
         let State::Valid { unchecked, .. } = &file.state else { continue };
         for format in unchecked {
             let rule = Unchecked::Format { format: format.clone(), path: file.path.to_owned() };
-            report.push(file.spot.finding(rule));
+            report.push(file.lint_node.finding(rule));
         }
     }
 }

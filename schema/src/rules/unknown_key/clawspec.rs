@@ -1,5 +1,5 @@
-//! Keys that contracts do not have, because of which ClawSpec rejects the file, and keys of the coverage ledger that are almost
-//! those that are read: any other is free there.
+//! Unknown keys of contracts, because of which ClawSpec rejects the file, and keys of the coverage ledger that resemble
+//! known ones: other keys are allowed there.
 
 use crate::{
     dialect::clawspec::kinds::ContractFile,
@@ -7,7 +7,7 @@ use crate::{
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::{Context, rename_title},
     words::{all_of, nearest},
 };
@@ -15,7 +15,7 @@ use crate::{
 mod assertion;
 mod scenario;
 
-/// What happens because of an unknown key of a contract.
+/// Consequence of an unknown key of a contract.
 const REJECTED: &str = "ClawSpec rejects the whole file";
 
 /// A key because of which ClawSpec rejects the file.
@@ -28,19 +28,19 @@ struct SecondKind {
     key: String,
 }
 
-/// A target under another name, with the keys of it that are known.
+/// A target under another name, with its known keys.
 #[derive(Debug)]
 struct Meta {
     known: Vec<&'static str>,
 }
 
-/// `orchestrator` instead of `name`, as the guide shows it.
+/// `orchestrator` instead of `name`, as in the guide.
 #[derive(Debug)]
 struct Orchestrator {
     has_name: bool,
 }
 
-/// Says of an unknown key what is known of it here.
+/// Explains an unknown key.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let (Some(parent), Some(key)) = (finding.at().parent(), finding.at().last()) else { return finding };
     if !context.file.has_cases() || finding.code() != Code::UnknownKey {
@@ -68,7 +68,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         (ContractFile::Scenarios, "meta") if in_root => explain_meta(context.node, finding),
         (ContractFile::Pipeline, "orchestrator") if parent == Pointer::root().key("pipeline") => {
             let has_name = holder.is_some_and(|pipeline| pipeline.get("name").is_some());
-            // That `name` is missing is the same mistake.
+            // The missing `name` has the same cause.
             let same = Scope::CodeAt(Code::MissingField, parent.key("name"));
             finding.explained(Orchestrator { has_name }).instead_of(same)
         }
@@ -83,15 +83,15 @@ fn explain_meta(root: NodeRef<'_>, finding: Finding) -> Finding {
     finding.explained(Meta { known })
 }
 
-/// A key that is almost one that is read.
+/// A key that resembles a known one.
 #[derive(Debug)]
 struct NearlyRead {
     key: String,
     near: &'static str,
 }
 
-/// Looks at an entry of the coverage ledger.
-pub(crate) fn check_entry(item: &Spot<'_>, report: &mut Report) {
+/// Checks an entry of the coverage ledger.
+pub(crate) fn check_entry(item: &LintNode<'_>, report: &mut Report) {
     const READ: [(Option<&str>, &[&str]); 4] = [
         (None, &["id", "path", "tier", "status", "contracts", "coverage", "verification"]),
         (Some("contracts"), &["scenario_file", "pipeline_file", "handoff_files"]),
@@ -136,7 +136,7 @@ impl Explanation for SecondKind {
 impl Explanation for Meta {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let help = rename_title("target");
-        let edits = site.spot().and_then(|meta| meta.renamed("target"));
+        let edits = site.lint_node().and_then(|meta| meta.renamed("target"));
         let fixes = edits.map(|edits| Fix::guess(&help, edits)).into_iter().collect();
         let words = Words { message: "unknown key `meta`".to_owned(), fixes, ..said };
         words.help(format!("{help}: it has {}", all_of(self.known.iter().copied())))
@@ -151,8 +151,8 @@ impl Explanation for Orchestrator {
         if self.has_name {
             return words;
         }
-        // The name of an agent becomes the name of the pipeline, and of its reports.
-        words.remedy(rename_title("name"), Fix::guess, site.spot().and_then(|old| old.renamed("name")))
+        // The name of an agent becomes the name of the pipeline and of its reports.
+        words.remedy(rename_title("name"), Fix::guess, site.lint_node().and_then(|old| old.renamed("name")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Unknown keys in suites of cli-bench: assertions that are in the wrong place, or say what no assertion says.
+//! Unknown keys in cli-bench suites: misplaced assertions, and keys without an equivalent assertion.
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
@@ -7,23 +7,23 @@ use crate::{
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix, Severity},
     shape::{scalar, show},
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
     words::{is_negative, nearest, opposite_of, same_negation, shell_word},
 };
 
 use super::other_name::OtherName;
 
-/// The key under which a task has its assertions.
+/// Key of a task's assertions.
 const ASSERT: &str = "assert";
 
-/// Keys that each task has.
+/// Required keys of a task.
 const TASK: [&str; 3] = ["id", "intent", ASSERT];
 
-/// What happens because of an unknown key in an assertion.
+/// Consequence of an unknown key in an assertion.
 const UNCHECKED: &str = "cli-bench ignores unknown keys, so nothing is checked";
 
-/// The way to check what no assertion does.
+/// Help for a check without an equivalent assertion.
 const BY_COMMAND: &str = "use `verify` with a command that checks it";
 
 /// An assertion outside of `assert`.
@@ -38,17 +38,17 @@ struct Misplaced {
 #[derive(Debug)]
 struct OutsideOfTasks;
 
-/// A key that says the opposite of an assertion that exists: it is not another name of that.
+/// A key with the opposite meaning of an assertion, not another name for it.
 #[derive(Debug)]
 struct Negated {
     key: String,
     about: Denied,
 }
 
-/// What a key denies.
+/// Negated fact.
 #[derive(Debug)]
 enum Denied {
-    /// That a file exists: its path, where it is known.
+    /// The existence of a file: its path, if it is known.
     File(Option<String>),
     ErrorOutput,
     Output,
@@ -62,14 +62,14 @@ struct ExactCount {
     count: i64,
 }
 
-/// The type of an assertion as a value, as in other formats.
+/// An assertion whose type is a value, as in other formats.
 #[derive(Debug)]
 struct Tagged {
     key: String,
     name: &'static str,
 }
 
-/// Says of an unknown key what is known of it here.
+/// Explains an unknown key.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::UnknownKey {
         return finding;
@@ -95,13 +95,13 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     } else {
         finding
     };
-    // That a key is unknown is enough where it cannot be split off.
+    // Reporting the unknown key is sufficient if the item cannot be split.
     if known < 2 { finding.instead_of(Scope::CodeAt(Code::ConflictingFields, parent)) } else { finding }
 }
 
 fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding) -> Finding {
     let has = |key: &str| context.node.entry(key).is_some();
-    // An item without any key of a task lost its place in the list of another one.
+    // An item without any key of a task was separated from the list of another one.
     let is_stray = in_item && !TASK.iter().any(|key| has(key));
     let in_task = in_item && !is_stray;
     let said: &[&str] = match (is_stray, in_task && !has(ASSERT)) {
@@ -115,7 +115,7 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
     })
 }
 
-/// Whether a place is the value of `run_count` in an assertion.
+/// Whether a location is the value of `run_count` in an assertion.
 fn is_count(at: &Pointer) -> bool {
     at.last().is_some_and(|key| key == "run_count") && asserted::is_in_assertion(at)
 }
@@ -128,7 +128,7 @@ fn exact(context: &Context<'_>, at: &Pointer, key: String, finding: Finding) -> 
     }
 }
 
-/// Whether an unknown key denies something, and no assertion says the same.
+/// Whether an unknown key is a negation without an equivalent assertion.
 fn denies(key: &str) -> bool {
     let opposite = opposite_of(key, Assertion::NAMES);
     let has_negation = opposite.is_some_and(|name| same_negation(key, name, Assertion::NAMES).is_some());
@@ -137,10 +137,10 @@ fn denies(key: &str) -> bool {
     !has_negation && !is_spelt_otherwise && (is_negative(key) || opposite.is_some())
 }
 
-/// Looks for `- type: output_contains` with its value under another key, as in other formats.
-pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
+/// Reports `- type: output_contains` with its value under another key, as in other formats.
+pub(crate) fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
     let mut entries = item.entries();
-    // Nearly always there is nothing to say.
+    // Usually there are no unknown keys.
     entries.retain(|(key, _)| !Assertion::NAMES.contains(&key.as_str()));
     let Some(shape) = (if entries.is_empty() { None } else { asserted::shape() }) else { return };
     let tag = entries.iter().find(|(key, _)| shape.tags().any(|tag| tag == key));
@@ -170,9 +170,9 @@ impl Denied {
     }
 }
 
-/// Returns what an assertion with its type as a value would have after its key. `None` where that is not known.
-fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
-    let rest: Vec<(String, Spot<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
+/// Returns the value of an assertion whose type is a value. `None` if it is unknown.
+fn converted(item: &LintNode<'_>, tag: &str, name: &str) -> Option<String> {
+    let rest: Vec<(String, LintNode<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
     let source = |node: NodeRef<'_>| edit::words(node).filter(|_| node.scalar().is_some());
     let Some(fields) = asserted::fields_of(name) else {
         return match rest.as_slice() {
@@ -182,7 +182,7 @@ fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
     };
     let members = rest.iter().map(|(key, value)| {
         let field = fields.iter().find(|field| *field == key)?;
-        // In braces a plain text ends at a comma.
+        // In flow style, a plain scalar ends at a comma.
         let text = match (value.text(), source(value.node)?) {
             (Some(text), written) if written == text => show(&text.into()),
             (_, written) => written,

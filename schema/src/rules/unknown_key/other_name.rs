@@ -1,4 +1,4 @@
-//! Keys under a name that another format, an earlier version or habit gives them: the types say which field is meant.
+//! Keys under other names: of another format, of an earlier version, or customary. The types declare the field.
 
 use crate::{
     dialect::Dialect,
@@ -10,28 +10,28 @@ use crate::{
 
 use super::{Rename, ignored_by};
 
-/// What the types say of a name that is not one of theirs.
+/// Explanation of another name in the types.
 #[derive(Debug)]
 pub(super) struct OtherName {
     meant: Meant,
     note: Option<&'static str>,
-    /// Where nothing is missing because of it: the place of the field that is meant, or where one of several must be, the
+    /// Finding that has the same cause: the location of the intended field, or, if one of several is required, the
     /// mapping.
     pub(super) explains: Option<Pointer>,
-    /// Whether the field that is meant must be there.
+    /// Whether the intended field is required.
     pub(super) is_required: bool,
 }
 
 #[derive(Debug)]
 enum Meant {
-    /// No single field: what to write instead. As a comment the key would no longer explain what is missing.
+    /// No single field: what to write instead. If the key is commented out, it no longer explains the missing field.
     Advice { help: &'static str, may_go: bool },
-    /// A field, and the format whose program ignores the key, where it was to be an assertion.
+    /// A field, and the format whose program ignores the key, if it was meant as an assertion.
     Field { rename: Rename, unchecked_by: Option<Dialect> },
 }
 
 impl OtherName {
-    /// Returns what the types say of a key at a place.
+    /// Returns the explanation of a key in the types.
     pub(super) fn of(context: &Context<'_>, at: &Pointer, key: &str) -> Option<OtherName> {
         let parent = at.parent()?;
         let known = context.mapping(&parent);
@@ -44,7 +44,7 @@ impl OtherName {
             return Some(OtherName { meant, note, explains, is_required: false });
         }
         let (field, is_synonym) = shape.field_called(key, Some(mapping))?;
-        // Of two keys that may be meant, only one can have the name. What an anchor marks may be used elsewhere, for another
+        // Of two possible keys, only one can be renamed. An anchored value may be used elsewhere, in another
         // form.
         let has_rival =
             field.shape.other_names().iter().any(|other| other.name != key && mapping.entry(other.name).is_some());
@@ -63,12 +63,12 @@ impl OtherName {
         Some(OtherName { meant: Meant::Field { rename, unchecked_by }, note, explains: Some(explains), is_required })
     }
 
-    /// Whether the types say something of a key at a place.
+    /// Whether the types explain a key at a location.
     pub(super) fn is_known(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
         OtherName::of(context, at, key).is_some()
     }
 
-    /// Returns what is said of the key. `words` is what is said of it without that.
+    /// Returns the message about the key. `words` is the message without the explanation.
     pub(super) fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
         let mut words = match &self.meant {
             Meant::Advice { help, may_go } => {

@@ -1,32 +1,32 @@
-//! Names of agents and of scenarios in ClawSpec's files.
+//! Names of agents and of scenarios in ClawSpec files.
 
 use std::collections::HashSet;
 
 use crate::{
     dialect::clawspec::{
-        agents::{Standing, standing},
+        agents::{AgentLookup, look_up},
         baselines,
         ledger_contracts::{Contract, Contracts},
     },
     files::Files,
     finding::Report,
     problem::Severity,
-    spot::Spot,
+    lint_node::LintNode,
     words::Search,
 };
 
 use super::Unknown;
 
-/// Looks at a name of an agent.
-pub(crate) fn check_agent(name: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks a name of an agent.
+pub(crate) fn check_agent(name: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some(text) = name.text() else { return };
-    let Standing::Misspelt(near) = standing(text, files) else { return };
+    let AgentLookup::Misspelt(near) = look_up(text, files) else { return };
     let rule = Unknown::new(format!("unknown agent `{text}`"), Some(&near));
     report.push(name.finding(rule.note("no directory with a `SOUL.md` in this workspace has this name")));
 }
 
-/// Looks at the names of agents in an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks the names of agents in an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let keys: &[&str] = match assertion.get("type").and_then(|kind| kind.text()) {
         Some("delegation_occurred") => &["to_agent", "from_agent"],
         Some("decision_routed_to") => &["expected_agent"],
@@ -41,8 +41,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &
     }
 }
 
-/// Looks at the scenarios that baselines belong to.
-pub(crate) fn check_baselines(found: &[(String, Spot<'_>)], files: &dyn Files, report: &mut Report) {
+/// Checks the scenarios of baselines.
+pub(crate) fn check_baselines(found: &[(String, LintNode<'_>)], files: &dyn Files, report: &mut Report) {
     let Some(names) = baselines::scenarios_beside(files) else { return };
     let known: HashSet<&str> = names.iter().map(String::as_str).collect();
     let mut search = Search::default();
@@ -53,8 +53,8 @@ pub(crate) fn check_baselines(found: &[(String, Spot<'_>)], files: &dyn Files, r
     }
 }
 
-/// Looks at an entry of the coverage ledger: the approved scenario is one of the contract.
-pub(crate) fn check_entry(item: &Spot<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
+/// Checks that the approved scenario of a ledger entry is in the contract.
+pub(crate) fn check_entry(item: &LintNode<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
     let Some(smoke) = item.find(&["verification", "approved_smoke_scenario"]) else { return };
     let Some(name) = smoke.text() else { return };
     let Some(Contract { names, search, .. }) = contracts.of(item.get("contracts").as_ref()) else { return };

@@ -1,4 +1,4 @@
-//! Names of KindLM that are used and not defined.
+//! Undefined names in KindLM suites.
 
 use std::{
     cell::OnceCell,
@@ -17,7 +17,7 @@ use crate::{
     json_schema::SpecFile,
     problem::Severity,
     shape::Shape,
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
     words::{Search, all_of},
 };
@@ -26,15 +26,15 @@ use super::Unknown;
 
 /// A section and the names that it defines.
 struct Section<'n> {
-    /// What each name is: "prompt".
+    /// Kind of the names: "prompt".
     what: &'static str,
     name: &'static str,
     names: Vec<&'n str>,
     set: HashSet<&'n str>,
-    /// Whether names can be like each other: a provider that is asked for exists, and where it is not defined under its name
+    /// Whether names can be similar to each other: a required provider exists, and if it is not defined under its name,
     /// the definition is misspelt.
     is_open: bool,
-    /// The names in words, once a problem lists them.
+    /// List of the names for messages, computed on first use.
     listed: OnceCell<Rc<str>>,
 }
 
@@ -64,7 +64,7 @@ impl<'n> Section<'n> {
     }
 }
 
-/// References between sections and tests.
+/// Checks references between sections and tests.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let root = &suite.root;
     let mut search = Search::default();
@@ -83,7 +83,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
             models.check(test.place(model), &mut search, report);
         }
     }
-    // A section that holds no provider of that name and a key that is none: that key is the mistake.
+    // If the section lacks the provider and has an invalid key, the key is reported.
     let is_misspelt = root.providers.iter().any(|provider| !is_provider(&provider.name));
     if providers_section.filled && providers_section.readable && !is_misspelt {
         for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
@@ -95,14 +95,14 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
 }
 
-/// Returns the provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key
-/// there that is not a provider may be that one.
+/// Returns the undefined provider of a model, if a part of a file is its `providers`. An invalid key
+/// there may be that provider.
 pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<String> {
     if context.file != SpecFile::KINDLM || !context.base.is_root() || *at != Pointer::root().key("providers") {
         return None;
     }
-    let root = Spot::root(context.node);
-    let providers = root.get("providers").filter(Spot::is_mapping)?;
+    let root = LintNode::root(context.node);
+    let providers = root.get("providers").filter(LintNode::is_mapping)?;
     let models = root.get("models").map(|models| models.items()).unwrap_or_default();
     let mut asked = models.iter().filter_map(|model| model.get("provider")?.text());
     asked.find(|name| is_provider(name) && providers.get(name).is_none()).map(str::to_owned)
@@ -115,10 +115,10 @@ fn is_provider(name: &str) -> bool {
         .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
 }
 
-/// The tools that expectations name, and their arguments.
-pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+/// Checks the tools in expectations, and their arguments.
+pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
     for tool in &tools.tools {
-        let responses = tool.spot.get("responses").map(|list| list.items()).unwrap_or_default();
+        let responses = tool.lint_node.get("responses").map(|list| list.items()).unwrap_or_default();
         for when in responses.iter().filter_map(|response| response.get("when")) {
             check_arguments(tool, &when, report);
         }
@@ -136,8 +136,8 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
     }
 }
 
-fn check_arguments(tool: &Tool<'_>, args: &Spot<'_>, report: &mut Report) {
-    let Some(parameters) = tool.spot.get("parameters") else { return };
+fn check_arguments(tool: &Tool<'_>, args: &LintNode<'_>, report: &mut Report) {
+    let Some(parameters) = tool.lint_node.get("parameters") else { return };
     let Some(properties) = parameters.get("properties").filter(|it| it.is_mapping() && !it.is_empty()) else { return };
     let is_open = parameters.get("additionalProperties").is_some_and(|more| more.bool() != Some(false));
     if is_open || parameters.get("patternProperties").is_some() {

@@ -1,4 +1,4 @@
-//! Variables, prompts, models and providers of KindLM that nothing uses.
+//! Unused variables, prompts, models and providers of KindLM.
 
 use std::collections::HashSet;
 
@@ -11,26 +11,26 @@ use crate::{
     problem::Code,
 };
 
-/// A name that is defined and not used.
+/// An unused name.
 #[derive(Debug)]
 enum Unused {
-    /// A variable of a test that runs a command.
+    /// A variable of a command test.
     VariableOfCommand(String),
-    /// A variable of a test that sends a prompt.
+    /// A variable of a prompt test.
     VariableOfPrompt { variable: String, prompt: String },
     Prompt(String),
     Model(String),
     Provider(String),
 }
 
-/// The variables of a test that runs a command.
+/// Checks the variables of a command test.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     for (name, var) in command.idle_as(Reason::Unnamed) {
         report.push(var.head_finding(Unused::VariableOfCommand(name.to_owned())));
     }
 }
 
-/// The variables of tests that send prompts.
+/// Checks the variables of prompt tests.
 pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
     for (sent, var) in sent.iter().flat_map(|sent| sent.unused.iter().map(move |var| (sent, *var))) {
         let rule = Unused::VariableOfPrompt { variable: var.name.clone(), prompt: sent.prompt.name.clone() };
@@ -38,7 +38,7 @@ pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
     }
 }
 
-/// The names that the other sections define.
+/// Checks the names that the other sections define.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     check_prompt_names(suite, report);
     check_models(suite, report);
@@ -56,12 +56,12 @@ fn report_unused<'n>(
     }
 }
 
-/// Prompts that no test sends. One is left alone where no test needs any: KindLM insists on it.
+/// Reports prompts that no test sends. If no test needs a prompt, one is not reported, because KindLM requires one.
 fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
     let prompts = || suite.root.prompts.iter().map(|prompt| &prompt.named);
     let sent = suite.about(About::Prompt).filter_map(|test| test.facts.prompt.as_ref());
     let used: HashSet<&str> = sent.map(|prompt| prompt.name.as_str()).collect();
-    // What a reference that leads nowhere was to name may be what nothing else names.
+    // The target of an invalid reference may be a name without other references.
     let defined: HashSet<&str> = prompts().map(|prompt| prompt.name.as_str()).collect();
     let leads_astray = !used.is_subset(&defined);
     if (!used.is_empty() || suite.root.prompts.len() > 1) && !leads_astray {
@@ -69,7 +69,7 @@ fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
 }
 
-/// Models that no test asks, and that do not judge. One is left alone where no test needs any: KindLM insists on it.
+/// Reports models that no test uses and that do not judge. If no test needs a model, one is not reported.
 fn check_models(suite: &SuiteFacts<'_>, report: &mut Report) {
     let root = &suite.root;
     let prompt_tests = || suite.about(About::Prompt).map(|test| test.facts);
@@ -90,7 +90,7 @@ fn check_models(suite: &SuiteFacts<'_>, report: &mut Report) {
     report_unused(root.models.iter(), &used, Unused::Model, report);
 }
 
-/// Providers that no model names, where models name any.
+/// Reports providers that no model names, if models name any.
 fn check_providers(suite: &SuiteFacts<'_>, report: &mut Report) {
     let root = &suite.root;
     let [providers, models, _] = &root.sections;

@@ -1,4 +1,4 @@
-//! What ClawSpec makes of a contract: whether it finds it, and what it leaves unused.
+//! Differences of ClawSpec: whether it finds a contract, and what it does not use.
 
 use crate::{
     dialect::clawspec::{
@@ -14,21 +14,21 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     kind::target_of,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// A type, or a key of a scenario, that the schema of ClawSpec does not know.
+/// A type, or a key of a scenario, that is not in ClawSpec's schema.
 #[derive(Debug)]
 struct NotInSchema(String);
 
 /// A contract that ClawSpec does not find.
 #[derive(Debug)]
 struct NotFound {
-    /// Whether somebody wrote the patterns.
+    /// Whether the patterns are set explicitly.
     is_written: bool,
-    /// Whether the environment has them.
+    /// Whether the patterns come from the environment.
     is_of_environment: bool,
-    /// Another name for the file, by which it would be found.
+    /// Another name for the file, under which ClawSpec would find it.
     free: Option<String>,
 }
 
@@ -36,23 +36,23 @@ struct NotFound {
 #[derive(Debug)]
 struct FoundTwice(String, String);
 
-/// Defaults of which only speclens makes something.
+/// Defaults that only speclens uses.
 #[derive(Debug)]
 struct Defaults(LeftToDo);
 
-/// A short form that ClawSpec's documentation describes.
+/// A short form in ClawSpec's documentation.
 #[derive(Debug)]
 struct ShortConsistency;
 
-/// Looks for blocks of a scenario that the schema of ClawSpec does not know.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Reports blocks of a scenario that are not in ClawSpec's schema.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     for (key, member) in ["regression", "consistency"].into_iter().filter_map(|key| Some((key, scenario.get(key)?))) {
         report.push(member.head_finding(NotInSchema(key.to_owned())));
     }
 }
 
-/// Looks at an assertion. The schema of ClawSpec does not know the types about the trace.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks an assertion. ClawSpec's schema lacks the types about the trace.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some((kind, info)) = type_of(assertion) else { return };
     if info.category == Category::Trace {
         report.push(kind.finding(NotInSchema(info.name.to_owned())));
@@ -61,14 +61,14 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     report.extend(consistency.map(|it| it.finding(ShortConsistency)));
 }
 
-/// Looks for a contract that ClawSpec does not find, or finds twice.
-pub(crate) fn check_discovery(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Reports a contract that ClawSpec does not find, or finds twice.
+pub(crate) fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     if !paths::is_placed(files) || root.get("scenarios").is_none() {
         return;
     }
     let patterns = paths::scenario_patterns(files);
     let has_settings = files.kind(Config::FILE) == Some(FileKind::File);
-    // Without settings, the directory in which ClawSpec is started is not known.
+    // Without settings, the directory in which ClawSpec is started is unknown.
     let is_found = |pattern: &String| {
         matches(pattern, files.place()) || !has_settings && matches(&format!("**/{pattern}"), files.place())
     };
@@ -91,10 +91,10 @@ pub(crate) fn check_discovery(root: &Spot<'_>, files: &dyn Files, report: &mut R
     }
 }
 
-/// Looks at `defaults`.
-pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
+/// Checks `defaults`.
+pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| defaults.counts_here) {
-        report.push(defaults.spot.head_finding(Defaults(defaults.left_to_do)));
+        report.push(defaults.lint_node.head_finding(Defaults(defaults.left_to_do)));
     }
 }
 
@@ -123,7 +123,7 @@ impl Rule for NotFound {
     const CODE: Code = Code::UpstreamDiffers;
 
     fn severity(&self) -> Severity {
-        // Of patterns that somebody wrote, speclens makes the same.
+        // speclens uses explicit patterns in the same way.
         if self.is_written { Severity::Warning } else { Severity::Hint }
     }
 

@@ -1,32 +1,32 @@
-//! What cli-bench, or one version of its documentation, does not have.
+//! Features that cli-bench, or a version of its documentation, lacks.
 
 use crate::{
     finding::{Report, Rule, Site, Words},
     problem::Code,
     script,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Something that cli-bench does not have.
+/// A feature that cli-bench lacks.
 #[derive(Debug)]
 enum UpstreamDiffers {
-    /// `help_modes`, which later versions do not have.
+    /// `help_modes`, which later versions lack.
     HelpModes,
-    /// A key of a task that is not documented.
+    /// An undocumented key of a task.
     TaskKey(&'static str),
-    /// A model that is a script, by its id.
+    /// A scripted model, by its id.
     ScriptedModel(String),
 }
 
-/// Looks at the keys of a suite.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the keys of a suite.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if let Some(modes) = root.get("help_modes") {
         report.push(modes.head_finding(UpstreamDiffers::HelpModes));
     }
 }
 
-/// Looks at the keys of a task.
-pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+/// Checks the keys of a task.
+pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     for key in ["teardown", "timeout", "scaffold"] {
         if let Some(field) = task.get(key) {
             report.push(field.head_finding(UpstreamDiffers::TaskKey(key)));
@@ -34,8 +34,8 @@ pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at an item of `providers`.
-pub(crate) fn check_model(model: &Spot<'_>, report: &mut Report) {
+/// Checks an item of `providers`.
+pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
     if let Some(id) = model.text().filter(|id| script::is_model(id)) {
         report.push(model.finding(UpstreamDiffers::ScriptedModel(id.to_owned())).only_with_compat());
     }

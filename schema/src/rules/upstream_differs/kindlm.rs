@@ -1,4 +1,4 @@
-//! What KindLM rejects, or reads differently.
+//! Differences of KindLM: what it rejects or reads differently.
 
 use crate::{
     dialect::kindlm::{
@@ -10,17 +10,17 @@ use crate::{
     document::Pointer,
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
     words::listed,
 };
 
-/// Maximum number of tests that KindLM reads.
+/// Maximum number of tests in KindLM.
 const MAX_TESTS: usize = 1000;
-/// Maximum number of models that KindLM reads.
+/// Maximum number of models in KindLM.
 const MAX_MODELS: usize = 50;
-/// KindLM follows fewer aliases of one anchor.
+/// KindLM accepts fewer than this many aliases of one anchor.
 const MAX_ALIASES: usize = 100;
-/// Maximum length of a file that KindLM reads, in UTF-16 units.
+/// Maximum length of a file in KindLM, in UTF-16 code units.
 const MAX_LENGTH: usize = 1_048_576;
 
 /// A difference between KindLM and speclens.
@@ -29,7 +29,7 @@ enum Difference {
     /// `enabled: false` of `pii`.
     DisabledSearch,
     ArgumentsSchema,
-    /// A JSON Schema of a draft that KindLM does not know.
+    /// A JSON Schema with a draft that KindLM does not support.
     Draft { path: String, draft: &'static str },
     /// `schemaFile` of a turn.
     SchemaOfTurn,
@@ -37,14 +37,14 @@ enum Difference {
     TooLong,
     TooManyModels,
     TooManyTests,
-    /// An anchor that is used too often.
+    /// An anchor with too many aliases.
     TooManyAliases { anchor: String },
-    /// Sections that no test here needs.
+    /// Sections that no test needs.
     MissingSections(Vec<&'static str>),
 }
 
-/// A test, without the files that it names.
-pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+/// Checks a test without its files.
+pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
     for expect in expects(test) {
         let enabled = expect.find(&["guardrails", "pii", "enabled"]);
         if let Some(enabled) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
@@ -57,12 +57,12 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The files that a test names.
+/// Checks the schema files of a test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
         match &file.state {
             State::Valid { draft, .. } if *draft != "draft-07" => {
-                report.push(file.spot.finding(Difference::Draft { path: file.path.to_owned(), draft }));
+                report.push(file.lint_node.finding(Difference::Draft { path: file.path.to_owned(), draft }));
             }
             State::Unnamed => continue,
             State::Valid { .. }
@@ -74,13 +74,13 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
             | State::Invalid(_) => {}
         }
         if file.is_of_arguments {
-            report.push(file.spot.head_finding(Difference::ArgumentsSchema));
+            report.push(file.lint_node.head_finding(Difference::ArgumentsSchema));
         }
     }
 }
 
-/// The sections other than `tests`, and the file as a whole.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks the sections other than `tests`, and the whole file.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let document = root.node.document();
     if document.text().len_bytes() > MAX_LENGTH && document.text().len_utf16_cu() > MAX_LENGTH {
         report.push(root.head_finding(Difference::TooLong));
@@ -97,7 +97,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// What is there of tests, and of the sections that KindLM always needs.
+/// Checks the number of tests, and the sections that KindLM always requires.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     if suite.tests.len() > MAX_TESTS {
         let start = suite.tests.start(MAX_TESTS);

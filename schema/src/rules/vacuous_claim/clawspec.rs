@@ -1,4 +1,4 @@
-//! Claims of ClawSpec's files that cannot fail, or that hold from before.
+//! Assertions in ClawSpec files that cannot fail, or that hold because of an earlier run.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,13 +13,13 @@ use crate::{
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, Problem, Severity, Subject},
     relations::{self, Between, Link, Said},
-    spot::Spot,
+    lint_node::LintNode,
     validate::is_damaged,
 };
 
 pub(crate) mod assertion;
 
-/// A file that an earlier scenario leaves behind.
+/// A file from an earlier scenario.
 #[derive(Debug)]
 struct FromBefore(String);
 
@@ -31,11 +31,11 @@ struct NoStageHas(&'static str);
 #[derive(Debug)]
 struct NoLimit;
 
-/// Settings that let ClawSpec find no scenario.
+/// Settings with which ClawSpec finds no scenario.
 #[derive(Debug)]
 struct NoPatterns;
 
-/// Looks for files that an earlier scenario of the contract leaves behind, where their time is not asked for.
+/// Reports files from an earlier scenario of the contract whose time is not checked.
 pub(crate) struct LeftBehind;
 
 impl LeftBehind {
@@ -50,7 +50,7 @@ impl Between for LeftBehind {
         let facts = |index| items.facts::<ItemFacts>(index);
         for expected in facts(index).iter().flat_map(|facts| &facts.expected) {
             (&expected.path.name, expected.may_be_old).hash(&mut hasher);
-            // A block has another number after each edit: the item that it holds stays the same.
+            // A block has another id after each edit, although its item stays the same.
             let writer = expected.written.and_then(|(block, _)| items.in_block(block));
             match writer.and_then(|writer| Some((writer, facts(writer)?))) {
                 Some((writer, said)) => {
@@ -64,11 +64,11 @@ impl Between for LeftBehind {
     }
 
     fn links(&self, items: relations::Items<'_>) -> Vec<Link> {
-        // Where each file is expected first.
+        // First expectation of each file.
         let mut first: FxHashMap<&str, Said> = FxHashMap::default();
         let mut links: Vec<Link> = Vec::new();
-        // The link about what is written at a place: aliases use it again.
-        let mut told: FxHashMap<(u64, usize), usize> = FxHashMap::default();
+        // Index of the link for each written location, which aliases repeat.
+        let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
         for (item, facts) in Items::new("scenarios", items).sharing(About::Expected) {
             let mut reported: Vec<&str> = Vec::new();
             for (part, expected) in facts.expected.iter().enumerate() {
@@ -78,14 +78,14 @@ impl Between for LeftBehind {
                     first.entry(path).or_insert(of);
                     continue;
                 };
-                // One assertion that asks for the time of the file speaks for all of the scenario.
+                // One assertion that checks the time of the file is sufficient for the whole scenario.
                 let is_new = facts.expected.iter().any(|other| other.path.name == path && !other.may_be_old);
                 if is_new || reported.contains(&path) || facts.absent.iter().any(|absent| absent == path) {
                     continue;
                 }
                 reported.push(path);
                 if let Some(written) = expected.written {
-                    let number = *told.entry(written).or_insert(links.len());
+                    let number = *numbers.entry(written).or_insert(links.len());
                     if let Some(link) = links.get_mut(number) {
                         link.because.push(of);
                         continue;
@@ -112,10 +112,10 @@ impl Between for LeftBehind {
     }
 }
 
-/// Adds the fix that asks for the time of a file, with its description.
+/// Adds the fix that checks the time of a file.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     for problem in problems.iter_mut().filter(|problem| problem.subject == Some(Subject::OldFile)) {
-        let assertion = problem.at.parent().and_then(|at| Spot::root(root).at(&at));
+        let assertion = problem.at.parent().and_then(|at| LintNode::root(root).at(&at));
         let edits = assertion.and_then(|assertion| {
             assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
         });
@@ -123,9 +123,9 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     }
 }
 
-/// Looks for conditions of a pipeline about what no stage has.
-pub(crate) fn check_conditions(root: &Spot<'_>, report: &mut Report) {
-    let Some(stages) = root.get("stages").filter(Spot::is_list).filter(|_| !is_damaged(root.node)) else { return };
+/// Reports conditions of a pipeline about keys that no stage has.
+pub(crate) fn check_conditions(root: &LintNode<'_>, report: &mut Report) {
+    let Some(stages) = root.get("stages").filter(LintNode::is_list).filter(|_| !is_damaged(root.node)) else { return };
     let stages = stages.items();
     for check in root.get("pipeline_health").map(|list| list.items()).unwrap_or_default() {
         let Some(check) = check.get("check") else { continue };
@@ -140,18 +140,18 @@ pub(crate) fn check_conditions(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the limits of a scenario.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Checks the limits of a scenario.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     const LIMITS: [&str; 4] = ["max_duration_drift", "max_cost_drift", "max_token_drift", "max_step_drift"];
-    if let Some(regression) = scenario.get("regression").filter(Spot::is_mapping)
+    if let Some(regression) = scenario.get("regression").filter(LintNode::is_mapping)
         && LIMITS.iter().all(|key| regression.get(key).is_none())
     {
         report.push(regression.head_finding(NoLimit));
     }
 }
 
-/// Looks at the settings.
-pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
+/// Checks the settings.
+pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
         report.push(patterns.finding(NoPatterns));
     }

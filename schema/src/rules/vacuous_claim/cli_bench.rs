@@ -1,30 +1,30 @@
-//! Assertions and thresholds of a suite of cli-bench that cannot fail.
+//! Assertions and thresholds of a cli-bench suite that cannot fail.
 
 use crate::{
     dialect::cli_bench::{asserted::Asserted, limits::Limits},
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
 /// An assertion that cannot fail.
 #[derive(Debug)]
 enum Vacuous {
-    /// An empty text, which every output contains.
+    /// An empty string, which every output contains.
     EmptyOutput,
-    /// The same beside a command that is checked anyway.
+    /// An empty string next to a command that is checked anyway.
     EmptyOutputOfCommand,
-    /// An empty text, which every file contains.
+    /// An empty string, which every file contains.
     EmptyContent,
     /// A count without bounds.
     NoBounds,
     /// A count of at least 0.
     LeastZero,
-    /// A command that does nothing but succeed.
+    /// A command that always succeeds.
     Succeeding,
-    /// A command that succeeds whatever comes before it.
+    /// A command that succeeds regardless of the commands before it.
     SucceedingAfterwards,
-    /// All the assertions of a task, if the model does nothing.
+    /// All assertions of a task, if the model does nothing.
     Idle,
 }
 
@@ -33,27 +33,27 @@ enum Vacuous {
 enum Reached {
     /// 0 percent.
     Zero,
-    /// One that is not more than what is taken off.
+    /// A threshold that is not greater than the tolerance.
     ByTolerance { threshold: f64, tolerance: f64 },
 }
 
-/// Looks at one assertion.
-pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
-    let is_empty = |spot: &Spot<'_>| spot.text() == Some("");
+/// Checks one assertion.
+pub(crate) fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
+    let is_empty = |lint_node: &LintNode<'_>| lint_node.text() == Some("");
     for name in ["output_contains", "error_contains"] {
-        if let Some(spot) = item.get(name).filter(is_empty) {
-            report.push(spot.finding(Vacuous::EmptyOutput));
+        if let Some(lint_node) = item.get(name).filter(is_empty) {
+            report.push(lint_node.finding(Vacuous::EmptyOutput));
         }
     }
-    if let Some(spot) = item.find(&["file_contains", "text"]).filter(is_empty) {
-        report.push(spot.finding(Vacuous::EmptyContent));
+    if let Some(lint_node) = item.find(&["file_contains", "text"]).filter(is_empty) {
+        report.push(lint_node.finding(Vacuous::EmptyContent));
     }
-    if let Some(count) = item.get("run_count").filter(Spot::is_mapping) {
+    if let Some(count) = item.get("run_count").filter(LintNode::is_mapping) {
         check_count(&count, report);
     }
     let Some(verify) = item.get("verify") else { return };
-    if let Some(spot) = verify.get("output_contains").filter(is_empty) {
-        report.push(spot.finding(Vacuous::EmptyOutputOfCommand));
+    if let Some(lint_node) = verify.get("output_contains").filter(is_empty) {
+        report.push(lint_node.finding(Vacuous::EmptyOutputOfCommand));
     }
     let Some(run) = verify.get("run") else { return };
     let command = run.text().unwrap_or_default().trim();
@@ -68,10 +68,10 @@ pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn check_count(count: &Spot<'_>, report: &mut Report) {
+fn check_count(count: &LintNode<'_>, report: &mut Report) {
     let (min, max) = (count.get("min"), count.get("max"));
-    // A bound under another name is reported there.
-    let is_known = |(name, _): &(String, Spot<'_>)| ["pattern", "min", "max"].contains(&name.as_str());
+    // A bound under another name is reported separately.
+    let is_known = |(name, _): &(String, LintNode<'_>)| ["pattern", "min", "max"].contains(&name.as_str());
     match (min, max) {
         (None, None) if !count.entries().iter().all(is_known) => {}
         (None, None) => report.push(count.finding(Vacuous::NoBounds)),
@@ -80,27 +80,27 @@ fn check_count(count: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at what the assertions of a task say together.
+/// Checks the assertions of a task together.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     if asserted.types().is_some() && asserted.are_idle() {
         report.push(asserted.list.head_finding(Vacuous::Idle));
     }
 }
 
-/// Looks at `thresholds`.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Checks `thresholds`.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let Some(limits) = Limits::of(root) else { return };
     let tolerance = limits.thresholds.get("tolerance");
-    // A tolerance that cannot be is reported by itself.
+    // An invalid tolerance is reported separately.
     let tolerance = tolerance
-        .and_then(|spot| Some((spot.number().filter(|it| (0.0..=100.0).contains(it))?, spot)))
+        .and_then(|lint_node| Some((lint_node.number().filter(|it| (0.0..=100.0).contains(it))?, lint_node)))
         .filter(|(taken_off, _)| *taken_off > 0.0);
     for (threshold, limit) in limits.all() {
         if threshold == 0.0 {
             report.push(limit.finding(Reached::Zero));
-        } else if let Some((tolerance, spot)) = tolerance.as_ref().filter(|(tolerance, _)| *tolerance >= threshold) {
+        } else if let Some((tolerance, lint_node)) = tolerance.as_ref().filter(|(tolerance, _)| *tolerance >= threshold) {
             let rule = Reached::ByTolerance { threshold, tolerance: *tolerance };
-            report.push(limit.finding(rule).with("the tolerance", spot));
+            report.push(limit.finding(rule).with("the tolerance", lint_node));
         }
     }
 }
@@ -109,7 +109,7 @@ impl Rule for Vacuous {
     const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
-        // What would make it fail may be in the part that cannot be read.
+        // The part that would make it fail may be in text that cannot be parsed.
         true
     }
 

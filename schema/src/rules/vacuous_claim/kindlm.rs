@@ -8,22 +8,22 @@ use crate::{
     },
     finding::{Report, Rule, Site, Words},
     problem::{Code, Severity},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// An expectation, or a gate, that cannot fail.
+/// An expectation or a gate that cannot fail.
 #[derive(Debug)]
 enum Vacuous {
     EmptyList,
-    /// A part of `expect` that says nothing.
+    /// An empty part of `expect`.
     Empty(Part),
-    /// `argsMatch` without an argument.
+    /// `argsMatch` without arguments.
     AnyArguments,
-    /// The empty text, which must occur.
+    /// An empty string that must occur.
     EmptyText,
     /// `minScore: 0`.
     AnyScore,
-    /// `cost` of a command.
+    /// `cost` of a command test.
     CostOfCommand,
     /// `pii` with an empty list of patterns.
     NoPattern,
@@ -31,15 +31,15 @@ enum Vacuous {
     AnyDrift,
     /// `method: field-diff` without fields.
     NoFields,
-    /// A bound that is infinite, by its name.
+    /// An infinite bound, by its name.
     Boundless(String),
-    /// A tool that must not be called, and is not given to the model.
+    /// A forbidden tool that the model does not have.
     ToolNotGiven(String),
-    /// A latency that the timeout of a command keeps.
+    /// A latency limit that the timeout of a command guarantees.
     WithinTimeout { most: f64, timeout: f64 },
-    /// A gate whose number every run reaches.
+    /// A gate whose limit every run meets.
     Gate { gate: &'static str, limit: f64 },
-    /// A gate over expectations that no test has.
+    /// A gate about expectations that no test has.
     IdleGate { gate: String, lacking: Lacking },
 }
 
@@ -52,19 +52,19 @@ enum Part {
     Baseline,
 }
 
-/// The expectations that a gate is over.
+/// Expectations that a gate is about.
 #[derive(Clone, Copy, Debug)]
 enum Lacking {
     Judge,
     Drift,
-    /// Either of the two.
+    /// Expectations with a judge or a baseline.
     Graded,
-    /// Neither of the two.
+    /// Expectations without a judge or a baseline.
     Plain,
 }
 
-/// The expectations of a test.
-pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+/// Checks the expectations of a test.
+pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
     for expect in expects(test) {
         check_expect(&expect, report);
         if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
@@ -79,7 +79,7 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
     }
 }
 
-fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
     if let Some(output) = expect.get("output") {
         check_output(&output, report);
     }
@@ -107,13 +107,13 @@ fn check_expect(expect: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn empty_list(list: &Spot<'_>, report: &mut Report) {
+fn empty_list(list: &LintNode<'_>, report: &mut Report) {
     if list.is_list() && list.is_empty() {
         report.push(list.finding(Vacuous::EmptyList));
     }
 }
 
-fn check_output(output: &Spot<'_>, report: &mut Report) {
+fn check_output(output: &LintNode<'_>, report: &mut Report) {
     let is_json = output.get("format").and_then(|format| format.text()) == Some("json");
     if output.is_mapping() && !is_json && output.node.entries().all(|entry| entry.key.text() == Some("format")) {
         report.push(output.head_finding(Vacuous::Empty(Part::Output)));
@@ -124,27 +124,27 @@ fn check_output(output: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The empty texts in a list of those that must occur.
-fn empty_texts(list: &Spot<'_>, report: &mut Report) {
-    for (_, spot) in list.texts().iter().filter(|(text, _)| text.is_empty()) {
-        report.push(spot.finding(Vacuous::EmptyText));
+/// Reports empty strings in a list of required strings.
+fn empty_texts(list: &LintNode<'_>, report: &mut Report) {
+    for (_, lint_node) in list.texts().iter().filter(|(text, _)| text.is_empty()) {
+        report.push(lint_node.finding(Vacuous::EmptyText));
     }
 }
 
-fn check_guardrails(guardrails: &Spot<'_>, report: &mut Report) {
+fn check_guardrails(guardrails: &LintNode<'_>, report: &mut Report) {
     if guardrails.is_mapping() && guardrails.is_empty() {
         report.push(guardrails.head_finding(Vacuous::Empty(Part::Guardrails)));
     }
     if let Some(pii) = guardrails.get("pii") {
         let is_off = pii.get("enabled").and_then(|enabled| enabled.bool()) == Some(false);
-        let is_empty = |list: &Spot<'_>| list.is_list() && list.is_empty();
+        let is_empty = |list: &LintNode<'_>| list.is_list() && list.is_empty();
         let has_custom = pii.get("customPatterns").is_some_and(|list| !is_empty(&list));
         if let Some(deny) = pii.get("denyPatterns").filter(|deny| !is_off && !has_custom && is_empty(deny)) {
             report.push(deny.finding(Vacuous::NoPattern));
         }
     }
     let Some(keywords) = guardrails.get("keywords") else { return };
-    let is_idle = |(key, list): (String, Spot<'_>)| ["deny", "allow"].contains(&key.as_str()) && list.is_empty();
+    let is_idle = |(key, list): (String, LintNode<'_>)| ["deny", "allow"].contains(&key.as_str()) && list.is_empty();
     if keywords.is_mapping() && keywords.entries().into_iter().all(is_idle) {
         report.push(keywords.head_finding(Vacuous::Empty(Part::Keywords)));
     }
@@ -153,7 +153,7 @@ fn check_guardrails(guardrails: &Spot<'_>, report: &mut Report) {
     }
 }
 
-fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
     let Some(drift) = baseline.get("drift") else {
         if baseline.is_mapping() && baseline.is_empty() {
             report.push(baseline.head_finding(Vacuous::Empty(Part::Baseline)));
@@ -167,19 +167,19 @@ fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
     }
     let fields = drift.get("fields");
     if name == "field-diff" && fields.as_ref().is_none_or(|fields| fields.is_list() && fields.is_empty()) {
-        let spot = fields.as_ref().or(method.as_ref()).unwrap_or(&drift);
-        report.push(spot.head_finding(Vacuous::NoFields));
+        let lint_node = fields.as_ref().or(method.as_ref()).unwrap_or(&drift);
+        report.push(lint_node.head_finding(Vacuous::NoFields));
     }
 }
 
-fn boundless(bound: &Spot<'_>, report: &mut Report) {
+fn boundless(bound: &LintNode<'_>, report: &mut Report) {
     if bound.number() == Some(f64::INFINITY) {
         report.push(bound.finding(Vacuous::Boundless(bound.at.last().unwrap_or_default())));
     }
 }
 
-/// The gates that their numbers keep from failing.
-pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+/// Reports gates that cannot fail because of their limits.
+pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     const IDLE: [(&str, f64); 5] = [
         ("passRateMin", 0.0),
         ("judgeAvgMin", 0.0),
@@ -189,8 +189,8 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     ];
     let Some(gates) = root.get("gates") else { return };
     for (gate, limit) in IDLE {
-        if let Some(spot) = gates.get(gate).filter(|gate| gate.number() == Some(limit)) {
-            report.push(spot.finding(Vacuous::Gate { gate, limit }));
+        if let Some(lint_node) = gates.get(gate).filter(|gate| gate.number() == Some(limit)) {
+            report.push(lint_node.finding(Vacuous::Gate { gate, limit }));
         }
     }
     for gate in ["costMaxUsd", "latencyMaxMs"].iter().filter_map(|gate| gates.get(gate)) {
@@ -198,9 +198,9 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Gates over expectations that no test has, and latencies that a timeout keeps.
+/// Reports gates about expectations that no test has, and latency limits that a timeout guarantees.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
-    // What seems to be absent may be in the part that cannot be read.
+    // The missing part may be in text that cannot be parsed.
     if suite.tests.is_empty() || suite.has_damage() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Keys without a value in suites of cli-bench: many count as absent.
+//! Keys without a value in cli-bench suites: many count as absent.
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
@@ -7,18 +7,18 @@ use crate::{
     validate::Context,
 };
 
-/// Keys that must be there; of all others an absent value counts as an absent key.
+/// Required keys; for all other keys, an empty value counts as an absent key.
 const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run"];
 
-/// Keys whose members are not absent because they are empty: variables of the environment, and parts of an assertion, which must
-/// not grow weaker by it.
+/// Keys whose empty members are not absent: environment variables, and parts of an assertion, which must not become
+/// weaker.
 const HOLDERS: [&str; 5] = ["env", "models", "file_contains", "run_count", "verify"];
 
 /// A key without a value that counts as absent.
 #[derive(Debug)]
 struct Absent;
 
-/// Says of a key without a value that it counts as absent, where it does.
+/// Explains a key without a value that counts as absent.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let at = finding.at();
     let value = context.node.find(at).filter(|value| value.is_null() && !value.is_through_alias());

@@ -1,4 +1,4 @@
-//! Values of assertions of cli-bench that have another form: a text instead of a mapping, a list instead of one value.
+//! Values of cli-bench assertions in another form: a string instead of a mapping, a list instead of one value.
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
@@ -10,26 +10,26 @@ use crate::{
     validate::{Context, describe},
 };
 
-/// A value of another form.
+/// A value in another form.
 #[derive(Debug)]
 struct OtherForm {
     form: Form,
 }
 
-/// What a value is, and should not be.
+/// Form of a value.
 #[derive(Debug)]
 enum Form {
     /// A mapping of assertions instead of a list.
     Keys,
-    /// A text instead of a mapping with this field, and others.
+    /// A string instead of a mapping with this field and others.
     Text { field: &'static str, more: &'static str },
-    /// Something else than an exit code.
+    /// A value that is not an exit code.
     NoExitCode,
-    /// A list of values instead of the value of an assertion of this type.
+    /// A list of values instead of the value of this assertion type.
     List(String),
 }
 
-/// Says of a value that its type does not allow what is known of it here.
+/// Explains a value of the wrong type.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if !matches!(finding.code(), Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
         return finding;
@@ -88,7 +88,7 @@ impl Explanation for OtherForm {
             },
             Form::List(key) => {
                 let help = format!("write an item `- {key}: …` for each");
-                // Commands may be meant as choices, and an output equals one text only.
+                // Commands may be meant as alternatives, and an output equals only one string.
                 let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
                 let fix = if is_open { Fix::suggestion } else { Fix::safe };
                 let entry = site.parent().and_then(|assertion| assertion.entry(key));
@@ -101,7 +101,7 @@ impl Explanation for OtherForm {
     }
 }
 
-/// Returns what is said of a text instead of a mapping.
+/// Returns the message for a string instead of a mapping.
 fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: Words) -> Words {
     let text = value.as_str().unwrap_or_default();
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));

@@ -1,4 +1,4 @@
-//! Values of ClawSpec's files that are of another type than they seem to be: dates, merged bases, what is sent.
+//! Values in ClawSpec files with another type than they seem to have: dates, merged mappings, data to send.
 
 use crate::{
     dialect::clawspec::{
@@ -11,17 +11,17 @@ use crate::{
     problem::{Code, Fix},
     rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
     shape::Type,
-    spot::Spot,
+    lint_node::LintNode,
     validate::{Context, Definition, describe, in_seconds},
 };
 
 pub(crate) mod form;
 
-/// A date where a text is wanted.
+/// A date instead of a string.
 #[derive(Debug)]
 struct Date(String);
 
-/// A date that is to be sent.
+/// A date in the data to send.
 #[derive(Debug)]
 struct SentDate(String);
 
@@ -29,24 +29,24 @@ struct SentDate(String);
 #[derive(Debug)]
 struct ComparedTime(String);
 
-/// Something else than a mapping after `<<`.
+/// A value after `<<` that is not a mapping.
 #[derive(Debug)]
 struct Merged;
 
-/// A number, or a switch, where quotes would not make it what it has to be.
+/// A number or boolean that would be invalid even in quotes.
 #[derive(Debug)]
 struct NoText {
     wanted: Wanted,
 }
 
-/// What has to be there.
+/// Expected value.
 #[derive(Debug)]
 enum Wanted {
     Address,
     Time,
 }
 
-/// Says of a number where a text must be what kind of text that is.
+/// Explains a number instead of a string.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let wanted = match finding.at().last().as_deref() {
         Some("endpoint") => Wanted::Address,
@@ -64,19 +64,19 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Looks at a value where a text is wanted: a plain date is none.
-pub(crate) fn check_date(spot: &Spot<'_>, root: &Spot<'_>, definition: Definition, report: &mut Report) {
-    let node = spot.node.resolved();
+/// Checks a value that must be a string: a plain date is not one.
+pub(crate) fn check_date(lint_node: &LintNode<'_>, root: &LintNode<'_>, definition: Definition, report: &mut Report) {
+    let node = lint_node.node.resolved();
     let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
     if node.scalar() == Some(Scalar::Timestamp) && is_moment(text) {
-        let shape = definition.shape().below(&spot.at, Some(root.node));
+        let shape = definition.shape().below(&lint_node.at, Some(root.node));
         if shape.is_some_and(|shape| shape.kind() == Type::Text) {
-            report.push(spot.finding(Date(text.to_owned())).unless_wrong(spot.at.clone()));
+            report.push(lint_node.finding(Date(text.to_owned())).unless_wrong(lint_node.at.clone()));
         }
     }
 }
 
-/// A text where a number is wanted, which may be in quotes.
+/// A string instead of a number, which may be in quotes.
 #[derive(Debug)]
 struct NotANumber {
     key: &'static str,
@@ -84,8 +84,8 @@ struct NotANumber {
     is_count: bool,
 }
 
-/// Looks at the numbers of an assertion, and at its time.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks the numbers and the time of an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some((_, info)) = type_of(assertion) else { return };
     let texts = |keys: &[&'static str]| {
         let members = keys.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
@@ -115,8 +115,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the value of a merge key.
-pub(crate) fn check_merge(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+/// Checks the value of a merge key.
+pub(crate) fn check_merge(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
     if key.text() == Some("<<") && key.style() == Some(Style::Plain) {
         let fits = |node: NodeRef<'_>| node.shape() == NodeShape::Mapping;
         let value = member.node;
@@ -127,30 +127,30 @@ pub(crate) fn check_merge(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Repo
     }
 }
 
-/// Looks at the data that goes along with a call: a date cannot be sent.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+/// Checks the data of an action: a date cannot be sent.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     if let Some(params) = scenario.find(&["when", "params"]) {
         dates(&params, report);
     }
 }
 
-fn dates(spot: &Spot<'_>, report: &mut Report) {
-    if spot.node.alias().is_some() {
+fn dates(lint_node: &LintNode<'_>, report: &mut Report) {
+    if lint_node.node.alias().is_some() {
         return;
     }
-    if spot.node.scalar() == Some(Scalar::Timestamp) && spot.node.style() == Some(Style::Plain) {
-        report.push(spot.finding(SentDate(spot.node.text().unwrap_or_default().to_owned())));
+    if lint_node.node.scalar() == Some(Scalar::Timestamp) && lint_node.node.style() == Some(Style::Plain) {
+        report.push(lint_node.finding(SentDate(lint_node.node.text().unwrap_or_default().to_owned())));
     }
-    spot.items().iter().for_each(|item| dates(item, report));
-    spot.entries().iter().for_each(|(_, member)| dates(member, report));
+    lint_node.items().iter().for_each(|item| dates(item, report));
+    lint_node.entries().iter().for_each(|(_, member)| dates(member, report));
 }
 
-/// Something else than text where the text for an agent is looked for.
+/// A message for an agent that is not a string.
 #[derive(Debug)]
 struct TaskNotText;
 
-/// Looks at what the scenarios of an agent send.
-pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
+/// Checks the messages of the scenarios of an agent.
+pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent")) {
         let params = scenarios.about(About::Params).filter_map(|(index, facts)| Some((index, facts.params.as_ref()?)));
         for (index, params) in params {
@@ -180,11 +180,11 @@ impl Rule for Date {
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("expected a string, found the date `{}`", self.0))
             .note("ClawSpec reads YAML 1.1")
-            .mend(in_quotes(site, &self.0))
+            .fix_with_help(in_quotes(site, &self.0))
     }
 }
 
-/// Returns what is said of a moment that ClawSpec cannot use without quotes.
+/// Returns the message for a time that ClawSpec cannot use without quotes.
 fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
     Words::new(message)

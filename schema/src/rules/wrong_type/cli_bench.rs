@@ -1,5 +1,5 @@
-//! Values of another type in suites of cli-bench: those that it takes anyway, those that no schema describes, and those
-//! that show what was meant.
+//! Values of the wrong type in cli-bench suites: those that it accepts, those without a schema, and those
+//! with a clear intention.
 
 use crate::{
     dialect::cli_bench::asserted,
@@ -8,15 +8,15 @@ use crate::{
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
-    spot::Spot,
+    lint_node::LintNode,
     validate::{Context, Definition, describe},
     words::all_of,
 };
 
-/// The key that has the tasks of a suite.
+/// Key of the tasks of a suite.
 const TASKS: &str = "tasks";
 
-/// The value of a variable of the environment, by its name, that is not a string.
+/// A value of an environment variable, by its name, that is not a string.
 #[derive(Debug)]
 struct Variable(String);
 
@@ -27,13 +27,13 @@ struct ExitCode {
     number: i64,
 }
 
-/// The value of a merge key that is not a mapping, as it is described. A mapping may have several.
+/// A value of a merge key that is not a mapping, with its description. A mapping may have several.
 #[derive(Debug)]
 struct Merged {
     found: String,
 }
 
-/// An assertion with its fields beside it instead of below it.
+/// An assertion whose fields are next to it instead of below it.
 #[derive(Debug)]
 struct UnderIndented {
     name: String,
@@ -52,7 +52,7 @@ struct NotAList;
 #[derive(Debug)]
 struct Wrapped;
 
-/// Says of a value of another type what is known of it here.
+/// Explains a value of the wrong type.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::WrongType || !context.base.is_root() {
         return finding;
@@ -67,18 +67,18 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Looks at the whole of a task file.
-pub(crate) fn check_task_file(root: &Spot<'_>, report: &mut Report) {
-    if let Some(tasks) = root.get(TASKS).filter(Spot::is_list) {
+/// Checks a whole task file.
+pub(crate) fn check_task_file(root: &LintNode<'_>, report: &mut Report) {
+    if let Some(tasks) = root.get(TASKS).filter(LintNode::is_list) {
         let finding = Finding::new(Wrapped, root.at.clone(), tasks.head());
         report.push(finding.instead_of(Scope::In(root.at.clone())));
     }
 }
 
-/// Looks for `- file_contains:` with its fields beside it instead of below it.
-pub(crate) fn check_indentation(item: &Spot<'_>, report: &mut Report) {
+/// Reports `- file_contains:` with its fields next to it instead of below it.
+pub(crate) fn check_indentation(item: &LintNode<'_>, report: &mut Report) {
     let entries = item.entries();
-    // What is above the name cannot belong to it.
+    // Keys above the name cannot belong to it.
     let Some((name, owner)) = entries.first().filter(|(_, value)| value.node.is_null()) else { return };
     let Some(known) = asserted::fields_of(name) else { return };
     let fields: Vec<String> = entries.iter().map(|(key, _)| key.clone()).filter(|key| key != name).collect();
@@ -88,11 +88,11 @@ pub(crate) fn check_indentation(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the values in the `env` of a suite or a task.
-pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+/// Checks the values in the `env` of a suite or a task.
+pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
         match value.node.scalar() {
-            // The schema says that it is not a number.
+            // The schema reports that it is not a number.
             Some(Scalar::Float(number)) if number.is_nan() => {}
             Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => report.push(value.finding(Variable(name))),
             Some(Scalar::Text | Scalar::Timestamp | Scalar::Null) | None => {}
@@ -100,24 +100,24 @@ pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the exit code of an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    let Some(spot) = assertion.get("exit_code") else { return };
-    let Some(written) = spot.text() else { return };
+/// Checks the exit code of an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
+    let Some(lint_node) = assertion.get("exit_code") else { return };
+    let Some(written) = lint_node.text() else { return };
     if let Ok(number) = written.trim().parse() {
-        report.push(spot.finding(ExitCode { written: written.to_owned(), number }));
+        report.push(lint_node.finding(ExitCode { written: written.to_owned(), number }));
     }
 }
 
-/// Looks at the merge keys of every mapping below a node, the values of some keys omitted.
-pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
-    if spot.node.alias().is_some() {
+/// Checks the merge keys of every mapping below a node, except for the values of some keys.
+pub(crate) fn check_merges(lint_node: &LintNode<'_>, without: &[&str], report: &mut Report) {
+    if lint_node.node.alias().is_some() {
         return;
     }
-    spot.items().iter().for_each(|item| check_merges(item, &[], report));
-    for (key, member) in spot.entries() {
+    lint_node.items().iter().for_each(|item| check_merges(item, &[], report));
+    for (key, member) in lint_node.entries() {
         if key == "<<" {
-            let is_mapping = |spot: &Spot<'_>| matches!(spot.node.shape(), Shape::Mapping | Shape::Dangling);
+            let is_mapping = |lint_node: &LintNode<'_>| matches!(lint_node.node.shape(), Shape::Mapping | Shape::Dangling);
             let fits = is_mapping(&member) || (member.is_list() && member.items().iter().all(is_mapping));
             if !fits {
                 report.push(member.finding(Merged { found: describe(member.node) }));

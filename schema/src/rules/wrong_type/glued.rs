@@ -1,4 +1,4 @@
-//! Keys without a space after their colon: `tool:lookup` is a string for YAML, and no key.
+//! Keys without a space after the colon: YAML reads `tool:lookup` as a string, not as a key.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -11,23 +11,23 @@ use crate::{
     validate::Definition,
 };
 
-/// A space that YAML takes for a letter.
+/// A space that YAML reads as a letter.
 const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// A key without a space after its colon. It says why the value has another type, and why the key is missing.
+/// A key without a space after the colon. It explains the wrong type of the value, and the missing key.
 #[derive(Debug)]
 struct Glued {
-    /// Whether a no-break space is after the colon.
+    /// Whether a no-break space follows the colon.
     is_no_break: bool,
-    /// Whether a string may be there as well, so that it may be meant as one.
+    /// Whether a string is allowed too, so that it may be meant as one.
     is_text: bool,
-    /// The keys that may be there.
+    /// Allowed keys.
     keys: Vec<&'static str>,
 }
 
-/// Finds the strings of a part that begin with a key known at their place.
+/// Returns findings for strings of a part that begin with a known key.
 pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
-    // The items of these lists are checked on their own.
+    // The items of these lists are checked separately.
     let apart: HashSet<Pointer> = match definition {
         Definition::Root(file) => Definition::lists(file).iter().map(|list| Definition::list_at(list)).collect(),
         Definition::Item(..) => HashSet::new(),
@@ -40,7 +40,7 @@ pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
     found
 }
 
-/// Visits the plain strings that begin as a key does, in the order of the text.
+/// Visits plain strings that begin like a key, in document order.
 fn walk<'d>(
     node: NodeRef<'d>,
     at: &Pointer,
@@ -63,7 +63,7 @@ fn walk<'d>(
         NodeShape::Mapping => {
             for entry in node.entries().filter(|entry| !entry.is_merge()) {
                 let key = entry.key.key_text();
-                // Between braces a key is alone.
+                // In a flow mapping, a key may have no value.
                 if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
                     visit(at, at.key(&key), entry.key);
                 } else {
@@ -75,7 +75,7 @@ fn walk<'d>(
     }
 }
 
-/// Returns the word before the first colon of a line, with what follows the colon.
+/// Returns the word before the first colon of a line, and the text after the colon.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once(':')?;
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
@@ -114,7 +114,7 @@ impl Rule for Glued {
             ("missing", "without a space after it,", "put a space after the colon")
         };
         let is_known = |key: &str| self.keys.contains(&key);
-        // Between braces it is a key, and elsewhere a value.
+        // In a flow mapping it is a key, elsewhere a value.
         let key = || site.parent()?.entry(&site.at.last()?).map(|entry| entry.key);
         let is_key = |node: &NodeRef<'_>| node.own_range().start == site.range.start;
         let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
@@ -128,7 +128,7 @@ impl Rule for Glued {
     }
 }
 
-/// The edits that put a space after the key of each line. `None` where a line does not begin with a known key.
+/// Returns the edits that insert a space after the key of each line. `None` if a line does not begin with a known key.
 fn separated(node: NodeRef<'_>, is_known: &dyn Fn(&str) -> bool) -> Option<Vec<Edit>> {
     let (text, Range { start, end }) = (node.document().text(), node.own_range());
     let source = String::from(text.get_byte_slice(start..end)?);

@@ -59,7 +59,7 @@ impl Fault {
             return None;
         }
         let range = value.start + mark.start..value.start + mark.end;
-        // A block scalar whose first line is beside its indicator.
+        // A block scalar whose first line is next to its indicator.
         if text[value.clone()].starts_with(['|', '>']) && end_of_lines(text, &line).is_some() {
             return Some(Fault::new(range, fault).with_advice(Advice::BeginBelow));
         }

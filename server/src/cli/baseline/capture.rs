@@ -1,4 +1,4 @@
-//! `speclens baseline capture`: runs the scenarios of a target several times, and stores what the runs take.
+//! `speclens baseline capture`: runs the scenarios of a target several times and stores their metrics.
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
@@ -52,31 +52,31 @@ pub(super) struct Args {
 /// Maximum number of runs of one scenario.
 const MAX_RUNS: usize = 1000;
 
-/// What was captured, in JSON.
+/// The result in JSON.
 #[derive(Serialize)]
 struct Report<'r> {
     speclens: u32,
     path: &'r str,
     captured: BTreeMap<&'r str, &'r Baseline>,
-    /// Scenarios without a baseline, and why.
+    /// Scenarios without a baseline, with the reason.
     refused: BTreeMap<&'r str, &'r str>,
-    /// Metrics that a baseline lacks, and why.
+    /// Metrics that a baseline lacks, with the reason.
     unmeasured: BTreeMap<&'r str, BTreeMap<&'static str, &'r str>>,
 }
 
-/// What came of a scenario.
+/// The result for one scenario.
 struct Captured {
     name: String,
     outcome: Result<Measures, Refused>,
 }
 
-/// What the runs of a scenario take.
+/// The metrics of a scenario's runs.
 struct Measures {
     baseline: Baseline,
     missing: Vec<(Metric, String)>,
 }
 
-/// Why a scenario has no baseline.
+/// The reason why a scenario has no baseline.
 struct Refused {
     status: Status,
     reason: String,
@@ -140,8 +140,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(exit_code(&captured, &result))
 }
 
-/// Returns the suite with each scenario so many times, and what it takes observed. What compares with the stored
-/// baseline is omitted: it is about to be another one.
+/// Returns the suite with each scenario repeated `runs` times and its metrics recorded. Comparisons with the stored
+/// baseline are omitted because that baseline is about to be replaced.
 fn repeated(suite: &Suite, runs: usize, measuring: &Arc<Measuring>) -> Suite {
     let case = |case: &Arc<Case>| {
         let mut case = Case::clone(case);
@@ -162,7 +162,7 @@ impl Captured {
             if let Some(first) = refused(status).next() {
                 let word = if status == Status::Fail { "failed" } else { "ended with an error" };
                 let count = refused(status).count();
-                let reason = format!("{count} of {} runs {word}: {}", result.runs.len(), why(first));
+                let reason = format!("{count} of {} runs {word}: {}", result.runs.len(), failure_reason(first));
                 return Captured { name, outcome: Err(Refused { status, reason }) };
             }
         }
@@ -182,7 +182,7 @@ impl Captured {
         }
         let mut metrics = Metrics::default();
         for (metric, values) in values {
-            // A metric that some of the runs lack would be that of other runs.
+            // If some runs lack a metric, the rest would describe only part of the runs.
             if let Some(distribution) = Distribution::of(&values).filter(|_| values.len() == evidence.len()) {
                 metric.put(&mut metrics, distribution);
             }
@@ -193,8 +193,8 @@ impl Captured {
     }
 }
 
-/// Returns why a run did not pass.
-fn why(run: &RunResult) -> String {
+/// Returns the reason why a run did not pass.
+fn failure_reason(run: &RunResult) -> String {
     let absent = run.absence.as_ref().map(|absence| absence.message.clone());
     let failed = || {
         let verdicts = run.verdicts.iter().map(|judged| &judged.verdict);

@@ -1,4 +1,4 @@
-//! `speclens baseline compare`: the last recorded run of each scenario beside what is stored.
+//! `speclens baseline compare`: compares the last recorded run of each scenario with the stored baseline.
 
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
@@ -48,19 +48,19 @@ struct Report<'r> {
     scenarios: Vec<Compared>,
 }
 
-/// A scenario, and how far its last run is from what is stored.
+/// A scenario, with the difference between its last run and the baseline.
 #[derive(Serialize)]
 struct Compared {
     name: String,
     baseline_date: Option<String>,
     compare: Compare,
     status: Status,
-    /// Why nothing is compared.
+    /// The reason why nothing is compared.
     reason: Option<String>,
     checks: Vec<Checked>,
 }
 
-/// A metric, and how far it is from what is stored.
+/// A metric, with its difference from the baseline.
 #[derive(Serialize)]
 struct Checked {
     metric: &'static str,
@@ -70,7 +70,7 @@ struct Checked {
     drift: Option<f64>,
     limit: Option<f64>,
     status: Status,
-    /// Why it is not known.
+    /// The reason why the result is unknown.
     reason: Option<String>,
     #[serde(skip)]
     is_difference: bool,
@@ -111,7 +111,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns the limits that a scenario writes; none where it writes none.
+/// Returns the limits that a scenario declares; no limits if it declares none.
 fn regression_of(case: &Case, loaded: &Loaded) -> Regression {
     let node = loaded.report.source.document.find(&case.at);
     let written = node.and_then(|node| node.get("regression")?.to_value().ok());
@@ -172,7 +172,7 @@ impl Compared {
                     drift: actual.filter(|_| base != 0.0 || is_difference(metric)).map(|it| drift_of(metric, it, base)),
                     actual,
                     limit: limit_of(&limits, metric),
-                    // Where nothing is limited, nothing fails.
+                    // Without limits, nothing fails.
                     status: verdict.map_or(Status::Pass, |verdict| verdict.outcome.status()),
                     reason,
                     is_difference: is_difference(metric),

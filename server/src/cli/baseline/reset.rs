@@ -1,4 +1,4 @@
-//! `speclens baseline reset`: removes what is stored of a target.
+//! `speclens baseline reset`: removes the stored baselines of a target.
 
 use anyhow::bail;
 use speclens_schema::words::nearest;

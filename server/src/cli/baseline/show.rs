@@ -1,4 +1,4 @@
-//! `speclens baseline show`: what is stored of a target.
+//! `speclens baseline show`: prints the stored baselines of a target.
 
 use std::collections::BTreeMap;
 

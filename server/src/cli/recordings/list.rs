@@ -1,4 +1,4 @@
-//! `speclens recordings list`: the recordings beside suites.
+//! `speclens recordings list`: lists the recordings next to suites.
 
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
@@ -47,7 +47,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Returns the recordings, and their sum. Where not `everything` could be read, that there are none is not known.
+/// Returns the recordings and their totals. An empty list is conclusive only if `everything` could be read.
 fn human(shelves: &[Shelf], everything: bool) -> String {
     let mut text = lines(shelves, |_, _| true);
     let items =
@@ -64,7 +64,7 @@ fn human(shelves: &[Shelf], everything: bool) -> String {
     text
 }
 
-/// The recordings that are wanted, each on a line below its suite.
+/// Returns the wanted recordings, each on a line below its suite.
 pub(super) fn lines(shelves: &[Shelf], is_wanted: impl Fn(usize, usize) -> bool) -> String {
     let mut by_suite: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (number, shelf) in shelves.iter().enumerate() {

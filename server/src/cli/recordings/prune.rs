@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::anyhow;
-use speclens_runner::recording::{Earnest, Entry, Removed, Retention, Standing, now_us};
+use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Standing, now_us};
 
 use super::{
     list, plural, size,
@@ -40,14 +40,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let Survey { shelves, failures } = survey(&args.paths);
     let mut is_done = failures.is_empty();
     let chosen: Vec<BTreeSet<usize>> = shelves.iter().map(|shelf| args.chosen(shelf)).collect();
-    let earnest = if args.dry_run { Earnest::Pretend } else { Earnest::Remove };
+    let mode = if args.dry_run { PruneMode::DryRun } else { PruneMode::Remove };
     let mut text = String::new();
     if args.dry_run {
         text += &list::lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
     }
     let mut sum = Removed::default();
     for (shelf, goes) in shelves.iter().zip(&chosen) {
-        let removed = shelf.recordings.remove(&shelf.entries, goes, earnest);
+        let removed = shelf.recordings.remove(&shelf.entries, goes, mode);
         sum.recordings += removed.recordings;
         sum.texts += removed.texts;
         sum.bytes += removed.bytes;
@@ -56,12 +56,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             is_done = false;
         }
     }
-    text += &told(&sum, args.dry_run);
+    text += &summary(&sum, args.dry_run);
     output::print(&text)?;
     Ok(if is_done { PASSED } else { INVALID })
 }
 
-fn told(removed: &Removed, dry_run: bool) -> String {
+fn summary(removed: &Removed, dry_run: bool) -> String {
     if *removed == Removed::default() {
         return "nothing to remove\n".to_owned();
     }
@@ -74,7 +74,7 @@ fn told(removed: &Removed, dry_run: bool) -> String {
 }
 
 impl Args {
-    /// Which recordings go, by their places.
+    /// Returns the indices of the recordings to remove.
     fn chosen(&self, shelf: &Shelf) -> BTreeSet<usize> {
         if !self.all && !self.stale && self.older_than.is_none() {
             return beyond_limits(shelf);
@@ -86,7 +86,7 @@ impl Args {
     }
 }
 
-/// Returns what the limits do not permit. They hold for all that is in the directory.
+/// Returns the recordings beyond the limits, which apply to the whole directory.
 fn beyond_limits(shelf: &Shelf) -> BTreeSet<usize> {
     let standing = |at: usize| match shelf.items.get(&at).map(|item| item.state) {
         Some(State::Gone | State::Damaged) => Standing::Useless,
@@ -99,11 +99,11 @@ fn beyond_limits(shelf: &Shelf) -> BTreeSet<usize> {
     Retention::of(&shelf.settings).surplus(&judged, now_us()).into_iter().collect()
 }
 
-/// Whether no test is judged by it as things are.
+/// Whether no test is currently judged by it.
 fn is_unused(state: State) -> bool {
     match state {
         State::Stale | State::Gone | State::Damaged | State::OtherVersion => true,
-        // Other limits make use of it, or a suite that is mended.
+        // With other limits, or once the suite is fixed, it can be used.
         State::Fresh | State::TooLarge | State::Unknown => false,
     }
 }

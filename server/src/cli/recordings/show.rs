@@ -1,4 +1,4 @@
-//! `speclens recordings show`: what was recorded of a test.
+//! `speclens recordings show`: shows the recordings of a test.
 
 use std::{fmt::Write, path::PathBuf, time::Duration};
 
@@ -51,7 +51,7 @@ struct Shown {
 struct ShownEntry {
     #[serde(flatten)]
     item: ItemEntry,
-    /// Why it is not judged as it is; absent where it is.
+    /// The reason why it is not judged as it is; absent if it is judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ struct RecordedEntry {
     evidence: EvidenceEntry,
 }
 
-/// A recording, as far as it can be read, and why it is not judged as it is.
+/// A recording, as far as it can be read, and the reason why it is not judged as it is.
 struct Read<'s> {
     shelf: &'s Shelf,
     at: usize,
@@ -85,7 +85,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         found.extend(items.map(|(at, item)| Read::of(shelf, *at, item)));
     }
     if found.is_empty() {
-        // What could not be read was said, and may hold the test.
+        // A recording that could not be read was reported, and may contain the test.
         ensure!(failures.is_empty(), "no readable recording of `{}`", args.test);
         return not_found(&args.test, &shelves);
     }
@@ -118,7 +118,7 @@ impl Read<'_> {
         let entry = &shelf.entries[at];
         let (recording, message) = match shelf.recordings.read(&entry.path, item.dialect, &shelf.secrets) {
             Ok(recording) => {
-                let message = why_not(shelf, item, &recording);
+                let message = unusable_reason(shelf, item, &recording);
                 (Some(recording), message)
             }
             Err(error) => (None, Some(error.sentence())),
@@ -127,8 +127,8 @@ impl Read<'_> {
     }
 }
 
-/// Returns why a recording that can be read is not judged as it is.
-fn why_not(shelf: &Shelf, item: &Item, recording: &Recording) -> Option<String> {
+/// Returns the reason why a readable recording is not judged as it is.
+fn unusable_reason(shelf: &Shelf, item: &Item, recording: &Recording) -> Option<String> {
     match (item.state, item.case) {
         (State::Fresh, _) => None,
         (State::Stale, Some((suite, case))) => {
@@ -179,7 +179,7 @@ fn human(read: &Read<'_>) -> String {
     text
 }
 
-/// What was observed, in the order in which it happened.
+/// Reports the evidence in the order in which it was observed.
 fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     if let Some(version) = &evidence.context.version {
         say("version", version);
@@ -225,7 +225,7 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     stream("standard error", evidence.stderr(), say);
 }
 
-/// Returns the beginning of what one of several commands printed.
+/// Returns the start of the output of one of several commands.
 fn cut(text: &str) -> String {
     const MAX_LINES: usize = 20;
     const MAX_CHARACTERS: usize = 2_000;

@@ -1,4 +1,4 @@
-//! Which recordings there are beside suites, and what each is good for now.
+//! Finds the recordings next to suites, and the state of each.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -35,11 +35,11 @@ use crate::{
     workspace::{self, Reach},
 };
 
-/// What was found.
+/// The result of the search.
 pub(super) struct Survey {
     /// The directories with recordings.
     pub(super) shelves: Vec<Shelf>,
-    /// Why something could not be read.
+    /// Messages for what could not be read.
     pub(super) failures: Vec<String>,
 }
 
@@ -49,44 +49,44 @@ pub(super) struct Shelf {
     pub(super) suites: Vec<Loaded>,
     pub(super) settings: Arc<Settings>,
     pub(super) secrets: Arc<Secrets>,
-    /// All of them, also those of suites that were not asked for.
+    /// All of them, including those of suites that were not asked for.
     pub(super) entries: Vec<Entry>,
-    /// Those that were asked for, by their places among the entries.
+    /// Those that were asked for, by their index in the entries.
     pub(super) items: BTreeMap<usize, Item>,
 }
 
 /// A recording that was asked for.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The suite as reports name it; `None` where the recording does not say.
+    /// The suite as reports name it; `None` if the recording does not say.
     pub(super) suite: Option<String>,
     /// The test, secrets masked.
     pub(super) test: Option<String>,
-    /// The name under which it was recorded, where that is another one.
+    /// The name under which it was recorded, if different.
     pub(super) recorded_as: Option<String>,
-    /// Whose test it is, by the places of the suite on the shelf and the case in the suite.
+    /// The test, as the index of the suite on the shelf and of the case in the suite.
     pub(super) case: Option<(usize, usize)>,
     pub(super) dialect: Dialect,
     pub(super) state: State,
 }
 
-/// What a recording is good for.
+/// The state of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum State {
-    /// It is of what the test does now.
+    /// It matches what the test does now.
     Fresh,
-    /// The test did something else then.
+    /// The test has changed since.
     Stale,
-    /// There is no such test any more.
+    /// The test no longer exists.
     Gone,
-    /// It cannot be read whole.
+    /// It cannot be read completely.
     Damaged,
     /// Another version of speclens wrote it.
     OtherVersion,
     /// It is larger than the settings allow.
     TooLarge,
-    /// The suite has errors: the test may be in the part that is not understood.
+    /// The suite has errors: the test may be in the part that cannot be read.
     Unknown,
 }
 
@@ -131,15 +131,15 @@ pub(super) struct ItemEntry {
     bytes: u64,
 }
 
-/// Looks at the recordings beside the suites that the paths name.
+/// Finds the recordings next to the suites that the paths name.
 pub(super) fn survey(paths: &[PathBuf]) -> Survey {
-    let Load { suites, failures, life } = load::suites(paths, Wanted::Suites, &Levels::default());
-    drop(life);
+    let Load { suites, failures, activity } = load::suites(paths, Wanted::Suites, &Levels::default());
+    drop(activity);
     let here = [PathBuf::from(".")];
     let named = if paths.is_empty() { &here[..] } else { paths };
     let named: Vec<PathBuf> = named.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     let has_recordings = |directory: &Path| directory.join(DIRECTORY).is_dir();
-    // Recordings outlive the last suite of their directory.
+    // Recordings outlive the last suite in their directory.
     let is_failure = |error: &&anyhow::Error| {
         error.downcast_ref::<NoSuite>().is_none_or(|no_suite| !has_recordings(&no_suite.directory))
     };
@@ -164,7 +164,7 @@ pub(super) fn survey(paths: &[PathBuf]) -> Survey {
     Survey { shelves, failures }
 }
 
-/// What the tests on a shelf do now.
+/// The current actions of the tests on a shelf.
 #[derive(Default)]
 struct Acts {
     /// By their labels.
@@ -173,7 +173,7 @@ struct Acts {
     judged: HashMap<PathBuf, Judged>,
 }
 
-/// What a test of a suite does now.
+/// The current action of a test.
 struct Act {
     suite: usize,
     case: usize,
@@ -213,7 +213,7 @@ impl Shelf {
         shelf
     }
 
-    /// Returns what the tests do, by their labels, and which of them are judged by which recording.
+    /// Returns the actions of the tests by their labels, and which tests are judged by which recording.
     fn acts(&self) -> Acts {
         let mut acts = Acts::default();
         let recorded: HashSet<&str> = self.entries.iter().map(Entry::label).collect();
@@ -223,7 +223,7 @@ impl Shelf {
             let suite = &loaded.report.suite;
             for (index, case) in suite.cases.iter().enumerate() {
                 let own = case.action.subjects();
-                // Somebody may have acted instead of those that the suite names.
+                // `--model` may have replaced the subjects that the suite names.
                 let may_have_acted = |subject: &&Subject| {
                     let label = Asked { suite, case, subject, repeat: 0 }.label();
                     let is_recorded = || recorded.contains(&*Recordings::label_of(&loaded.place, &label));
@@ -249,7 +249,7 @@ impl Shelf {
         acts
     }
 
-    /// Returns a recording that says whose it is; `None` where it is not asked for.
+    /// Returns a recording that names its test; `None` if it was not asked for.
     fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
         let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
@@ -295,7 +295,7 @@ impl Shelf {
         })
     }
 
-    /// Returns a recording that does not say whose it is, except for its name; `None` where it is not asked for.
+    /// Returns a recording that is identified only by its name; `None` if it was not asked for.
     fn unreadable(
         &self,
         directory: &Path,
@@ -364,14 +364,14 @@ impl Shelf {
         format!("{whose}: {state}{}{foreign}, {age}, {size}", former.unwrap_or_default())
     }
 
-    /// Returns the name of the suite of a recording, or of the directory where that is not known.
+    /// Returns the name of the suite of a recording; that of the directory if the suite is unknown.
     pub(super) fn heading(&self, at: usize, item: &Item) -> String {
         let directory = || load::shown(self.entries[at].path.parent().unwrap_or(Path::new("")));
         plain::line(&item.suite.clone().unwrap_or_else(directory))
     }
 }
 
-/// Who acted, and how often before.
+/// Returns the subject and the repetition.
 pub(super) fn who(subject: &Subject, repeat: u32) -> String {
     let subject = plain::line(&subject.to_string());
     if repeat == 0 { subject } else { format!("{subject}, repetition {}", repeat.saturating_add(1)) }

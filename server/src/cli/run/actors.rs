@@ -1,4 +1,4 @@
-//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where none can act.
+//! `--model` and `--help-mode`: they replace the models and modes of suites, and are checked before anything runs.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -12,13 +12,13 @@ use speclens_schema::{
 
 use super::dry::Chosen;
 
-/// Checks that models can be asked that the command line names, and that there is a task for them.
+/// Checks that the models on the command line can be called, and that there is a task for them.
 pub(super) fn check(models: &[String], has_help_modes: bool, suites: &[Chosen<'_>]) -> anyhow::Result<()> {
     if models.is_empty() && !has_help_modes {
         return Ok(());
     }
     let may_run = || suites.iter().filter_map(|suite| Some((suite, suite.models()?)));
-    // A suite that is refused has its own reasons.
+    // A refused suite has its own errors.
     if suites.iter().any(|suite| suite.prepared.is_none()) {
         return Ok(());
     }
@@ -40,9 +40,9 @@ fn has_tasks(suite: &Chosen<'_>) -> bool {
     suite.cases.iter().any(|&index| matches!(cases[index].action, Action::Agent(_)))
 }
 
-/// Says why an id is not that of a model, with the nearest one that is.
+/// Returns the error for an unknown model id, with the nearest known id.
 fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
-    // Whether it can be asked is seen by asking: there is one terminal, and a program is any command.
+    // For these, only a request shows whether they work: there is one terminal, and a program is any command.
     if id == manual::ID || program_of(id).is_some() {
         return None;
     }
@@ -56,7 +56,7 @@ fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
         }
     }
     known.remove(id);
-    // Who omits the provider means the model after it.
+    // An id without its provider means the model with this name.
     let end = |known: &&String| known.rsplit('/').next() == Some(id);
     let near = known.iter().find(end).map(String::as_str);
     let near = near.or_else(|| words::nearest(id, known.iter().map(String::as_str)));
@@ -64,7 +64,7 @@ fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
     Some(format!("`--model {id}`: {}{near}", error.message))
 }
 
-/// Returns the ids of the scripts beside a suite.
+/// Returns the ids of the scripts next to a suite.
 fn scripts(directory: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| script::id_of(entry.file_name().to_str()?)).collect()

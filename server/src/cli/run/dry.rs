@@ -1,4 +1,4 @@
-//! `--dry-run`: what would run, where, and what it would take.
+//! `--dry-run`: shows what would run, where, and at which cost.
 
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
@@ -18,16 +18,16 @@ use crate::{
     job::Prepared,
 };
 
-/// A suite, with the tests that are chosen of it.
+/// A suite with its chosen tests.
 pub(super) struct Chosen<'s> {
     pub(super) loaded: &'s Loaded,
     pub(super) cases: &'s BTreeSet<usize>,
-    /// What it runs with; `None` where it is refused.
+    /// The prepared suite; `None` if it is refused.
     pub(super) prepared: Option<&'s Prepared>,
 }
 
 impl<'s> Chosen<'s> {
-    /// Returns the models that it may ask; `None` where it is refused.
+    /// Returns the models that it may call; `None` if it is refused.
     pub(super) fn models(&self) -> Option<&'s Models> {
         self.prepared.map(Prepared::models)
     }
@@ -38,12 +38,12 @@ impl<'s> Chosen<'s> {
         self.cases.iter().copied().filter(is_trigger).collect()
     }
 
-    /// Whether one of the tests is of something that is started elsewhere.
+    /// Whether one of the tests starts a target elsewhere.
     pub(super) fn has_triggers(&self) -> bool {
         !self.triggers().is_empty()
     }
 
-    /// Checks the preconditions of tests that start something elsewhere; `None` where there are none.
+    /// Checks the preconditions of tests that start a target elsewhere; `None` if there are none.
     pub(super) async fn checked(&self, cancel: CancellationToken) -> Option<Arc<SuiteResult>> {
         let cases = self.triggers();
         let prepared = self.prepared.filter(|_| !cases.is_empty())?;
@@ -54,7 +54,7 @@ impl<'s> Chosen<'s> {
     }
 }
 
-/// Returns every chosen test, with what it would do. Models and help modes that are named replace those of the suites.
+/// Returns a description of every chosen test. Named models and help modes replace those of the suites.
 pub(super) fn describe(
     suites: &[Chosen<'_>],
     checked: &[Option<Arc<SuiteResult>>],
@@ -86,7 +86,7 @@ pub(super) fn describe(
     text
 }
 
-/// The errors and warnings of a suite and of its parts.
+/// Appends the errors and warnings of a suite and of its parts.
 fn problems(text: &mut String, report: &SuiteReport) {
     for (source, problem) in report.all_problems().filter(|(_, problem)| problem.severity <= Severity::Warning) {
         let _ = writeln!(text, "{}\n", human::problem_snippet(source, problem));

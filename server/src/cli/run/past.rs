@@ -1,4 +1,4 @@
-//! `--failed`: what recordings say about the tests.
+//! `--failed`: chooses tests by their recordings.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -13,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::load::Loaded;
 
-/// What came of the chosen tests when they were run last.
+/// The last results of the chosen tests.
 pub(super) struct Past {
-    /// The tests of each suite whose recordings do not pass, or are of something else than what the test does now.
+    /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
     /// Number of tests that have a recording.
     recorded: usize,
-    /// How many have none.
+    /// Number of tests without a recording.
     unrecorded: usize,
-    /// Whether a suite is refused: what came of its tests is not asked.
+    /// Whether a suite is refused, so that its recordings are not judged.
     refused: bool,
 }
 
 impl Past {
-    /// Looks at the recordings of the chosen tests; `options` says of which models and help modes.
+    /// Judges the recordings of the chosen tests; `options` has the models and help modes.
     pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock, options: Options) -> Past {
         let mut past = Past { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
@@ -52,7 +52,7 @@ impl Past {
         past
     }
 
-    /// Says why there is nothing to run, if there is not.
+    /// Returns a message if there is nothing to run.
     pub(super) fn nothing_failed(&self) -> Option<String> {
         if self.refused || self.failing.iter().any(|cases| !cases.is_empty()) {
             return None;

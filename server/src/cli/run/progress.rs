@@ -1,4 +1,4 @@
-//! Progress, on standard error and on terminals only: a bar, and a line for each model where there are several.
+//! Progress, on standard error and on terminals only: a bar, and a line per model if there are several.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::cli::output;
 /// Maximum number of lines below the bar.
 const MAX_LINES: usize = 8;
 
-/// Maximum number of events between two looks at the bar.
+/// Maximum number of events between two updates of the bar.
 const MAX_BATCH: usize = 64;
 
-/// Follows a run until it ends. `planned` says who acts, and how often.
+/// Shows the progress of a run until it ends. `planned` has the number of attempts by subject.
 pub(super) async fn show(
     mut events: mpsc::UnboundedReceiver<Event>,
     suite: Arc<Suite>,
@@ -46,7 +46,7 @@ pub(super) async fn show(
         .collect();
     let is_shown = !bars.is_hidden();
     let mut batch = Vec::new();
-    // What has happened meanwhile is shown at once.
+    // Events that arrived in the meantime are shown at once.
     'run: while events.recv_many(&mut batch, MAX_BATCH).await > 0 {
         for event in batch.drain(..) {
             match &event {
@@ -73,7 +73,7 @@ pub(super) async fn show(
     bar.finish_and_clear();
 }
 
-/// Says why a test has not begun yet.
+/// Returns the message for a test that has not begun yet.
 fn waiting(name: &str) -> String {
     format!("`{name}` is waiting for another run in this workspace")
 }
@@ -82,7 +82,7 @@ fn target(quiet: bool) -> ProgressDrawTarget {
     if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) }
 }
 
-/// What is known of a run that continues.
+/// The state of an unfinished run.
 struct Progress<'s> {
     suite: &'s Suite,
     secrets: &'s Secrets,
@@ -90,16 +90,16 @@ struct Progress<'s> {
     failed: usize,
 }
 
-/// Who acts, and how far it is.
+/// A subject and its progress.
 struct SubjectProgress {
     subject: Subject,
     name: String,
     planned: usize,
     passed: usize,
     failed: usize,
-    /// Error or unknown.
+    /// Number of attempts that ended with an error or are unknown.
     open: usize,
-    /// The attempts under way, by case and repetition, and their turns.
+    /// The running attempts, by case and repetition, with their turns.
     running: BTreeMap<(usize, u32), Option<(u32, u32)>>,
 }
 
@@ -152,7 +152,7 @@ impl<'s> Progress<'s> {
         self.subjects.iter_mut().find(|one| one.subject == *subject)
     }
 
-    /// Returns how many attempts failed, and the tests that run now where no line of a subject names them.
+    /// Returns the number of failed attempts, and the running tests unless they are in the lines of subjects.
     fn message(&self) -> String {
         let failures = if self.failed > 0 { format!("{} failed  ", self.failed) } else { String::new() };
         let running = if self.has_lines() { String::new() } else { self.running(&self.subjects) };
@@ -163,7 +163,7 @@ impl<'s> Progress<'s> {
         self.subjects.len() > 1 && self.subjects.len() <= MAX_LINES
     }
 
-    /// Returns a line for each subject, where there are a few of them.
+    /// Returns a line for each subject, if there are a few of them.
     fn lines(&self) -> Vec<String> {
         let shown = if self.has_lines() { self.subjects.as_slice() } else { &[] };
         let line = |one: &SubjectProgress| {
@@ -178,7 +178,7 @@ impl<'s> Progress<'s> {
         shown.iter().map(line).collect()
     }
 
-    /// Returns the attempts that are under way, each test once.
+    /// Returns the running attempts, each test once.
     fn running(&self, subjects: &[SubjectProgress]) -> String {
         let mut tests: BTreeMap<usize, Option<(u32, u32)>> = BTreeMap::new();
         for ((case, _), turn) in subjects.iter().flat_map(|one| &one.running) {

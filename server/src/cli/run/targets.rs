@@ -1,4 +1,4 @@
-//! Which reports there are, and where each goes.
+//! The reports to write, and their targets.
 
 use std::{
     collections::HashSet,
@@ -9,11 +9,11 @@ use std::{
 
 use anyhow::{anyhow, bail, ensure};
 
-/// A report and where it goes.
+/// A report and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReportTarget {
     pub(super) kind: ReportKind,
-    /// Standard output where there is none.
+    /// The file; `None` for standard output.
     pub(super) file: Option<PathBuf>,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum ReportKind {
     Junit,
     Sarif,
     Github,
-    /// Files in a directory, in the form of ClawSpec.
+    /// ClawSpec reports: files in a directory.
     ClawSpec,
 }
 
@@ -52,8 +52,8 @@ impl FromStr for ReportTarget {
     }
 }
 
-/// Returns which reports go where. People always get something to read on standard output. It is an error that a report
-/// could not be written in the end: a run may be long, and what it costs would be lost.
+/// Returns the reports with their targets. There is always a readable one on standard output. An unwritable target is
+/// an error: a run may take long, and its results would be lost.
 pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarget>> {
     let mut targets = wanted.to_vec();
     let prints = |target: &&ReportTarget| target.file.is_none() && target.kind != ReportKind::ClawSpec;
@@ -77,7 +77,7 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
     Ok(targets)
 }
 
-/// Whether a report can be written to a file, as far as that is known without creating one.
+/// Whether a report can be written to a file, as far as that can be checked without creating one.
 fn writable(file: &Path) -> anyhow::Result<()> {
     let shown = file.display();
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -91,7 +91,7 @@ fn writable(file: &Path) -> anyhow::Result<()> {
                 Err(anyhow!("cannot write a report to {shown}: {error}; make the file writable, or name another one"))
             }
         },
-        // A pipe or a device is opened once, by who writes.
+        // A pipe or a device is opened only once, by the writer.
         Ok(_) => Ok(()),
         Err(error) if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::NotADirectory => {
             Err(anyhow!("cannot write a report to {shown}: {error}"))

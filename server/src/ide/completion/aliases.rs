@@ -1,4 +1,4 @@
-//! Aliases after a `*`: the anchors above the cursor, those of what fits here first.
+//! Aliases after a `*`: the anchors above the cursor, those with a fitting value first.
 
 use speclens_schema::{
     document::{Document, Pointer, Shape as NodeShape},
@@ -10,7 +10,7 @@ use speclens_schema::{
 use super::{Completion, CompletionKind};
 use crate::ide::{card, context::Context, line::Line, snippet, walk};
 
-/// Returns the aliases that may be at the cursor; `None` if no alias is being written.
+/// Returns the aliases that are possible at the cursor; `None` if no alias is being typed.
 pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Option<Vec<Completion>> {
     let text = document.text();
     let line = Line::of(text, text.byte_to_line(offset));
@@ -18,7 +18,7 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
     let at = document.pointer_at(offset);
     let merges = line.text[..range.start - line.start].trim_end_matches([' ', '[', '-']).ends_with("<<:")
         || at.steps().any(|step| step == "<<");
-    // Half-typed brackets are understood by the context alone; a merge key is not a key of the schema.
+    // Only the context understands half-typed brackets; a merge key is not a key of the schema.
     let expected = match merges {
         true => Shape::find(file, &around_merge(&at), document.root()),
         false => Context::find(document, file, offset).map(|context| context.shape),
@@ -33,9 +33,9 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
     let mut found: Vec<Completion> = Vec::new();
     walk::nodes_near(document, "&", &mut |node, at| {
         let own = node.own_range();
-        // What holds the cursor cannot be in itself.
+        // A node that contains the cursor cannot contain itself.
         let Some(name) = node.anchor().filter(|_| own.start < offset && own.end <= range.start) else { return };
-        // The last of several anchors with one name is the one that is meant.
+        // Of several anchors with one name, the last one counts.
         found.retain(|known| known.filter_text[1..] != *name);
         if node.is_through_alias() || !is_fit(node.shape()) {
             return;
@@ -61,7 +61,7 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
     Some(found)
 }
 
-/// Returns the bytes of an alias that is being written: a `*` where a value begins, and the name so far.
+/// Returns the bytes of an alias that is being typed: a `*` where a value begins, and the name so far.
 fn word(line: &Line<'_>, offset: usize) -> Option<std::ops::Range<usize>> {
     let is_end = |letter: char| letter.is_whitespace() || ",[]{}".contains(letter);
     let before = line.text.get(..offset.checked_sub(line.start)?)?;
@@ -94,7 +94,7 @@ fn is_quoted(text: &str) -> bool {
     open.is_some()
 }
 
-/// Returns the mapping into which a merge key brings the members of others.
+/// Returns the mapping that a merge key adds entries to.
 fn around_merge(at: &Pointer) -> Pointer {
     at.steps().take_while(|step| *step != "<<").fold(Pointer::root(), |at, step| at.step(&step))
 }

@@ -1,4 +1,4 @@
-//! What is completed in a comment that speaks to speclens.
+//! Completion in `# speclens:` comments.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{CompletionKind, List};
 use crate::ide::card;
 
 impl List<'_> {
-    /// What a comment for speclens can hold: the directives, codes in `allow(`, kinds of files after `dialect=`.
+    /// Completes a comment for speclens: directives, codes in `allow(`, kinds of files after `dialect=`.
     pub(super) fn directives(&mut self) {
         let (line, start) = self.line();
         let before = &line[self.context.token.start - start..self.offset - start];
@@ -34,7 +34,7 @@ impl List<'_> {
         }
     }
 
-    /// The codes that a comment can allow: `list` is what is in its parentheses before the cursor.
+    /// Completes the codes that a comment can allow: `list` is the text in its parentheses before the cursor.
     fn codes(&mut self, list: &str) {
         if list.contains(')') {
             return;
@@ -52,7 +52,7 @@ impl List<'_> {
         }
     }
 
-    /// The kinds of files that a comment can name, where it counts.
+    /// Completes the kinds of files that a comment can name, if it is in a valid place.
     fn kinds(&mut self, typed: &str) {
         if typed.contains([' ', '\t']) || !self.is_in_head() {
             return;
@@ -65,7 +65,7 @@ impl List<'_> {
         }
     }
 
-    /// What a comment can ask for; `lead` is what comes before that, instead of what is typed.
+    /// Completes directives; `lead` is inserted before them, in place of the typed text.
     fn verbs(&mut self, typed: &str, lead: &str) {
         let range = self.offset - typed.len()..self.offset;
         let is_in_head = self.is_in_head();
@@ -99,7 +99,7 @@ impl List<'_> {
         self.document.is_before_first_entry(self.offset)
     }
 
-    /// Returns the word at the cursor, and what is after it in the line. `typed` ends at the cursor.
+    /// Returns the word at the cursor, and the text after it in the line. `typed` ends at the cursor.
     fn word(&self, typed: &str) -> (Range<usize>, String) {
         let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         let (line, start) = self.line();

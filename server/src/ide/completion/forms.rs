@@ -1,4 +1,4 @@
-//! What a tag asks for and allows: keys that come with it, and tags that come with a key.
+//! Forms: the keys that belong to a tag, and the tags that belong to a key.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -14,17 +14,17 @@ use crate::ide::{
     snippet::{self, Snippet},
 };
 
-/// The log in the examples of the docs: it stands for the configured one.
+/// The log in the examples of the docs, which is replaced by the configured one.
 const LOG: &str = "/tmp/openclaw/openclaw-{{today}}.log";
 
 impl List<'_> {
-    /// Returns what a value most likely is, as it is written.
+    /// Returns the most likely value, as it is written.
     pub(super) fn guess(&self, at: &Pointer) -> Option<String> {
         let likely = known::likely(self.document, self.file, at, self.values.files);
         likely.first().map(|text| plain(text, self.layout().flow))
     }
 
-    /// Returns an example with what is known of this workspace.
+    /// Returns an example with the known values of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
         match self.log_path().filter(|path| *path != LOG && snippet.text.contains(LOG)) {
             Some(path) => snippet.replaced(LOG, path),
@@ -32,8 +32,8 @@ impl List<'_> {
         }
     }
 
-    /// Returns the key and the value without which a key says nothing here, and the bytes of the other value that is
-    /// written there. Nothing where the key needs none, or it is there.
+    /// Returns the key and the value that a key requires to have an effect, and the bytes of another value that is
+    /// written there. `None` if the key requires none, or it exists.
     pub(super) fn tag_wanted_by(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl List<'_> {
         }
     }
 
-    /// Keys of another form than the one whose tag is written, once one is begun: it brings its tag along.
+    /// Offers keys of forms other than that of the written tag, once one is begun: each replaces the tag.
     pub(super) fn fields_of_other_forms(
         &mut self,
         shape: &Shape,
@@ -99,8 +99,8 @@ impl List<'_> {
         }
     }
 
-    /// Returns what a value of a closed set brings along when it is the tag of a form, and how well it fits what is
-    /// beside it. Nothing for one that cannot be chosen.
+    /// Returns the text that follows a value if it is the tag of a form, and how well that form fits the existing
+    /// keys. Empty if there is no mapping around it.
     pub(super) fn tagged(&self, variant: &Variant) -> Tagged {
         let mapping = self.context.at.parent().and_then(|at| self.document.find(&at));
         let Some(mapping) = mapping.filter(|mapping| mapping.shape() == NodeShape::Mapping) else {
@@ -135,7 +135,7 @@ impl List<'_> {
         Tagged { fits, plain: plain.unwrap_or_default(), snippet }
     }
 
-    /// Returns the edit that defines a name in a section of its own kind, so that it can be referred to.
+    /// Returns the edits that define a name in the section of its kind, so that it can be referred to.
     pub(super) fn define(&self, kind: &str, name: &str) -> Vec<Edit> {
         let Some(root) = self.document.root() else { return Vec::new() };
         let shape = Shape::of(self.file).step(kind, None).and_then(|section| section.step(name, None));
@@ -176,7 +176,7 @@ impl List<'_> {
         place.map(|(at, text)| Edit { range: at..at, text }).into_iter().collect()
     }
 
-    /// One of several values that were found, quoted where it must be.
+    /// Offers one of several found values, quoted if necessary.
     pub(super) fn found(&mut self, rank: usize, text: &str, quote: Option<char>, lead: &str, detail: &str) {
         if text.is_empty() || self.items.iter().any(|item| item.label == text) {
             return;
@@ -195,24 +195,24 @@ impl List<'_> {
     }
 }
 
-/// What a tag brings along.
+/// The text that follows a tag.
 #[derive(Default)]
 pub(super) struct Tagged {
-    /// Whether everything that is beside it may be there.
+    /// Whether all existing keys are allowed.
     pub fits: bool,
-    /// What follows it, plain.
+    /// The plain text.
     pub plain: String,
     /// The same as a snippet.
     pub snippet: Option<String>,
 }
 
-/// Whether a form may have all of these keys.
+/// Whether a form allows all of these keys.
 fn holds_all(variant: &Variant, present: &HashSet<String>) -> bool {
     let fields = variant.shape.fields(None);
     present.iter().all(|name| name == "<<" || fields.iter().any(|field| field.name == name))
 }
 
-/// Returns a text in YAML: paths from the root of the disk, and those with placeholders in them, need no quotes outside
+/// Returns a text in YAML: absolute paths, and those with placeholders, need no quotes outside
 /// of brackets.
 fn plain(text: &str, in_brackets: bool) -> String {
     let is_path = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);

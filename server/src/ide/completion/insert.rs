@@ -1,4 +1,4 @@
-//! The text of a completion: what comes after a key, and how values are written.
+//! The text of a completion: the value after a key, and the notation of values.
 
 use serde_json::Value;
 use speclens_schema::{
@@ -8,23 +8,23 @@ use speclens_schema::{
 
 use crate::ide::{context::Layout, snippet::escape};
 
-/// Deeper than this nothing is written ahead: what comes there is the author's to say.
+/// Maximum depth of inserted keys; deeper ones are left to the author.
 const DEPTH: usize = 3;
 
-/// What is known of a value before it is written.
+/// Returns the known value at a place before it is written.
 pub(super) type Guess<'g> = &'g dyn Fn(&Pointer) -> Option<String>;
 
-/// Writes keys with what has to be below them. As a snippet it has a tab stop at every value; plain text ends where the
-/// first one would be.
+/// Writes keys with their required values. A snippet has a tab stop at every value; plain text ends at the position of
+/// the first one.
 pub(super) struct Writer<'w> {
     layout: &'w Layout,
     guess: Guess<'w>,
     is_snippet: bool,
     text: String,
     stops: usize,
-    /// Where the last stop begins, if it is an empty one.
+    /// The start of the last stop, if it is empty.
     last_stop: Option<usize>,
-    /// Plain text that has come to a value.
+    /// Whether plain text has reached a value.
     is_full: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'w> Writer<'w> {
         Writer { layout, guess, is_snippet, text: String::new(), stops: 0, last_stop: None, is_full: false }
     }
 
-    /// Text as written.
+    /// Writes a text unchanged.
     pub(super) fn push(&mut self, words: &str) {
         if !self.is_full {
             let words = if self.is_snippet { escape(words) } else { words.to_owned() };
@@ -41,12 +41,12 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A line break, and the blanks up to a column.
+    /// Writes a line break and the indentation up to a column.
     pub(super) fn line(&mut self, column: usize) {
         if self.is_full {
             return;
         }
-        // Clients put the indentation of the cursor's line in front of the further lines of a snippet.
+        // Clients put the indentation of the cursor's line in front of the snippet's lines after the first.
         let (line_break, column) = match self.is_snippet {
             true => ("\n", column.saturating_sub(self.layout.indent)),
             false => (self.layout.line_break, column),
@@ -55,12 +55,12 @@ impl<'w> Writer<'w> {
         self.text.push_str(&" ".repeat(column));
     }
 
-    /// What separates two entries of the mapping whose keys are at a column.
+    /// Writes the separator between two entries of the mapping whose keys are at a column.
     pub(super) fn next(&mut self, column: usize) {
         if self.layout.flow { self.push(", ") } else { self.line(column) }
     }
 
-    /// The colon after a key in `column`, and its value. `at` is the value's place.
+    /// Writes the colon after a key in `column`, and its value. `at` is the place of the value.
     pub(super) fn value(&mut self, shape: &Shape, at: &Pointer, column: usize) {
         self.value_below(shape, at, column, 0);
     }
@@ -84,7 +84,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The keys that a mapping must have; the place of the first one where it needs none.
+    /// Writes the required keys of a mapping; a stop for the first key if none is required.
     pub(super) fn members(&mut self, shape: Option<&Shape>, at: &Pointer, column: usize, depth: usize, is_item: bool) {
         let fields = shape.filter(|_| depth < DEPTH).map(needed).unwrap_or_default();
         if fields.is_empty() {
@@ -123,7 +123,7 @@ impl<'w> Writer<'w> {
         self.stop(known.as_deref());
     }
 
-    /// A place to write at, perhaps with something to begin with.
+    /// Writes a stop, with a known value if there is one.
     fn stop(&mut self, known: Option<&str>) {
         if self.is_full {
             return;
@@ -145,21 +145,21 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Returns the text. A single stop at the end is none: the cursor ends up there anyway.
+    /// Returns the text. A single stop at the end is removed: the cursor ends up there anyway.
     pub(super) fn finish(mut self) -> String {
         let Some(at) = self.last_stop else { return self.text };
         let mark = format!("${}", self.stops);
         let is_end = self.text.len() == at + mark.len();
         match self.stops == 1 && is_end {
             true => self.text.truncate(at),
-            // The last one ends the snippet.
+            // The last stop ends the snippet.
             false => self.text.replace_range(at..at + mark.len(), "$0"),
         }
         self.text
     }
 }
 
-/// Returns the keys that a mapping must have. Of two that exclude each other the first one is the usual one.
+/// Returns the required keys of a mapping. Of two alternatives, the first is the usual one.
 pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     let is_needed = |field: &Field| match &field.need {
         Need::Required => true,
@@ -169,13 +169,13 @@ pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     shape.fields(None).into_iter().filter(is_needed).collect()
 }
 
-/// Returns the columns by which the further lines of a snippet move: one whose dash was omitted is two columns further
-/// left already.
+/// Returns the number of columns by which a snippet's lines after the first must move: without its dash, they are two
+/// columns further left already.
 pub(super) fn dash_shift(text: &str, whole: &str, column: usize) -> usize {
     if text.len() < whole.len() { column.saturating_sub(2) } else { column }
 }
 
-/// A value as it is written at the cursor; `None` if it cannot be written in the quotes there.
+/// Returns a value as it is written at the cursor; `None` if it cannot be written in the quotes there.
 pub(super) fn written(value: &Value, quote: Option<char>) -> Option<String> {
     match (value, quote) {
         (_, None) => Some(show(value)),

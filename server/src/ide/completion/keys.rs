@@ -1,4 +1,4 @@
-//! Keys of mappings and items of lists, with what has to come after them.
+//! Completion of keys in mappings and of list items, with their required parts.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -20,7 +20,7 @@ use crate::ide::{
 };
 
 impl List<'_> {
-    /// Keys of the mapping around the cursor.
+    /// Offers the keys of the mapping around the cursor.
     pub(super) fn keys(
         &mut self,
         shape: &Shape,
@@ -64,13 +64,13 @@ impl List<'_> {
             && let Some(snippet) = snippet::file(shape)
         {
             let detail = format!("a whole {}", self.file.title());
-            // Where nothing is yet, it is the way to begin.
+            // In an empty file, this is the way to begin.
             let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
             self.whole(&snippet, rank, &snippet.text, &snippet.template, column, lead, detail);
         }
     }
 
-    /// All that a new item must have, in one go. `lead` comes before it.
+    /// Offers a new item with all its required keys. `lead` is inserted before it.
     fn skeleton(&mut self, shape: &Shape, at: &Pointer, lead: &str, layout: &Layout) {
         let needed = needed(shape);
         if layout.flow || needed.len() < 2 {
@@ -90,7 +90,7 @@ impl List<'_> {
         item.docs = shape.docs().unwrap_or_default().to_owned();
     }
 
-    /// Keys that are names of things in other files.
+    /// Offers keys that are names from other files.
     fn names_elsewhere(&mut self, kind: &str, before: &[String], lead: &str, has_colon: bool, quote: Option<char>) {
         let lead = lead.to_owned();
         let own = names::defined(self.document, self.file, kind).into_iter().map(|it| it.name.key_text());
@@ -107,7 +107,7 @@ impl List<'_> {
         }
     }
 
-    /// Whether the mapping around the cursor is an item that holds nothing else yet.
+    /// Whether the mapping around the cursor is an item without any other key.
     pub(super) fn is_new_item(&self) -> bool {
         let is_item = self.context.at.last_step().is_some_and(|step| step.index().is_some());
         let touches =
@@ -117,7 +117,7 @@ impl List<'_> {
         is_item && before.is_empty() && self.context.node.is_none_or(empty)
     }
 
-    /// Returns the list around the cursor, as words.
+    /// Returns the name of the list around the cursor.
     pub(super) fn section(&self) -> String {
         self.context.at.steps().filter_map(|step| step.key().map(str::to_owned)).last().unwrap_or_default()
     }
@@ -141,7 +141,7 @@ impl List<'_> {
         }
         let fields = shape.fields(node);
         let alternatives = shape.alternatives();
-        // A key may come through a merge key. Writing it again replaces that one.
+        // A key may come from a merge key. Writing it again overrides that one.
         let is_merged =
             |name: &str| node.and_then(|node| node.entry(name)).is_some_and(|entry| entry.key.is_through_alias());
         let has = |name: &str| present.contains(name) || is_merged(name);
@@ -240,7 +240,7 @@ impl List<'_> {
         item.docs = card::field(name, shape, need);
     }
 
-    /// Returns a key with what is below it, and perhaps a key before it without which it says nothing.
+    /// Returns a key with its value, and perhaps a preceding key that it requires to have an effect.
     fn entry_text(
         &self,
         field: &Field,
@@ -271,8 +271,8 @@ impl List<'_> {
         writer.finish()
     }
 
-    /// The arguments of a simulated tool, as its `parameters` declare them: in claims about calls of it, and in the
-    /// answers that it gives.
+    /// Offers the arguments of a simulated tool, as its `parameters` declare them: in claims about its calls, and in
+    /// its simulated responses.
     fn arguments(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
         let at = &self.context.at;
         let holder = at.parent().and_then(|holder| self.document.find(&holder));
@@ -305,7 +305,7 @@ impl List<'_> {
         }
     }
 
-    /// Names for a mapping whose keys the author chooses: those that something refers to already.
+    /// Offers names for a mapping with free keys: those that are already referred to.
     pub(super) fn free_keys(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
         let (Some(value), Some(Word::Defines(kind))) = (shape.map_value(), shape.word()) else { return };
         let is_section = self.context.at.steps().count() == 1;
@@ -332,7 +332,7 @@ impl List<'_> {
         }
     }
 
-    /// A snippet of several lines. Its own first line is at the cursor, the others below `column`.
+    /// Offers a multi-line snippet. Its first line is at the cursor, the others are indented to `column`.
     #[expect(clippy::too_many_arguments, reason = "a snippet is text, template and place")]
     pub(super) fn whole(
         &mut self,
@@ -344,12 +344,12 @@ impl List<'_> {
         lead: &str,
         detail: String,
     ) {
-        // What is required may be an example as well.
+        // A required item may equal an example.
         if self.items.iter().any(|item| item.kind == CompletionKind::Snippet && item.label == snippet.label) {
             return;
         }
         let Layout { indent, line_break, .. } = *self.layout();
-        // The text after a dash that is there already was written with that dash.
+        // The text after an existing dash was written with that dash.
         let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
         let template =
             snippet::indented(template, dash_shift(template, &snippet.template, column).saturating_sub(indent), "\n");
@@ -360,7 +360,7 @@ impl List<'_> {
         item.docs = docs;
     }
 
-    /// Items with their dash, where the list has none at the cursor yet.
+    /// Offers items with their dash, if there is none at the cursor yet.
     pub(super) fn items_with_dash(&mut self, dash: &str, column: usize) {
         let shape = self.context.shape.clone();
         let lead = &dash[..dash.len() - 2];
@@ -395,7 +395,7 @@ impl List<'_> {
         self.scalar_values(&item, None, &dash, true);
     }
 
-    /// What is below a key, offered after its colon: it goes to the next line.
+    /// Offers the value of a key after its colon, on the next line.
     pub(super) fn below(&mut self) {
         let shape = self.context.shape.clone();
         let Layout { column, line_break, .. } = *self.layout();
@@ -410,7 +410,7 @@ impl List<'_> {
                 self.fields(&shape, self.context.node, &[], &lead, false, None);
             }
         }
-        // A client that adjusts the indentation does so for the first new line, too.
+        // A client that adjusts the indentation does so for the first new line as well.
         let absolute = format!("{line_break}{}", " ".repeat(column));
         let adjusted = format!("\n{}", " ".repeat(relative));
         for item in &mut self.items {

@@ -1,4 +1,4 @@
-//! What the place of a file and the files around it say about values that are not written yet.
+//! Likely values from the location of a file and from the files around it.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use speclens_schema::{
 
 use crate::ide::{agents, values};
 
-/// Maximum number of targets that are looked for.
+/// Maximum number of targets found.
 const TARGETS: usize = 200;
 
-/// A file larger than this is not read for its headings.
+/// Maximum size, in bytes, of a file that is read for its headings.
 const SIZE: usize = 1 << 20;
 
-/// Returns what is at a place most likely, as it would be written, best first.
+/// Returns the most likely values at a place, as they would be written, best first.
 pub(super) fn likely(document: &Document, file: SpecFile, at: &Pointer, files: &dyn Files) -> Vec<String> {
     if file != SpecFile::CLAWSPEC_SCENARIOS {
         return Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn likely(document: &Document, file: SpecFile, at: &Pointer, files: &
     }
 }
 
-/// Texts in their order, each once.
+/// Texts in order, each once.
 struct Distinct(Vec<String>);
 
 impl FromIterator<String> for Distinct {
@@ -71,14 +71,14 @@ fn targets(files: &dyn Files) -> Vec<String> {
     directories.take(TARGETS).collect()
 }
 
-/// Returns the gateway log, as a path in a contract.
+/// Returns the gateway log as a path in a contract.
 pub(super) fn log_path(file: SpecFile, files: &dyn Files) -> Option<String> {
     let is_contract = file.dialect() == Some(Dialect::CLAWSPEC) && file.has_cases();
     is_contract.then(|| lower::settings(files).log_path())
 }
 
-/// Returns the tools, or the agents, that the configured log of the gateway names, as long as it is in the workspace:
-/// what is elsewhere is not read while the author types.
+/// Returns the tools or agents in the configured log of the gateway, if it is in the workspace:
+/// other logs are not read while the author types.
 pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     let Some(path) = values.path_with(Some("clawspec"), &lower::settings(values.files).log_path()) else {
         return Vec::new();
@@ -98,8 +98,8 @@ pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     names.into_iter().collect::<Distinct>().0
 }
 
-/// Returns the headings of the file that the claim around a place is about; where that file has none of today yet,
-/// those of the last one of another day.
+/// Returns the headings of the file that the claim around a place is about; if there is no file of today yet,
+/// those of the latest file of another day.
 pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Values<'_>) -> Vec<String> {
     let text = ["path", "output_path"].into_iter().find_map(|key| Some((key, claim.get(key)?.text()?)));
     let Some((key, path)) = text else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Every test shows what the list holds at `$0`, or the text after one of its entries was chosen.
+//! Every test shows the list at `$0`, or the text after one of its items was inserted.
 
 mod accepted;
 mod forms;
@@ -48,7 +48,7 @@ fn check_labels(fixture: &str, expected: Expect) {
     expected.assert_eq(&labels.join(" "));
 }
 
-/// The text around the cursor after one entry was chosen, plain and as a snippet.
+/// Checks the text around the cursor after an item was inserted, as plain text and as a snippet.
 #[track_caller]
 fn check_choice(fixture: &str, label: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);
@@ -60,7 +60,7 @@ fn check_choice(fixture: &str, label: &str, expected: Expect) {
     edits.iter().for_each(|edit| text.replace_range(edit.range.clone(), &edit.text));
     let snippet = item.snippet.as_ref().map(|snippet| format!("---\n{snippet}\n")).unwrap_or_default();
     let shown = format!("{}{snippet}", text.replace('\r', "␍"));
-    // Blanks at the end of a line are shown as dots: they are where the cursor ends up.
+    // Trailing blanks are shown as dots: the cursor ends up there.
     let dots = |line: &str| {
         let words = line.trim_end_matches([' ', '␍']);
         format!("{words}{}\n", line[words.len()..].replace(' ', "·"))

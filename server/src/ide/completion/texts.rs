@@ -1,14 +1,14 @@
-//! What is completed inside a text: variables in braces, paths.
+//! Completion inside texts: variables in braces, paths.
 
 use speclens_schema::{document::NodeRef, files::FileKind, template};
 
 use super::{CompletionKind, List};
 use crate::ide::{line, names};
 
-/// What is in front of a path to more tasks.
+/// The prefix of a path to a file with more tasks.
 const SCHEME: &str = "file://";
 
-/// A path as it is written without quotes, where that can be read again.
+/// Returns a path without quotes where that is valid YAML.
 fn path_text(path: &str) -> String {
     match path.strip_prefix(SCHEME) {
         Some(rest) if speclens_schema::shape::scalar(rest) == rest => path.to_owned(),
@@ -17,7 +17,7 @@ fn path_text(path: &str) -> String {
 }
 
 impl List<'_> {
-    /// Names inside `{{`. Says whether that is where the cursor is.
+    /// Offers names inside `{{`. Returns whether the cursor is there.
     pub(super) fn variables(&mut self) -> bool {
         let shape = &self.context.shape;
         let Some(filled_by) = shape.template() else { return false };
@@ -67,7 +67,7 @@ impl List<'_> {
                 add(name, value.unwrap_or_default().to_owned());
             }
         }
-        // What is being typed here is not a name yet.
+        // The text that is being typed is not a name yet.
         let typing = line[range.start - start..range.end - start].to_owned();
         for name in names::used_in_prompts(self.document).into_iter().filter(|name| *name != typing) {
             add(name, "used in a prompt".to_owned());
@@ -80,13 +80,13 @@ impl List<'_> {
         true
     }
 
-    /// Returns the prompt in which the cursor is.
+    /// Returns the name of the prompt around the cursor.
     pub(super) fn prompt(&self) -> Option<String> {
         let mut steps = self.context.at.steps();
         (steps.next()? == "prompts").then(|| steps.next())?.map(|step| step.to_string())
     }
 
-    /// Files and directories below the suite's directory.
+    /// Offers files and directories below the suite's directory.
     pub(super) fn paths(&mut self, kind: &str, quote: Option<char>) {
         let (line, start) = self.line();
         let token = self.context.token.clone();
@@ -121,7 +121,7 @@ impl List<'_> {
             if is_hidden || (!is_directory && self.file_is_own(clean, &name)) {
                 continue;
             }
-            // A directory that is the target itself has no slash after it.
+            // A directory that is the target itself needs no slash.
             let slash = if is_directory && kind != "directory" { "/" } else { "" };
             let below = if directory.is_empty() { "" } else { "/" };
             let path = format!("{scheme}{directory}{below}{name}{slash}");
@@ -132,14 +132,14 @@ impl List<'_> {
         }
     }
 
-    /// Suites are in the same directory, and are never what a path in them means.
+    /// Whether a file is the document itself or a main file beside it, which a path never means.
     pub(super) fn file_is_own(&self, directory: &str, name: &str) -> bool {
         let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
         path == self.values.files.place()
             || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
     }
 
-    /// Returns the cursor's line, and where it begins.
+    /// Returns the cursor's line, and its start.
     pub(super) fn line(&self) -> (String, usize) {
         let text = self.document.text();
         let line = line::Line::of(text, text.byte_to_line(self.offset));

@@ -1,4 +1,4 @@
-//! Values: of closed sets, examples, names of what is defined elsewhere.
+//! Completion of values: closed sets, examples, names of definitions.
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::ide::{
     snippet, walk,
 };
 
-/// The values of a list that cases have, each once.
+/// The distinct values of a list in other cases.
 struct ValuesBeside(Vec<Box<str>>);
 
-/// What names of tools are called in the schema.
+/// The schema's name for tools.
 const TOOLS: &str = "tools";
 
 impl List<'_> {
-    /// Values at the cursor.
+    /// Offers values at the cursor.
     pub(super) fn values(&mut self, quote: Option<char>) {
         let shape = self.context.shape.clone();
         let gap = self.layout().gap;
@@ -41,11 +41,11 @@ impl List<'_> {
                 }
                 self.likely(quote, gap);
                 self.paths(kind, quote);
-                // What a run leaves behind need not be there yet, and is what several claims are about.
+                // A result of a run need not exist yet, and several claims may be about it.
                 if shape.template().is_some() {
                     self.used_nearby(&shape, quote, gap);
                 }
-                // Of other paths an example helps only where there is none.
+                // For other paths, an example is useful only if there is no other item.
                 if self.items.is_empty() {
                     self.scalar_values(&shape, quote, gap, false);
                 } else {
@@ -61,7 +61,7 @@ impl List<'_> {
         }
     }
 
-    /// `{ tool: … }` as an item in brackets.
+    /// Offers `{ tool: … }` as an item in brackets.
     pub(super) fn mapping_in_brackets(&mut self, shape: &Shape) {
         let fields = shape.fields(None);
         let required: Vec<&Field> = fields.iter().filter(|field| field.need == Need::Required).collect();
@@ -82,7 +82,7 @@ impl List<'_> {
         let lead = lead.to_owned();
         if let Some(Word::Refers(kind)) = shape.word() {
             self.references(kind, shape, quote, &lead);
-            // The tools of a command are defined nowhere: what others call them is all there is.
+            // The tools of a command are not defined anywhere: the names used elsewhere are the only source.
             if kind != TOOLS || !self.items.is_empty() {
                 return;
             }
@@ -104,7 +104,7 @@ impl List<'_> {
             let is_default = default == Some(choice.value);
             let tag = choice.value.as_str();
             let variant = variants.iter().find(|variant| variant.tag.map(|(_, value)| value) == tag);
-            // Where anything may be, nothing is claimed.
+            // An open mapping has no claims to complete.
             if variant.is_some_and(|variant| variant.shape.is_open()) {
                 continue;
             }
@@ -115,7 +115,7 @@ impl List<'_> {
             item.snippet = snippet.map(|rest| format!("{lead}{}{rest}", snippet::escape(&text)));
             item.detail = if is_default { "default".to_owned() } else { String::new() };
             item.docs = docs;
-            // Who writes a switch does so to turn it.
+            // A boolean is usually written to change its default.
             item.preselect = values.len() > 1 && is_default != (shape.kind() == Type::Boolean);
         }
         self.by_other_names(shape.values_by_other_names().map(|(value, other)| (show(&value.into()), other)));
@@ -126,7 +126,7 @@ impl List<'_> {
         self.values_beside(shape, quote, &lead);
         self.used_nearby(shape, quote, &lead);
         self.shared(shape, quote, &lead);
-        // Ids of models are the providers' own, not the author's.
+        // Ids of models are defined by providers, not by the author.
         let is_name = match shape.word() {
             Some(Word::Defines(_)) => !shape.is_model_id(),
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
@@ -156,7 +156,7 @@ impl List<'_> {
         }
     }
 
-    /// The names by which the provider of a model knows its models. Says whether such a name is to be written.
+    /// Offers a provider's names of its models. Returns whether such a name is expected.
     fn models(&mut self, shape: &Shape, quote: Option<char>, lead: &str) -> bool {
         if shape.is_model_id() {
             for id in script::known(self.values.files) {
@@ -175,7 +175,7 @@ impl List<'_> {
         true
     }
 
-    /// Returns the first position that no other claim about the order of calls asks for.
+    /// Returns the first position that no other claim about the order of calls uses.
     fn free_position(&self, shape: &Shape) -> Option<String> {
         let at = &self.context.at;
         let (key, list) = (at.last().filter(|_| shape.is_position())?, at.parent()?.parent()?);
@@ -185,7 +185,7 @@ impl List<'_> {
         (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
     }
 
-    /// Whether a text begins as typed. Examples are there to begin with, not to replace what is written.
+    /// Whether a text begins with the typed one. Examples do not replace existing text.
     fn goes_on(&self, text: Option<&str>) -> bool {
         let token = self.context.token.clone();
         let written = String::from(self.document.text().byte_slice(token));
@@ -193,7 +193,7 @@ impl List<'_> {
         written.is_empty() || text.is_some_and(|text| text.starts_with(written) && text != written)
     }
 
-    /// Names that other files have.
+    /// Offers names from other files.
     fn shared(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
@@ -230,7 +230,7 @@ impl List<'_> {
         }
     }
 
-    /// Names of what is defined, then names that could be.
+    /// Offers names of definitions, then likely names.
     pub(super) fn references(&mut self, kind: &str, shape: &Shape, quote: Option<char>, lead: &str) {
         let taken = self.named_beside();
         let mut seen = HashSet::new();
@@ -265,7 +265,7 @@ impl List<'_> {
         }
     }
 
-    /// Returns the forms that the mapping around a value may have, when the value is the tag that distinguishes them.
+    /// Returns the possible forms of the mapping around a value, if the value is the tag that distinguishes them.
     fn variants_by_tag(&self) -> Vec<Variant> {
         let (Some(parent), Some(key)) = (self.context.at.parent(), self.context.at.last()) else { return Vec::new() };
         let holder = Shape::find(self.file, &parent, self.document.root());
@@ -273,7 +273,7 @@ impl List<'_> {
         variants.filter(|variant| variant.tag.is_some_and(|(tag, _)| tag == key)).collect()
     }
 
-    /// What the docs of a list have as its items.
+    /// Offers the items of a list in the docs.
     fn examples_of_list(&mut self, quote: Option<char>, lead: &str) {
         let taken = self.named_beside();
         let list = self.list_around();
@@ -284,7 +284,7 @@ impl List<'_> {
         }
     }
 
-    /// Returns the list whose item is being written.
+    /// Returns the list whose item is being typed.
     fn list_around(&self) -> Option<Shape> {
         let at = match self.context.at.last_step()? {
             Step::Index(_) => self.context.at.parent()?,
@@ -293,7 +293,7 @@ impl List<'_> {
         Shape::find(self.file, &at, self.document.root()).filter(|shape| shape.kind() == Type::List)
     }
 
-    /// What the workspace says about the value.
+    /// Offers likely values from the workspace.
     fn likely(&mut self, quote: Option<char>, lead: &str) {
         let likely = known::likely(self.document, self.file, &self.context.at, self.values.files);
         for (index, text) in likely.iter().enumerate() {
@@ -304,7 +304,7 @@ impl List<'_> {
         }
     }
 
-    /// The headings of the file that a claim about sections is about.
+    /// Offers the headings of the file that a claim about sections is about.
     fn headings(&mut self, quote: Option<char>, lead: &str) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let Some(field) = steps.iter().rposition(|step| step.key().is_some()) else { return };
@@ -324,9 +324,9 @@ impl List<'_> {
         }
     }
 
-    /// Short values that the same key has elsewhere, not too far away.
+    /// Offers short values that the same key has nearby.
     fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
-        /// Maximum number of bytes before and after the cursor that are looked at.
+        /// Maximum number of bytes before and after the cursor that are searched.
         const NEAR: usize = 32 * 1024;
         const LENGTH: usize = 80;
         const COUNT: usize = 20;
@@ -334,7 +334,7 @@ impl List<'_> {
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
         let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
-        // Names of one kind are under several keys, and some of these keys hold other things, too.
+        // Names of one kind are under several keys, and some of these keys have other values as well.
         let shared = shape.shares().map(|kind| (kind, walk::keys_with(self.file, "x-shares", kind)));
         let is_alike = |at: &Pointer, key: &str| match &shared {
             Some((kind, keys)) => {
@@ -371,8 +371,8 @@ impl List<'_> {
         }
     }
 
-    /// Values that other cases have in the same list: tags, and the like. Lists that are deeper hold what is said of
-    /// one case.
+    /// Offers values that other cases have in the same list, such as tags. Lists at a deeper level are specific to one
+    /// case.
     fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let [section @ .., case, field, last] = steps.as_slice() else { return };
@@ -398,7 +398,7 @@ impl List<'_> {
         let mut seen = self.named_beside();
         let mut found: Vec<String> = Vec::new();
         for group in cases.into_iter().flat_map(groups) {
-            // What is being typed is no value yet.
+            // The value that is being typed does not count.
             let values = match group.extent().is_none_or(touches) {
                 true => Arc::new(values_of(&group)),
                 false => kept.of(&group, (), || values_of(&group)),
@@ -417,7 +417,7 @@ impl List<'_> {
         }
     }
 
-    /// Names that are in the same list already.
+    /// Returns the names that are already in the same list.
     pub(super) fn named_beside(&self) -> HashSet<String> {
         let list = self.context.at.parent().and_then(|list| self.document.find(&list));
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;

@@ -1,4 +1,4 @@
-//! Every test shows what is said at `$0`, and for which bytes.
+//! Every test shows the hover at `$0`, and its bytes.
 
 mod models;
 
@@ -37,7 +37,7 @@ fn check(fixture: &str, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-/// Returns the commands of the first test, which is all that hover asks for.
+/// Returns a suite with the commands of the first test, which is all that hover needs.
 fn suite(document: &Document) -> Suite {
     let at = Pointer::parse("/tests/0/command");
     let template = document.find(&at).and_then(NodeRef::text).unwrap_or_default().to_owned();
@@ -538,7 +538,7 @@ fn a_field_that_depends_on_another_has_its_docs() {
 }
 
 #[test]
-fn what_counts_for_all_tasks_is_shown_at_a_task() {
+fn setting_for_all_tasks_is_shown_at_task() {
     check(
         "//- /cli-bench.yaml\nrepeat: 4\ntasks:\n  - rep$0eat: 2\n",
         expect![[r#"

@@ -1,10 +1,10 @@
-//! The parts of regular expressions, as far as they look alike in every flavour.
+//! The parts of regular expressions, as far as their syntax is the same in every flavour.
 
 use std::ops::Range;
 
 use super::TokenKind;
 
-/// Returns the parts of a pattern from left to right, without gaps. A pattern that is wrong has parts, too.
+/// Returns the parts of a pattern from left to right, without gaps. An invalid pattern has parts as well.
 pub(crate) fn parts(pattern: &str) -> Vec<(Range<usize>, TokenKind)> {
     let mut parts: Vec<(Range<usize>, TokenKind)> = Vec::new();
     let mut at = 0;
@@ -16,7 +16,7 @@ pub(crate) fn parts(pattern: &str) -> Vec<(Range<usize>, TokenKind)> {
     parts
 }
 
-/// Returns the part that a text begins with, and its length.
+/// Returns the kind of the first part of a text, and its length.
 fn part(text: &str, first: char) -> (usize, TokenKind) {
     match first {
         '\\' => escape(text),
@@ -51,7 +51,7 @@ fn escape(text: &str) -> (usize, TokenKind) {
     }
 }
 
-/// Returns the length of `[…]`; of the rest when it does not end.
+/// Returns the length of `[…]`; that of the rest if it is not closed.
 pub(crate) fn class_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     if letters.peek().is_some_and(|(_, letter)| *letter == '^') {
@@ -96,7 +96,7 @@ pub(crate) fn counted_length(text: &str) -> Option<usize> {
     (is_number(least) && is_number(most) && !(least.is_empty() && most.is_empty())).then_some(end + 1)
 }
 
-/// Whether a letter may be in the name of a group or of a class.
+/// Whether a character is valid in the name of a group or of a class.
 fn is_name(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '=')
 }

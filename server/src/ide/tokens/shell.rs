@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use super::TokenKind;
 
-/// Substitutions may nest as deep; what is deeper is not looked at.
+/// Maximum nesting of substitutions; deeper ones are not parsed.
 const DEPTH: usize = 32;
 
-/// Words after which a command begins.
+/// Words that are followed by a command.
 const KEYWORDS: &[&str] =
     &["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}"];
 
-/// Returns the parts of a command, from left to right; later ones are within earlier ones, such as a variable in a
+/// Returns the parts of a command, from left to right; a part may be nested in an earlier one, such as a variable in a
 /// string.
 pub(crate) fn parts(command: &str) -> Vec<(Range<usize>, TokenKind)> {
     let mut scanner = Scanner { text: command, at: 0, parts: Vec::new(), heredocs: Vec::new() };
     while scanner.at < command.len() {
         scanner.commands(0);
-        // A bracket too many ends nothing.
+        // An unmatched bracket ends nothing.
         scanner.at += command[scanner.at..].chars().next().map_or(0, char::len_utf8);
     }
     scanner.parts
@@ -27,7 +27,7 @@ struct Scanner<'t> {
     text: &'t str,
     at: usize,
     parts: Vec<(Range<usize>, TokenKind)>,
-    /// The words that end the texts which follow the line.
+    /// The end markers of the heredocs that follow the line.
     heredocs: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// Everything up to the bracket that closes this level, or to the end.
+    /// Reads everything up to the bracket that closes this level, or to the end.
     fn commands(&mut self, depth: usize) {
-        // Whether the next word is run.
+        // Whether the next word is a command name.
         let mut begins = true;
         let mut word_begins = true;
         while let Some(letter) = self.next() {
@@ -106,7 +106,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A word up to a blank, a quote or an operator. Says whether the next word is run.
+    /// Reads a word up to a blank, a quote or an operator. Returns whether the next word is a command name.
     fn word(&mut self, begins: bool) -> bool {
         let from = self.at;
         let is_end = |letter: char| letter.is_whitespace() || "'\"\\$`|&;()<>".contains(letter);
@@ -129,7 +129,7 @@ impl Scanner<'_> {
         false
     }
 
-    /// A string in double quotes with what is replaced in it.
+    /// Reads a string in double quotes with its substitutions.
     fn string(&mut self, depth: usize) {
         let from = self.at;
         let own = self.parts.len();
@@ -151,7 +151,7 @@ impl Scanner<'_> {
         self.parts.insert(own, (from..self.at, TokenKind::String));
     }
 
-    /// `$name`, `${…}`, `$(…)`, `$?`.
+    /// Reads `$name`, `${…}`, `$(…)`, `$?`.
     fn variable(&mut self, depth: usize) {
         let from = self.at;
         self.at += 1;
@@ -184,7 +184,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// `<`, `>>`, `2>&1`, `<<END`.
+    /// Reads `<`, `>>`, `2>&1`, `<<END`.
     fn redirect(&mut self) {
         let from = self.at;
         let rest = &self.text[from..];
@@ -203,7 +203,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The texts that follow a line with `<<END`.
+    /// Reads the texts that follow a line with `<<END`.
     fn heredocs(&mut self) {
         for end in std::mem::take(&mut self.heredocs) {
             let from = self.at;

@@ -2,11 +2,11 @@
 
 use speclens_schema::evidence::{Answer, Evidence, ModelReply, Usage};
 
-/// One question, and what came of it.
+/// One question and its answers.
 pub(super) struct Asked<'e> {
     /// The id of the model, or the address of the judge.
     pub judge: String,
-    /// One per time that it was asked; or why it was not.
+    /// One answer per time that it was asked; or the reason why it was not.
     pub replies: Result<&'e [ModelReply], &'e str>,
 }
 

@@ -1,4 +1,4 @@
-//! The transcript of an agent as a page of Markdown: turn by turn what it said and ran, and what claims make of it.
+//! The transcript of an agent as a page of Markdown: the texts and commands of each turn, and the verdicts on them.
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::ide::{card, lens::duration};
 
-/// Maximum number of lines of a text that is shown.
+/// Maximum number of lines of a text.
 const MAX_LINES: usize = 60;
 
-/// Maximum number of bytes of a text that is shown.
+/// Maximum number of bytes of a text.
 const MAX_BYTES: usize = 8 * 1024;
 
 /// Returns every attempt of a test, the worst first.
@@ -51,7 +51,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     push_answers(text, &evidence);
 }
 
-/// Returns what can be said of an attempt in a line each.
+/// Returns the facts about an attempt, one per line.
 fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
@@ -72,7 +72,7 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
     attempt.verdicts.iter().for_each(|judged| text.push_str(&verdict(judged)));
 }
 
-/// Returns one claim, and what it says.
+/// Returns the verdict on one claim, with its details.
 pub(super) fn verdict(judged: &Judged) -> String {
     let verdict = &judged.verdict;
     let score = super::score(verdict);
@@ -98,7 +98,7 @@ pub(super) fn verdict(judged: &Judged) -> String {
     text
 }
 
-/// What was sent to the gateway, what it answered, and what ended the wait.
+/// Appends the request to the gateway, its response, and the reason why the wait ended.
 fn push_exchange(text: &mut String, evidence: &Evidence) {
     let Some(Exchange { address, sent, status, answer }) = &evidence.exchange else { return };
     text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", card::inline(address)));
@@ -115,7 +115,7 @@ fn push_exchange(text: &mut String, evidence: &Evidence) {
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
-/// The trace of the act.
+/// Appends the trace of the action.
 fn push_spans(text: &mut String, evidence: &Evidence) {
     match evidence.trace() {
         Some(TraceAnswer::Found(trace)) => {
@@ -128,7 +128,7 @@ fn push_spans(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What the model said, and what it ran. Commands that belong to no turn come at the end.
+/// Appends the texts and commands of the model. Commands that belong to no turn come last.
 fn push_turns(text: &mut String, evidence: &Evidence) {
     let log = evidence.commands.as_ref();
     let mut commands = log.into_iter().flat_map(|log| &log.commands);
@@ -196,7 +196,7 @@ fn push_files(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What models answered to the questions of claims.
+/// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
     for asked in Asked::all(evidence) {
         text.push_str(&format!("\n### Judge {}\n", card::inline(&asked.judge)));
@@ -226,7 +226,7 @@ fn quoted(capture: &Capture) -> String {
     lines + &note
 }
 
-/// Returns a text in a fence that nothing in it closes, cut to a useful length.
+/// Returns a text in a code fence that the text itself cannot close, cut to a useful length.
 fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     let (shown, note) = shortened(text, is_cut);
     let mut longest = 0;
@@ -239,7 +239,7 @@ fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
 }
 
-/// Returns the beginning of a text, and a note where that is not all of it.
+/// Returns the start of a text, and a note if that is not all of it.
 fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
     let end = text.floor_char_boundary(lines.min(MAX_BYTES));

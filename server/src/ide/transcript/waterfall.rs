@@ -1,4 +1,4 @@
-//! The spans of a trace as a waterfall in text: who called whom, when, and what it took.
+//! The spans of a trace as a text waterfall: calls, times, tokens and costs.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -13,23 +13,23 @@ const MAX_ROWS: usize = 120;
 /// Maximum number of levels that names are indented by.
 const MAX_INDENT: usize = 10;
 
-/// Maximum number of letters of a name, its indentation included.
+/// Maximum number of characters of a name, including its indentation.
 const MAX_NAME: usize = 40;
 
-/// Maximum number of letters of an error.
+/// Maximum number of characters of an error.
 const MAX_ERROR: usize = 80;
 
-/// The number of letters of a bar that spans the whole trace.
+/// The number of characters of a bar that spans the whole trace.
 const BAR: usize = 30;
 
-/// One span, where it belongs.
+/// One span with its depth.
 struct Row<'t> {
     span: &'t Span,
     depth: usize,
 }
 
-/// Returns the lines of a trace: one for each span in the order of the calls, and a last one with the sum. Of a long trace
-/// the spans that failed come first, then the outermost and the longest.
+/// Returns the lines of a trace: one per span in the order of the calls, and a last one with the totals. In a long
+/// trace, failed spans take precedence, then the outermost and the longest.
 pub(crate) fn lines(trace: &Trace) -> Vec<String> {
     let rows = rows(&trace.spans);
     let shown = chosen(&rows);
@@ -55,7 +55,7 @@ pub(crate) fn lines(trace: &Trace) -> Vec<String> {
     lines
 }
 
-/// Returns what is known of the trace as a whole.
+/// Returns the totals of the trace.
 fn sum(trace: &Trace) -> String {
     let count = trace.spans.len();
     let mut parts = vec![if count == 1 { "1 span".to_owned() } else { format!("{count} spans") }];
@@ -83,8 +83,8 @@ fn joined_by(joined: Joined) -> &'static str {
     }
 }
 
-/// Returns every span with its depth, callers before those whom they call, in the order of their beginnings. A span
-/// whose caller is not there is outermost.
+/// Returns every span with its depth, callers before callees, sorted by start. A span whose
+/// caller is missing is outermost.
 fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| !span.id.is_empty()) {
@@ -103,7 +103,7 @@ fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     }
     let mut rows = Vec::with_capacity(spans.len());
     let mut is_placed = vec![false; spans.len()];
-    // Spans that call each other in a circle hang below none of the outermost.
+    // Spans that call each other in a cycle are not below any outermost span.
     for root in outermost.into_iter().chain(order) {
         let mut open = vec![(root, 0)];
         while let Some((index, depth)) = open.pop() {
@@ -140,9 +140,9 @@ fn name(row: &Row<'_>) -> String {
     format!("{}{}", " ".repeat(indent), cut(&format!("{name}{model}"), MAX_NAME - indent))
 }
 
-/// Returns the beginning of a text, on one line.
+/// Returns the start of a text, on one line.
 fn cut(text: &str, letters: usize) -> String {
-    // More than this is not looked at: a name may be as long as a document.
+    // More than this is not read: a name may be as long as a document.
     let text = one_line(&text.chars().take(4 * letters).collect::<String>());
     match text.char_indices().nth(letters) {
         None => text,
@@ -150,7 +150,7 @@ fn cut(text: &str, letters: usize) -> String {
     }
 }
 
-/// Returns how long a span took.
+/// Returns the duration of a span.
 fn millis(span: &Span) -> Option<f64> {
     let by_times = || Some(span.ended_us?.saturating_sub(span.started_us?).max(0) as f64 / 1000.0);
     span.duration_ms.or_else(by_times)
@@ -160,14 +160,14 @@ fn total(tokens: Tokens) -> u64 {
     if tokens.total > 0 { tokens.total } else { tokens.input.saturating_add(tokens.output) }
 }
 
-/// Tokens and cost of one span.
+/// Returns the tokens and cost of one span.
 fn spent(tokens: Option<Tokens>, cost: Option<f64>) -> Option<String> {
     let tokens = tokens.map(|tokens| format!("{} tokens", total(tokens)));
     let parts: Vec<String> = tokens.into_iter().chain(cost.map(|cost| format!("${cost:.4}"))).collect();
     (!parts.is_empty()).then(|| parts.join("  "))
 }
 
-/// Time when the trace began and ended, in microseconds of the Unix epoch.
+/// Start and end of the trace, in microseconds of the Unix epoch.
 struct Times {
     first: Option<i64>,
     last: Option<i64>,
@@ -180,7 +180,7 @@ impl Times {
         Times { first: began.chain(trace.started_us).min(), last: ended.chain(trace.ended_us).max() }
     }
 
-    /// When a span went on, as part of the whole. Blank where it is not known.
+    /// Returns a bar for the time of a span within the whole. Blank if it is unknown.
     fn bar(&self, span: &Span) -> String {
         let (Some(first), Some(last), Some(began)) = (self.first, self.last, span.started_us) else {
             return " ".repeat(BAR);
@@ -188,7 +188,7 @@ impl Times {
         let whole = last.saturating_sub(first).max(1) as f64;
         let part = |time: i64| (time.saturating_sub(first) as f64 / whole).clamp(0.0, 1.0) * BAR as f64;
         let from = (part(began).floor() as usize).min(BAR - 1);
-        // However short it was, it is seen.
+        // Even the shortest span is visible.
         let to = end(span).map_or(from + 1, |ended| (part(ended).round() as usize).max(from + 1));
         format!("{}{}{}", " ".repeat(from), "█".repeat(to - from), " ".repeat(BAR - to))
     }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn waterfall_of_100_000_spans_is_bounded_and_has_what_failed() {
         let mut spans = vec![span("0", "", "agent", (0, 200_000))];
-        // Each calls the next.
+        // Each span calls the next.
         spans.extend((1..100_000).map(|at| span(&at.to_string(), &(at - 1).to_string(), "deeper", (at, 200_000 - at))));
         spans[99_000].error = Some("x".repeat(100_000));
         spans[500].name = "n".repeat(100_000);

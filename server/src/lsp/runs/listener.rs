@@ -1,4 +1,4 @@
-//! What happens in a run, as the client and the results of the suite hear of it.
+//! Reports the events of a run to the client, and stores its results.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::Planned;
 use crate::results;
 
-/// Passes on the events of a run.
+/// Forwards the events of a run.
 pub(super) struct Listener<'p> {
     planned: &'p Planned,
     shows_progress: bool,
@@ -21,23 +21,23 @@ pub(super) struct Listener<'p> {
     passed: usize,
     /// Number of attempts that were cancelled, before or after they began.
     cancelled: usize,
-    /// What became of the attempt that ended last.
+    /// The result of the attempt that ended last.
     last: Option<(usize, Arc<RunResult>)>,
     /// The cases of attempts that began and have not ended.
     under_way: Vec<usize>,
-    /// Whether a report could not be written, which is said once.
+    /// Whether a report could not be written, which is reported once.
     lacks_report: bool,
 }
 
 impl Drop for Listener<'_> {
     fn drop(&mut self) {
-        // Passing on an event may have panicked.
+        // Forwarding an event may have panicked.
         self.clear();
     }
 }
 
 impl<'p> Listener<'p> {
-    /// Attempts that were cut off do not run any longer.
+    /// Marks interrupted attempts as not running.
     fn clear(&mut self) {
         for case in std::mem::take(&mut self.under_way) {
             let Some(case) = self.planned.suite.cases.get(case) else { continue };
@@ -95,12 +95,12 @@ impl<'p> Listener<'p> {
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 let name = &self.planned.suite.cases[case].name;
                 self.ended(case);
-                // One that was cancelled before it began does not end the running of another.
+                // A cancelled attempt that never began does not end another running one.
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
                     self.with_results(|results| {
                         results.stopped(name);
-                        // What is recorded stays as it was where only a question was cancelled.
+                        // The recording is unchanged if only a question was cancelled.
                         if cancelled && self.planned.acts() {
                             results.was_cancelled(name);
                         }
@@ -127,10 +127,10 @@ impl<'p> Listener<'p> {
             }
             Event::Finished(_) => return,
         }
-        self.planned.session.analyse_suite(&self.planned.snapshot.results);
+        self.planned.session.analyze_suite(&self.planned.snapshot.results);
     }
 
-    /// An attempt of a case does not run any longer.
+    /// Marks an attempt of a case as ended.
     fn ended(&self, case: usize) {
         if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
             running.ended(&self.planned.suite.cases[case].name);
@@ -142,7 +142,7 @@ impl<'p> Listener<'p> {
         let Some(key) = run.key.as_ref() else { return };
         let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
         if *key != asked.key() {
-            // The files that the command names are others than those that were seen when the run was planned.
+            // The command may name other files than when the run was planned.
             let mut state = self.planned.session.state();
             let results = &self.planned.snapshot.results;
             for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
@@ -152,7 +152,7 @@ impl<'p> Listener<'p> {
         self.with_results(|results| results.finished(&case.name, key));
     }
 
-    /// Writes the report of a run in the form of ClawSpec, where the settings want it.
+    /// Writes the ClawSpec report of a run, if the settings want it.
     async fn write_report(&mut self, case: usize, run: &Arc<RunResult>) {
         let Some(reports) = self.planned.reports.clone() else { return };
         let (run, now) = (Arc::clone(run), self.planned.session.clock.now());
@@ -177,16 +177,16 @@ impl<'p> Listener<'p> {
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} skipped"));
         }
-        // Where nothing was done, nothing is known that a lens could show.
+        // Without any action, there is nothing for a lens to show.
         let is_seen = |run: &RunResult| run.key.is_some() || run.absence.is_none() || was_cancelled(run);
         let is_in_a_lens = self.attempts != 1 || self.last.as_ref().is_none_or(|(_, run)| is_seen(run));
-        if self.planned.deed.has_results() && !(self.planned.snapshot.abilities.shows_lenses && is_in_a_lens) {
+        if self.planned.operation.has_results() && !(self.planned.snapshot.abilities.shows_lenses && is_in_a_lens) {
             self.show_result(&message);
         }
         self.report(serde_json::json!({"kind": "end", "message": message})).await;
     }
 
-    /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
+    /// Shows the result of the run if no lens shows it. `counts` has the numbers of several attempts.
     fn show_result(&self, counts: &str) {
         let kind = match self.passed == self.attempts {
             true => lsp::MessageType::Info,
@@ -247,14 +247,14 @@ mod tests {
             backend::Backend,
             changes::About,
             client, convert, methods,
-            runs::{Deed, under_way},
+            runs::{Operation, under_way},
             session::{Running, Session},
             transport::Outbox,
         },
         threads::Pool,
     };
 
-    /// Returns a session in which a document of one test is open, and a run of it that is about to begin.
+    /// Returns a session with an open document of one test, and a planned run of it.
     async fn planned(path: &Path, text: &str) -> (Arc<Session>, Arc<Planned>) {
         std::fs::write(path, text).unwrap();
         let mut session = None;
@@ -315,13 +315,13 @@ mod tests {
             number: 1,
             progress,
             left_out: 0,
-            deed: Deed::Run { models: Vec::new() },
+            operation: Operation::Run { models: Vec::new() },
             reports: None,
         };
         (session, Arc::new(planned))
     }
 
-    /// Returns what the editor shows of the only test.
+    /// Returns the state that the editor shows for the only test.
     fn state(planned: &Planned) -> CaseState {
         let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
         let look = results().look(&planned.uri, &planned.suite, &Secrets::none());

@@ -84,10 +84,11 @@ impl Writer {
 /// Returns the facts that claims are judged by, without places.
 fn facts(log: GatewayLog) -> impl PartialEq + std::fmt::Debug {
     let calls: Vec<_> =
-        log.calls.into_iter().map(|call| (call.kin, call.run, call.tool, call.to_agent, call.child_run)).collect();
-    let sessions: Vec<_> = log.sessions.into_iter().map(|session| (session.kin, session.run, session.agent)).collect();
+        log.calls.into_iter().map(|call| (call.relation, call.run, call.tool, call.to_agent, call.child_run)).collect();
+    let sessions: Vec<_> =
+        log.sessions.into_iter().map(|session| (session.relation, session.run, session.agent)).collect();
     let usages: Vec<_> =
-        log.usages.into_iter().map(|usage| (usage.kin, usage.input, usage.output, usage.total)).collect();
+        log.usages.into_iter().map(|usage| (usage.relation, usage.input, usage.output, usage.total)).collect();
     (calls, sessions, usages, log.known.is_some(), log.is_detailed, log.is_done, log.unseen_children, log.traces)
 }
 

@@ -295,7 +295,7 @@ mod tests {
     use crate::check::json::{matches, same, text};
 
     #[test]
-    fn what_javascript_accepts_is_accepted() {
+    fn json_accepted_by_javascript_is_accepted() {
         assert_eq!(parse(r#" {"a":1,"b":[true,null,"x"],"a":2} "#).unwrap(), json!({"a": 2, "b": [true, null, "x"]}));
         assert_eq!(parse(r#""\ud83d\ude00 \ud83d \ude00 \u0041""#).unwrap(), json!("😀 \u{fffd} \u{fffd} A"));
         assert_eq!(parse("1e400").unwrap(), json!(f64::MAX));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_javascript_refuses_is_refused_with_its_place() {
+    fn json_refused_by_javascript_is_refused_with_place() {
         for (text, message) in [
             ("", "expected a value, found the end at line 1, column 1"),
             ("{\"a\":\n  é}", "expected a value, found `é` at line 2, column 3"),

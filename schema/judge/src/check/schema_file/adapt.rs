@@ -1,4 +1,4 @@
-//! Adapts a schema to KindLM's validator, which differs from the standard: keywords beside a `$ref` hold, `nullable`
+//! Adapts a schema to KindLM's validator, which differs from the standard: keywords next to a `$ref` hold, `nullable`
 //! allows null, and only certain formats are known.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub(super) struct Adapted {
 const MAX_DEPTH: usize = 128;
 
 impl Adapted {
-    /// `is_old`: the draft ignores keywords beside a `$ref`.
+    /// `is_old`: the draft ignores keywords next to a `$ref`.
     pub(super) fn new(schema: &Value, is_old: bool) -> Result<Adapted, SchemaError> {
         if depth(schema) > MAX_DEPTH {
             let message = format!("it is nested more than {MAX_DEPTH} levels deep, which is not supported");

@@ -1,4 +1,4 @@
-//! Files that the target leaves: they are there, they have sections and fields, they lack words.
+//! Assertions about files of the target: existence, sections and fields, forbidden words.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,12 +48,12 @@ pub struct ArtifactExists {
     pub updated_after: Option<String>,
 }
 
-/// Whether nothing is waited for.
+/// Whether a number is 0.
 pub(super) fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// Returns the row for a file that is not there in time.
+/// Returns the row for a file that did not appear in time.
 pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
     let mut mismatch =
@@ -157,7 +157,7 @@ impl AssertionType for ArtifactContains {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
             let newest = &seen.newest(&fresh)?.path;
-            // In YAML, the keys are what is above a part.
+            // In YAML, keys count as headings.
             let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
             let mut missing = Vec::new();
             for (index, section) in sections.iter().enumerate() {
@@ -217,12 +217,12 @@ impl AssertionType for ArtifactContains {
     }
 }
 
-/// Returns the keys of a YAML text, at any level, in small letters.
+/// Returns the keys of a YAML text at any level, in lower case.
 fn keys(text: &str) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml11);
     let mut open: Vec<NodeRef<'_>> = document.root().into_iter().collect();
     let mut keys = Vec::new();
-    // Aliases may lead to the same part again and again.
+    // Aliases may refer to the same node many times.
     while let Some(node) = open.pop().filter(|_| keys.len() < 100_000) {
         for entry in node.entries() {
             keys.push(case_folded(&entry.key.key_text()));
@@ -293,11 +293,11 @@ pub struct ArtifactAbsentWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
-    /// The words as written: JSON cannot tell a date from a text.
+    /// Words as written: JSON cannot distinguish a date from a string.
     #[serde(skip)]
     #[schemars(skip)]
     pub written: Option<Vec<String>>,
-    /// The content of `source`.
+    /// Content of `source`.
     #[serde(skip)]
     #[schemars(skip)]
     pub stored: Stored,
@@ -315,7 +315,7 @@ impl ArtifactAbsentWords {
         scope.first_file(self.source.as_deref()?, context)
     }
 
-    /// Returns the list: of the claim, or of the file that it names.
+    /// Returns the list of words, from the assertion or from the file that it names.
     fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
         if let Some(written) = &self.written {
             return written.iter().map(|word| seen.expand("words", word)).collect();

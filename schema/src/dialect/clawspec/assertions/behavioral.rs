@@ -1,4 +1,4 @@
-//! What programs answer and write: addresses, logs of any kind, routing decisions.
+//! Assertions about addresses, logs and routing decisions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl AssertionType for GatewayResponse {
         let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status")) };
         let body = seen.expand("expected_body", body)?;
         let Capture { text, masked, cut, .. } = &answer.body;
-        // Stars that stand for a secret are no match for stars.
+        // A masked secret does not match literal asterisks.
         let is_masked = |at: usize| masked.iter().any(|&(start, end)| start < at + body.len() && at < end);
         if text.match_indices(&body).any(|(at, _)| !is_masked(at)) {
             return Ok(Row::pass("expected_body"));
@@ -142,7 +142,7 @@ impl AssertionType for LogEntry {
         let log = seen.text("path", file)?;
         let unknown = |reason: String| Row::unknown("pattern", reason);
         let search = LogSearch::new(&pattern);
-        // Of a long log only the beginning is kept, and all of it was searched.
+        // Only the beginning of a long log is stored, but all of it was searched.
         let whole = file.searches.iter().find(|it| it.pattern == pattern);
         let (text, first) = match whole.and_then(|whole| whole.found.as_ref()) {
             Some(found) => (found.text.text.as_str(), found.line),
@@ -152,7 +152,7 @@ impl AssertionType for LogEntry {
         let masked = || unknown("the match is partly masked as a secret".to_owned());
         match found {
             Some((start, end)) if text[start..end].contains(HIDDEN) => return Err(masked()),
-            // It was there before it was masked.
+            // It was found before masking.
             None if whole.is_some_and(|whole| whole.found.is_some()) => return Err(masked()),
             Some(_) | None => {}
         }

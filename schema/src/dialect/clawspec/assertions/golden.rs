@@ -1,4 +1,4 @@
-//! A file resembles a golden file.
+//! Assertion that a file resembles a golden file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct ArtifactMatchesGolden {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
-    /// The content of `golden`.
+    /// Content of `golden`.
     #[serde(skip)]
     #[schemars(skip)]
     pub stored: Stored,
@@ -140,5 +140,5 @@ impl AssertionType for ArtifactMatchesGolden {
     }
 }
 
-/// Maximum number of passages that are shown.
+/// Maximum number of passages to show.
 const MAX_PASSAGES: usize = 3;

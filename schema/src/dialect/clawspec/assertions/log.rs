@@ -1,4 +1,4 @@
-//! What the gateway log tells about a run: the tools that were called, the agents that took over, the tokens.
+//! Assertions about the gateway log of a run: tool calls, delegations, tokens.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Row, Scope, Seen, mismatch},
-        gateway_log::{Call, GatewayLog, Kin, SPAWN, Usage},
+        gateway_log::{Call, GatewayLog, RunRelation, SPAWN, Usage},
     },
     evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Tokens, Unread},
     mask::HIDDEN,
@@ -14,7 +14,7 @@ use crate::{
     words::{Artifact, Name, RunText, ToolName},
 };
 
-/// The run that is looked at when nothing is written.
+/// Default of `run_id`.
 const RUN_ID: &str = "{{run_id}}";
 
 /// A tool was called in the run, according to the gateway log.
@@ -46,7 +46,7 @@ pub struct ToolWasCalled {
     pub run_id: Option<String>,
 }
 
-/// What the log says about a run, and which run that is.
+/// Entries of the log about one run.
 struct RunLog<'e> {
     field: &'static str,
     run: String,
@@ -65,8 +65,8 @@ impl<'e> RunLog<'e> {
         Ok(RunLog { field, run, answer, lines: answer.placed().collect(), log })
     }
 
-    /// That the log shows what the run did: otherwise nothing is known of what it did not do.
-    fn that_knows(&self) -> Result<&RunLog<'e>, Row> {
+    /// Returns an error unless the log mentions the run; otherwise it is unknown what the run did not do.
+    fn with_run(&self) -> Result<&RunLog<'e>, Row> {
         let path = &self.answer.path;
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
@@ -93,9 +93,9 @@ impl<'e> RunLog<'e> {
         format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
     }
 
-    /// That the log tells which tools were called.
-    fn that_tells_calls(&self) -> Result<&RunLog<'e>, Row> {
-        self.that_knows()?;
+    /// Returns an error unless the log contains tool calls.
+    fn with_calls(&self) -> Result<&RunLog<'e>, Row> {
+        self.with_run()?;
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
@@ -113,7 +113,7 @@ impl<'e> RunLog<'e> {
         Ok(self)
     }
 
-    /// Returns why something that is not found may have happened anyway.
+    /// Returns the reason why something may have happened although it was not found.
     fn doubt(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
@@ -130,7 +130,7 @@ impl<'e> RunLog<'e> {
         self.lines.get(number).map(|(_, place)| *place)
     }
 
-    /// Returns a line of the log, with what is there.
+    /// Returns the location of a line of the log, with a label.
     fn line(&self, message: impl Into<String>, number: usize) -> Option<(String, FilePlace)> {
         let (text, place) = self.lines.get(number)?;
         let file = self.answer.files.get(place.file)?;
@@ -141,9 +141,11 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// Returns what was called instead of a tool, as help and as places.
+    /// Returns the calls that were made instead of a tool, as help and as locations.
     fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
-        if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
+        if let Some(call) =
+            self.log.calls.iter().find(|call| call.relation == RunRelation::Started && call.tool == tool)
+        {
             let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
             return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
         }
@@ -162,7 +164,7 @@ impl<'e> RunLog<'e> {
         (vec![format!("the run called `{near}`")], place.into_iter().collect())
     }
 
-    /// Returns the tools that the run called, in order, each run of equal ones with its length.
+    /// Returns the called tools in order, with the number of consecutive equal calls.
     fn counted(&self) -> String {
         let tools: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         let groups: Vec<&[&str]> = tools.chunk_by(|one, other| one == other).collect();
@@ -176,7 +178,7 @@ impl<'e> RunLog<'e> {
     }
 }
 
-/// Maximum number of calls that a help names.
+/// Maximum number of calls in a help.
 const MAX_SHOWN: usize = 12;
 
 fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -186,28 +188,28 @@ fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope
     need.map(Need::Log).into_iter().collect()
 }
 
-/// Returns what must be observed so that the gateway log can be measured.
+/// Returns the evidence that is needed to measure the gateway log.
 pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
     log_needs(None, None, scope, context)
 }
 
-/// What the gateway log tells of a run, and of the runs that it started, in numbers.
+/// Measurements of a run and of the runs that it started, from the gateway log.
 pub(crate) struct LogFigures {
-    /// `None`: it tells of no tokens.
+    /// `None` if the log has no token counts.
     pub(crate) tokens: Option<Tokens>,
-    /// Tool calls. `None`: it does not tell them.
+    /// Number of tool calls. `None` if the log has no tool calls.
     pub(crate) calls: Option<u64>,
-    /// Agents that took over.
+    /// Number of agents that took over.
     pub(crate) delegations: Option<u64>,
-    /// Why there may have been more.
+    /// Reason why there may have been more.
     pub(crate) doubt: Option<&'static str>,
 }
 
 impl LogFigures {
-    /// `None` where the log does not tell of the run.
+    /// Returns the measurements; `None` if the log does not mention the run.
     pub(crate) fn of(seen: &Seen<'_>) -> Option<LogFigures> {
         let run = RunLog::of(seen, None, None).ok()?;
-        run.that_knows().ok()?;
+        run.with_run().ok()?;
         let sum = |tokens: fn(&Usage) -> u64| {
             run.log.usages.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
         };
@@ -216,13 +218,13 @@ impl LogFigures {
             output: sum(|usage| usage.output),
             total: sum(|usage| usage.total),
         };
-        let tells_calls = run.that_tells_calls().is_ok();
+        let has_calls = run.with_calls().is_ok();
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let delegations = run.log.sessions.iter().filter(|session| session.kin == Kin::Started).count();
+        let delegations = run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started).count();
         Some(LogFigures {
             tokens: (!run.log.usages.is_empty()).then_some(tokens),
-            calls: tells_calls.then(|| count(run.log.calls.len())),
-            delegations: tells_calls.then(|| count(delegations)),
+            calls: has_calls.then(|| count(run.log.calls.len())),
+            delegations: has_calls.then(|| count(delegations)),
             doubt: run.doubt(),
         })
     }
@@ -246,7 +248,7 @@ impl AssertionType for ToolWasCalled {
             let place = run.line("called here", call.line).map(|(_, place)| place);
             return Ok(Row::pass("tool").found_at("called here", place));
         }
-        run.that_tells_calls()?;
+        run.with_calls()?;
         let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
         let (help, places) = run.instead_of(&tool);
         mismatch.help = help;
@@ -300,7 +302,7 @@ impl AssertionType for ToolNotCalled {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let calls: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == tool).collect();
         if calls.is_empty() {
-            run.that_tells_calls()?;
+            run.with_calls()?;
             return Ok(Row::pass("tool").unless(run.doubt()));
         }
         let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
@@ -361,18 +363,21 @@ impl AssertionType for DelegationOccurred {
         let agent = seen.expand("to_agent", &self.to_agent)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let spawns: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == SPAWN).collect();
-        // An OpenClaw gateway logs that an agent was started, and then what the agent does, but not which call started it.
+        // An OpenClaw gateway logs that an agent was started and what it does, but not which call started it.
         let is_unnamed = spawns.iter().any(|call| call.to_agent.is_none());
-        if is_unnamed && run.log.sessions.iter().any(|session| session.kin == Kin::Started && session.agent == agent) {
+        if is_unnamed
+            && run.log.sessions.iter().any(|session| session.relation == RunRelation::Started && session.agent == agent)
+        {
             return Ok(Row::pass("to_agent"));
         }
         let fail = |message: &str, actual: String| {
             Row::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
-            run.that_tells_calls()?;
+            run.with_calls()?;
             let named = spawns.iter().filter_map(|call| Some((call.to_agent.as_deref()?, call.line)));
-            let began = run.log.sessions.iter().filter(|session| session.kin == Kin::Started && is_unnamed);
+            let began =
+                run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started && is_unnamed);
             let others: Vec<(&str, usize)> =
                 named.chain(began.map(|session| (session.agent.as_str(), session.line))).collect();
             let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
@@ -461,7 +466,7 @@ impl AssertionType for ToolNotPermitted {
         wrong.sort_unstable();
         wrong.dedup();
         if wrong.is_empty() {
-            run.that_tells_calls()?;
+            run.with_calls()?;
             return Ok(Row::pass("allowed_tools").unless(run.doubt()));
         }
         let names = wrong.join(", ");
@@ -521,9 +526,9 @@ impl AssertionType for TokenBudget {
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.kin == Kin::Own).collect();
+        let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.relation == RunRelation::Own).collect();
         if of_run.is_empty() {
-            run.that_knows()?;
+            run.with_run()?;
             return Ok(Row::skip("", "Token usage unavailable in gateway log").unless(run.doubt()));
         }
         let sum = |tokens: fn(&Usage) -> u64| of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)));

@@ -1,4 +1,4 @@
-//! Preconditions: what the environment must be like. They usually are under `given`, and may be anywhere.
+//! Preconditions: assertions about the environment, usually under `given`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct FilePresent {
     pub path: OneFile,
 }
 
-/// Returns the question about one path.
+/// Returns the need for one path.
 fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
     let pattern = scope.expand(path, context).ok()?;
     Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })

@@ -1,4 +1,4 @@
-//! What a model thinks of a text.
+//! Assertions about the score of a text by a model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -16,7 +16,7 @@ use crate::{
     words::{Artifact, RunText},
 };
 
-/// The place at the gateway that gives scores.
+/// Path of the gateway's endpoint for scores.
 const JUDGE: &str = "/qa/judge";
 
 /// A model scores a file by a rubric, and the score reaches a threshold.
@@ -70,12 +70,12 @@ fn pass_threshold() -> f64 {
     3.0
 }
 
-/// Whether a model is asked several times.
+/// Whether to ask a model several times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Consistency {
     /// `true`, `false`.
     Simple(bool),
-    /// How often, and how many of the scores must be good enough.
+    /// Number of requests and required scores.
     Runs(ConsistencyRuns),
 }
 
@@ -167,7 +167,7 @@ impl LlmJudge {
     }
 }
 
-/// Who gives the scores: settings come first, then what the assertion writes.
+/// Returns the judge: the one in the settings, or else the one in the assertion.
 fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<Judge> {
     match (&scope.scoring.judge, written) {
         (Some(peer), _) => Some(Judge::Model(peer.clone())),
@@ -176,18 +176,18 @@ fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<
     }
 }
 
-/// How good scores must be.
+/// Requirements on scores.
 struct Bar {
-    /// The field that the answer is about.
+    /// Field that the result refers to.
     field: &'static str,
-    /// What the scores are called.
+    /// Name of the scores in messages.
     name: &'static str,
     least: f64,
     runs: ConsistencyRuns,
 }
 
 impl Bar {
-    /// Judges what a judge answered. Answers that are missing count only where they could turn the result.
+    /// Judges the replies of a judge. Missing replies matter only if they could change the result.
     fn judge(&self, replies: &[ModelReply], seen: &Seen<'_>) -> Row {
         let (mut scores, mut trouble) = (Vec::new(), None);
         for reply in replies.iter().take(self.runs.runs as usize) {
@@ -217,14 +217,14 @@ impl Bar {
     }
 }
 
-/// What is said where a judge was asked less often than the assertion wants now.
+/// Reason of an unknown result if the recording has fewer replies than the assertion now requires.
 const UNASKED_AGAIN: &str = "the judge was asked fewer times than are now required; ask it without starting the target: *Ask \
                              judge* above the scenario, or `speclens run --recorded --ask`";
 
-/// Maximum number of characters shown of what a judge says about its score.
+/// Maximum number of characters to show of a judge's reasoning.
 const MAX_REASONING: usize = 600;
 
-/// Returns what a judge says about its score.
+/// Returns the reasoning of a judge.
 fn explained(score: &Score, of_several: bool) -> Option<String> {
     let reasoning = score.reasoning.as_deref()?;
     let reasoning = shortened(&shown(reasoning), MAX_REASONING);
@@ -232,7 +232,7 @@ fn explained(score: &Score, of_several: bool) -> Option<String> {
     Some(format!("{who}: {reasoning}"))
 }
 
-/// Reads the score in an answer, or says why there is none.
+/// Reads the score in a reply, or returns why there is none.
 fn read(reply: &ModelReply) -> Result<Score, String> {
     if let Some(error) = &reply.error {
         return Err(format!("the judge did not answer: {error}"));

@@ -1,4 +1,4 @@
-//! A YAML file that holds the state of the target.
+//! Assertion about a YAML file with the state of the target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub struct StateFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
-    /// The expected values as Python reads them: the status, then the fields.
+    /// Expected values as Python reads them: the status, then the fields.
     #[serde(skip)]
     #[schemars(skip)]
     pub expected: (Option<PythonValue>, Vec<(String, PythonValue)>),
@@ -138,14 +138,14 @@ impl AssertionType for StateFile {
     }
 }
 
-/// The key that `expected_status` is about.
+/// Key that `expected_status` refers to.
 const STATUS: &str = "status";
 
-/// A value that is not the expected one.
+/// A value that differs from the expected one.
 struct Wrong<'a> {
-    /// The field of the assertion.
+    /// Field of the assertion.
     field: &'static str,
-    /// The key in the file.
+    /// Key in the file.
     key: &'a str,
     expected: PythonValue,
     found: PythonValue,
@@ -160,12 +160,12 @@ impl Wrong<'_> {
         }
     }
 
-    /// Expected and found side by side.
+    /// Returns the expected and the actual value in one line.
     fn line(&self) -> String {
         format!("{}: expected {}, found {}", self.key, described(&self.expected), described(&self.found))
     }
 
-    /// Where the value is in the file, or the deepest key on the way to it.
+    /// Returns the location of the value in the file, or that of its nearest existing parent.
     fn place(&self, path: &str, text: &str) -> Option<(String, FilePlace)> {
         let document = Document::read(text, ScalarRules::Yaml11);
         let mut node = document.root()?;
@@ -185,7 +185,7 @@ impl Wrong<'_> {
     }
 }
 
-/// Returns a value with its kind, so that `2` and the string `2` differ.
+/// Returns a value with its type, to distinguish `2` from the string `2`.
 fn described(value: &PythonValue) -> String {
     match value {
         PythonValue::None => "null".to_owned(),
@@ -198,7 +198,7 @@ fn described(value: &PythonValue) -> String {
     }
 }
 
-/// Returns the expected value, its templates filled.
+/// Returns the expected value with its templates expanded.
 fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonValue, Row> {
     Ok(match value {
         PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),

@@ -1,5 +1,5 @@
-//! Every type on evidence that is written by hand: it holds, it does not, it does not apply; and nothing passes without
-//! evidence, or on part of it.
+//! Every type on handwritten evidence: it holds, it fails, it does not apply; and nothing passes without
+//! evidence, or on partial evidence.
 
 mod explanations;
 
@@ -23,7 +23,7 @@ use crate::{
 
 const NOON_US: i64 = 1_778_760_000_000_000;
 
-/// What there is to observe.
+/// Observable state.
 #[derive(Clone)]
 struct World {
     files: Vec<SeenFile>,
@@ -32,7 +32,7 @@ struct World {
     trace: TraceAnswer,
     scores: Vec<ModelReply>,
     waited_ms: Option<u64>,
-    /// Whether the files were there before the run, as they are now.
+    /// Whether the files existed unchanged before the run.
     is_old: bool,
 }
 
@@ -54,7 +54,7 @@ fn span(kind: SpanKind, name: &str, at: i64) -> Span {
     Span { kind, name: name.to_owned(), started_us, ended_us, tokens, ..Span::default() }
 }
 
-/// Returns what a judge says that gives this score.
+/// Returns the reply of a judge with this score.
 fn score(value: f64) -> ModelReply {
     ModelReply { text: Capture::whole(format!("{{\"score\": {value}}}")), ..ModelReply::default() }
 }
@@ -162,7 +162,7 @@ fn case(assertion: &str) -> Case {
     let files = MemoryFiles::new("/work", [("clawspec.yaml", settings)]);
     let analysis = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).analyze(&document, &files, &Settings::default());
     let case = analysis.suite.cases[0].as_ref().clone();
-    // Behind it are the reasons why a mistaken one cannot pass.
+    // The other claims are the reasons why an invalid case cannot pass.
     assert!(case.claims.len() == 1 || !case.intact, "{assertion}");
     case
 }
@@ -196,7 +196,7 @@ fn file_that_nobody_wrote_since_the_run_began_is_not_of_the_run_however_new_it_i
     check("{type: artifact_exists, path: out/a.md}", &old, Status::Pass, "");
 }
 
-/// Assertion, status, words of the message.
+/// Assertion, status, part of the message.
 const ANSWERS: &[(&str, Status, &str)] = &[
     ("{type: file_present, path: out/a.md}", Status::Pass, ""),
     ("{type: file_present, path: out/none.md}", Status::Fail, "File not found: out/none.md"),
@@ -319,7 +319,7 @@ fn nothing_passes_without_evidence() {
     for (assertion, status, _) in ANSWERS.iter().filter(|(_, status, _)| *status == Status::Pass) {
         let case = case(assertion);
         let check = &case.claims[0].check;
-        // Nothing at all, only the circumstances, and everything refused.
+        // No evidence, only the context, and all evidence refused.
         let refused: Vec<Observation> = check
             .needs(&context())
             .into_iter()
@@ -337,7 +337,7 @@ fn nothing_passes_without_evidence() {
     }
 }
 
-/// Stars in an answer stand for a secret: they match nothing, and what is after them could be what is looked for.
+/// Masked parts of an answer match nothing, but they and the text after them could be the expected text.
 #[test]
 fn masked_body_is_neither_match_nor_mismatch() {
     let world = |masked: Vec<(usize, usize)>| {
@@ -355,7 +355,7 @@ fn masked_body_is_neither_match_nor_mismatch() {
     check(&claim("sk-1"), &masked, Status::Unknown, "could change the result");
 }
 
-/// What is cut off or masked could decide: neither absence nor equality can be seen then.
+/// A truncated or masked part could decide, so neither absence nor equality is certain.
 #[test]
 fn part_of_the_evidence_is_not_enough() {
     let mut cut = world();
@@ -484,7 +484,7 @@ fn answer_of_a_judge_that_is_missing_is_unknown_only_where_it_could_turn_the_res
     }
 }
 
-/// A longer wait than the one that was observed says nothing about the rest of it.
+/// A longer wait than the recorded one is undecidable after the recorded time.
 #[test]
 fn waits_are_judged_by_the_times_that_were_recorded() {
     let late = SeenFile { seen_after_ms: 3_000, ..file("out/late.md", "") };
@@ -495,7 +495,7 @@ fn waits_are_judged_by_the_times_that_were_recorded() {
     check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "only 4 s");
 }
 
-/// Several matches: the newest one is read, of equals the one with the greatest path.
+/// Of several matches, the newest is read; if they are equally new, the last one by path.
 #[test]
 fn the_newest_match_is_read() {
     let mut world = world();

@@ -1,6 +1,6 @@
-//! What the trace of the run tells: which models and tools were used, in which order, and what went wrong.
+//! Assertions about the trace of a run: models and tools, their order, errors.
 //!
-//! Without a trace these are skipped, as the reference of the format wants it.
+//! Without a trace, they are skipped, as documented by the format.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::{
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
-/// Returns the spans of a kind, by the time when they began where all tell it.
+/// Returns the spans of a kind, by start time if all have one.
 pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
     let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.kind == kind).collect();
     if spans.iter().all(|span| span.started_us.is_some()) {
@@ -35,7 +35,7 @@ fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// The position in `expected` at which an ordered search gives up; nothing when everything is found.
+/// Returns the index in `expected` at which an ordered search fails; `None` if everything is found.
 fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &str) -> bool) -> Option<usize> {
     let mut rest = actual.iter();
     expected.iter().position(|wanted| !rest.any(|name| is(wanted, name)))
@@ -326,7 +326,7 @@ pub struct DelegationPath {
 }
 
 impl DelegationPath {
-    /// Returns the files that would be read, when they are what decides.
+    /// Returns the state files to read, if they decide the result.
     fn files(&self) -> Option<(&'static str, Vec<&OneFile>)> {
         let lists = [("state_paths", &self.state_paths), ("routing_state_paths", &self.routing_state_paths)];
         let single = [("state_path", &self.state_path), ("routing_state_path", &self.routing_state_path)];
@@ -334,7 +334,7 @@ impl DelegationPath {
         many.or_else(|| single.into_iter().find_map(|(key, path)| Some((key, vec![path.as_ref()?]))))
     }
 
-    /// Returns what the claim itself says, with its key.
+    /// Returns the path that the assertion itself contains, with its key.
     fn written(&self) -> Option<(&'static str, Vec<String>)> {
         let paths = [
             ("routing_path", &self.routing_path),
@@ -366,7 +366,7 @@ impl DelegationPath {
         Some(FilesNeed { pattern, content: true, moment: scope.moment, ..FilesNeed::default() })
     }
 
-    /// Returns the agents that routing data names, with the key that it is under. Nothing without such data.
+    /// Returns the agents in the routing data, with their key. `None` without routing data.
     fn fallback(&self, seen: &Seen<'_>) -> Result<Option<(&'static str, Vec<String>)>, Row> {
         if let Some((key, names)) = self.written() {
             let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
@@ -389,7 +389,7 @@ impl DelegationPath {
     }
 }
 
-/// Returns the agent that a written decision names.
+/// Returns the agent in a written decision.
 fn agent_in(decision: &Value) -> Option<String> {
     let filled = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     filled(Some(decision)).or_else(|| filled(decision.get("selected_agent"))).or_else(|| filled(decision.get("agent")))
@@ -475,7 +475,7 @@ impl AssertionType for NoSpanErrors {
     }
 }
 
-/// Returns the kind of a span as the format names it.
+/// Returns the name of a span kind in the format.
 pub(super) fn kind_text(kind: SpanKind) -> &'static str {
     match kind {
         SpanKind::Llm => "llm",

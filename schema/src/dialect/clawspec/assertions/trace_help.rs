@@ -1,5 +1,5 @@
-//! What helps to read a verdict about a trace: how the calls differ from those that are expected, what took most, what costs
-//! most.
+//! Help for verdicts about traces: differences between the expected and the actual calls, and the most expensive
+//! spans.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::{
 /// Maximum number of lines of help.
 const MAX_LINES: usize = 20;
 
-/// Maximum number of calls that are compared one by one.
+/// Maximum number of calls to compare individually.
 const MAX_COMPARED: usize = 2_000;
 
-/// Returns why a claim about what is not in a trace, or about all of it, cannot be sure.
+/// Returns the reason why assertions about the whole trace, or about absent spans, are not certain.
 pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
     if trace.cut {
         return Some("the trace has more spans than were kept, and the others could change the result");
@@ -25,8 +25,8 @@ pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
     trace.unfinished.then_some("the trace has not ended, and later spans could change the result")
 }
 
-/// Returns the expected calls beside the actual ones, one in each line: those of both, `-` for one that was not made,
-/// `+` for one that was not expected.
+/// Returns the expected calls next to the actual ones, one per line: common ones unmarked, missing ones with `-`,
+/// unexpected ones with `+`.
 pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {
     let expected: Vec<&str> = expected.iter().map(String::as_str).take(MAX_COMPARED).collect();
     let actual = &actual[..actual.len().min(MAX_COMPARED)];
@@ -48,7 +48,7 @@ pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {
     block("the calls (`-`: expected but missing, `+`: not expected)", lines)
 }
 
-/// Equal neighbours take one line.
+/// Merges equal adjacent lines into one.
 fn folded(mark: &str, names: &[&str]) -> Vec<String> {
     names
         .chunk_by(|one, other| one == other)
@@ -59,7 +59,7 @@ fn folded(mark: &str, names: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Lines as one piece of help; empty if there are no lines.
+/// Returns lines as one help; empty if there are no lines.
 fn block(title: &str, mut lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
@@ -72,23 +72,23 @@ fn block(title: &str, mut lines: Vec<String>) -> Vec<String> {
     vec![format!("{title}:\n{}", lines.join("\n"))]
 }
 
-/// Spans with their tokens, those with most first.
+/// Lists spans with their tokens, in descending order.
 pub(super) fn by_tokens(mut spans: Vec<(&Span, u64)>) -> Vec<String> {
     spans.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
     let line = |(span, total): &(&Span, u64)| format!("{}: {total} tokens", shown(span));
     block("the spans with most tokens", spans.iter().map(line).collect())
 }
 
-/// A span as it is named in help.
+/// Returns the name of a span in help.
 pub(super) fn shown(span: &Span) -> String {
     format!("{} ({})", span.name, kind_text(span.kind))
 }
 
-/// Returns the spans that took longest.
+/// Lists the spans with the longest duration.
 pub(super) fn by_duration(trace: &Trace) -> Vec<String> {
     let took = |span: &Span| {
-        let told = || Some((span.ended_us? - span.started_us?) as f64 / 1000.0);
-        span.duration_ms.or_else(told).filter(|took| *took > 0.0)
+        let measured = || Some((span.ended_us? - span.started_us?) as f64 / 1000.0);
+        span.duration_ms.or_else(measured).filter(|took| *took > 0.0)
     };
     let mut spans: Vec<(&Span, f64)> = trace.spans.iter().filter_map(|span| Some((span, took(span)?))).collect();
     spans.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -96,7 +96,7 @@ pub(super) fn by_duration(trace: &Trace) -> Vec<String> {
     block("the spans that took longest", spans.iter().take(5).map(line).collect())
 }
 
-/// Returns what each model costs, the dearest first.
+/// Lists the cost per model, in descending order.
 pub(super) fn by_model<'s>(costs: impl Iterator<Item = (&'s Span, f64, bool)>) -> Vec<String> {
     let mut of_models: BTreeMap<&str, (f64, usize, bool)> = BTreeMap::new();
     for (span, cost, estimated) in costs {

@@ -1,4 +1,4 @@
-//! Limits on what the trace of the run tells: tokens, time, money.
+//! Assertions about limits of the trace: tokens, duration, cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,8 +62,8 @@ impl SpanType {
     }
 }
 
-/// Returns why tokens cannot be counted: a question to a model that does not tell its own.
-fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
+/// Returns the reason why tokens cannot be counted: a model call without token counts.
+fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     let mut some = false;
     let mut none = false;
     let mut model = false;
@@ -78,11 +78,11 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     (none && !some).then_some("the trace has no token counts")
 }
 
-/// Returns why the tokens of a whole trace cannot be counted.
-fn untold_of(trace: &Trace) -> Option<&'static str> {
-    // A gateway may tell the tokens of several questions in a span of its own.
+/// Returns the reason why the tokens of a whole trace cannot be counted.
+fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
+    // A gateway may report the tokens of several calls in a separate span.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
-    if is_summed { None } else { untold(trace.spans.iter()) }
+    if is_summed { None } else { missing_tokens(trace.spans.iter()) }
 }
 
 impl AssertionType for PerSpanBudget {
@@ -109,8 +109,8 @@ impl AssertionType for PerSpanBudget {
             .filter(|(_, total)| *total > most)
             .collect();
         if wrong.is_empty() {
-            let untold = untold(spans.into_iter());
-            return Ok(Row::pass("max_tokens").unless(untold).unless(doubt(trace)));
+            let missing_tokens = missing_tokens(spans.into_iter());
+            return Ok(Row::pass("max_tokens").unless(missing_tokens).unless(doubt(trace)));
         }
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
         let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
@@ -179,11 +179,11 @@ impl AssertionType for TraceTokenBudget {
         }
         let Some(field) = field else { return Err(Row::unknown("", "no limit is set, so nothing is checked")) };
         let Some((key, _, most, used)) = wrong.first() else {
-            return Ok(Row::pass(field).unless(untold_of(trace)).unless(doubt(trace)));
+            return Ok(Row::pass(field).unless(missing_tokens_of(trace)).unless(doubt(trace)));
         };
         let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
-        let told = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
-        let help = by_tokens(told.collect());
+        let with_tokens = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
+        let help = by_tokens(with_tokens.collect());
         Ok(Row::fail(key, Mismatch { help, ..mismatch(message, format!("at most {most}"), used.to_string()) }))
     }
 }
@@ -206,7 +206,7 @@ pub struct TraceDuration {
     pub max_ms: f64,
 }
 
-/// Returns how long the trace took, and why that may be wrong.
+/// Returns the duration of the trace, and the reason why it may be wrong.
 fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
         return Some((((end - start) as f64 / 1000.0).max(0.0), None));
@@ -272,9 +272,9 @@ pub struct TraceCost {
 }
 
 impl TraceCost {
-    /// Returns what a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
+    /// Returns the cost of a span, and whether it is an estimate. `Err` if it has tokens but no price.
     fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
-        // A cost of nothing is what backends tell that know no price.
+        // Backends without a price report a cost of 0.
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
@@ -287,20 +287,20 @@ impl TraceCost {
     }
 }
 
-/// What a trace costs.
+/// Cost of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
-    /// US dollars of the parts whose cost is known.
+    /// US dollars, for the spans with a known cost.
     pub sum: f64,
-    /// How many parts that are.
+    /// Number of these spans.
     pub known: usize,
-    /// How many have tokens and no price.
+    /// Number of spans with tokens but no price.
     pub unknown: usize,
-    /// Whether some of it is an estimate.
+    /// Whether part of the cost is an estimate.
     pub estimated: bool,
 }
 
-/// Returns what a trace costs.
+/// Returns the cost of a trace.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
     if let Some(sum) = trace.cost_usd {
@@ -320,7 +320,7 @@ pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     total
 }
 
-/// Returns the price of a model: of its exact name, else of the first one that ends as it does.
+/// Returns the price of a model: that of its exact name, or else of the first name that ends like it.
 fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
     let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
     scope

@@ -1,4 +1,4 @@
-//! Types that the original's schema admits, and that nothing ever evaluated.
+//! Types that ClawSpec's schema accepts but never evaluates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     evidence::{Context, Need},
 };
 
-/// Declares a type that has a name and no meaning.
+/// Declares a type that is never evaluated.
 macro_rules! unsupported {
     ($(#[$doc:meta])* $variant:ident = $name:literal) => {
         $(#[$doc])*

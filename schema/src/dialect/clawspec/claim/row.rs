@@ -1,4 +1,4 @@
-//! The row that an assertion answers with.
+//! Row: the result of an assertion.
 
 use super::Scope;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     verdict::{FilePlace, Mismatch, Outcome, Related, Verdict},
 };
 
-/// The answer of an assertion: one row, as in the original's report, without the names of the assertion.
+/// Result of an assertion: one row, as in ClawSpec's report, without the names of the assertion.
 #[derive(Clone, Debug)]
 pub struct Row(Box<Verdict>);
 
@@ -17,12 +17,12 @@ impl Row {
         Row(Box::new(Verdict { at, ..Verdict::of("", "", outcome) }))
     }
 
-    /// It holds.
+    /// The assertion holds.
     pub fn pass(field: &str) -> Row {
         Row::new(field, Outcome::Pass)
     }
 
-    /// It does not hold.
+    /// The assertion does not hold.
     pub fn fail(field: &str, mismatch: Mismatch) -> Row {
         Row::new(field, Outcome::Fail(mismatch))
     }
@@ -35,28 +35,28 @@ impl Row {
         }
     }
 
-    /// It does not hold, which is worth a warning only.
+    /// The assertion does not hold, which is only a warning.
     pub fn warn(field: &str, message: impl Into<String>) -> Row {
         let message: String = message.into();
         Row::new(field, Outcome::Warn(Mismatch { message, ..Mismatch::default() }))
     }
 
-    /// It does not apply.
+    /// The assertion does not apply.
     pub fn skip(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Skip(reason.into()))
     }
 
-    /// What it needs was not observed.
+    /// The required evidence is missing.
     pub fn unknown(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Unknown(reason.into()))
     }
 
-    /// The claim is broken, or what it is about cannot be read.
+    /// The claim is invalid, or its subject cannot be read.
     pub fn broken(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Error(reason.into()))
     }
 
-    /// Returns the row as the verdict of an assertion with these names.
+    /// Converts the row to a verdict of an assertion with these names.
     pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
         Verdict { kind, label, ..*self.0 }
     }
@@ -66,33 +66,33 @@ impl Row {
         self
     }
 
-    /// Returns the same at another field.
+    /// Returns the row at another field.
     pub fn moved_to(self, field: &str) -> Row {
         self.with(|verdict| Verdict { at: Pointer::root().key(field), ..verdict })
     }
 
-    /// Returns the same at an item of the field's list.
+    /// Returns the row at an item of the field's list.
     pub fn at_item(self, index: usize) -> Row {
         self.with(|verdict| Verdict { at: verdict.at.index(index), ..verdict })
     }
 
-    /// Returns the same at a member of the field.
+    /// Returns the row at a member of the field.
     pub fn at_key(self, key: &str) -> Row {
         self.with(|verdict| Verdict { at: verdict.at.key(key), ..verdict })
     }
 
-    /// Returns the same with a score.
+    /// Returns the row with a score.
     pub fn with_score(self, score: f64) -> Row {
         self.with(|verdict| verdict.rated(None, Some(score)))
     }
 
-    /// Returns the same with the first few of these places in other files. What is not known has none.
+    /// Returns the row with the first few of these locations in other files. Unknown results have none.
     pub fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
         let related = places.into_iter().map(|(message, place)| Related::in_file(message, place));
         self.with(|verdict| verdict.relating(related))
     }
 
-    /// Returns the same with the place in another file that made it hold. What does not hold has none.
+    /// Returns the row with the location in another file that made it pass. Only passed rows have one.
     pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
         if self.0.outcome == Outcome::Pass {
             self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
@@ -100,7 +100,7 @@ impl Row {
         self
     }
 
-    /// Returns the same, unless something that was not seen could turn it.
+    /// Returns the row, or an unknown one if something unobserved could change it.
     pub fn unless(self, doubt: Option<&str>) -> Row {
         self.with(|verdict| verdict.unless(doubt))
     }

@@ -1,4 +1,4 @@
-//! How assertions ask for what was observed, and how long they wait for files.
+//! Access of assertions to the evidence, and how long they wait for files.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use crate::{
     verdict::FilePlace,
 };
 
-/// Maximum number of names that are listed in a help.
+/// Maximum number of names in a help.
 const MAX_LISTED: usize = 8;
 
-/// The observation, as an assertion asks for it.
+/// Evidence, as an assertion queries it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'e> {
-    /// Everything.
+    /// All evidence.
     pub evidence: &'e Evidence,
-    /// Location of the assertion.
+    /// Scope of the assertion.
     pub scope: &'e Scope,
 }
 
-/// The content of a file, as far as it can be relied on.
+/// Content of a file, as far as it is reliable.
 #[derive(Clone, Copy, Debug)]
 pub struct FileText<'e> {
-    /// The text.
+    /// Text of the file.
     pub text: &'e str,
-    /// Why something that is not found may be there anyway.
+    /// Reason why something may exist although it was not found.
     pub doubt: Option<&'static str>,
 }
 
-/// The matches of a path that count: written late enough, seen early enough.
+/// Matches of a path that count: written after `updated_after` and found before the timeout.
 #[derive(Clone, Debug)]
 pub struct Fresh<'e> {
-    /// In the order of their paths.
+    /// Files, ordered by path.
     pub files: Vec<&'e SeenFile>,
     /// Whether there may be more.
     pub cut: bool,
 }
 
 impl<'e> Seen<'e> {
-    /// Fills the templates of a field's text.
+    /// Expands the templates of a field's text.
     pub fn expand(&self, field: &str, text: &str) -> Result<String, Row> {
         self.scope
             .expand(text, &self.evidence.context)
@@ -59,7 +59,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns what is at a path.
+    /// Returns the files at a path.
     pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, Row> {
         let what = format!("`{}`", want.pattern);
         match self.answer(field, &Need::Files(want.clone()), &what)? {
@@ -68,7 +68,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns the first file at a path, with its content; nothing when there is none.
+    /// Returns the first file at a path, with its content; `None` if there is none.
     pub fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
         let pattern = self.expand(field, path)?;
         let want = FilesNeed {
@@ -82,7 +82,7 @@ impl<'e> Seen<'e> {
         Ok((pattern, self.files(field, &want)?.files.first()))
     }
 
-    /// Returns the matches of an artifact's path that count. None are an answer only if it was looked for long enough.
+    /// Returns the matches of an artifact's path that count. An empty result is definite only after the full timeout.
     pub fn fresh(&self, path: &str, wait: &Wait, content: bool) -> Result<(String, Fresh<'e>), Row> {
         let pattern = self.expand("path", path)?;
         let since = wait.since(self)?;
@@ -131,8 +131,8 @@ impl<'e> Seen<'e> {
         Ok((pattern, Fresh { files, cut: answer.cut }))
     }
 
-    /// Returns the files that were there before the run began, where only those count that were written since. Times
-    /// count in seconds there, so a file of the run before may be as new.
+    /// Returns the files that existed before the run began, if only newer ones count. Those times are in seconds, so a
+    /// file of the previous run may seem equally new.
     fn left_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
         let templates = self.evidence.context.templates.as_ref();
         let started = templates.and_then(|templates| templates.before.get("run_started_at"));
@@ -145,7 +145,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns the help for a file that is not there: what else is in its place.
+    /// Returns the help for a missing file: that it was written too late, or a similar name in its directory.
     pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
         let found =
             self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
@@ -161,8 +161,8 @@ impl<'e> Seen<'e> {
         near.map(|near| format!("the same directory has `{near}`")).into_iter().collect()
     }
 
-    /// Returns the heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a
-    /// place.
+    /// Returns the heading of a file that is most similar to a name, or else its headings: as help, and as a
+    /// location.
     pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
         let found = headings::headings(text);
         let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
@@ -207,7 +207,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns the newest of several files; of several with the same time the one with the greatest path.
+    /// Returns the newest of several files; if several are equally new, the last one by path.
     pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, Row> {
         if fresh.cut {
             return Err(Row::unknown("path", "more files match than were observed, so another one may be the newest"));
@@ -223,7 +223,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns what a log says about a run.
+    /// Returns the entries of a log about a run.
     pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
         let what = match &want.path {
             Some(path) => format!("the log `{path}`"),
@@ -235,7 +235,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns what an address answered.
+    /// Returns the response of an address.
     pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, Row> {
         match self.answer(field, &Need::Response(want.clone()), what)? {
             Answer::Response(answer) => Ok(answer),
@@ -243,7 +243,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Whether variables are set.
+    /// Returns whether variables are set.
     pub fn variables(&self, field: &str, want: &VariablesNeed) -> Result<&'e BTreeMap<String, Presence>, Row> {
         match self.answer(field, &Need::Variables(want.clone()), "the environment")? {
             Answer::Variables(answer) => Ok(answer),
@@ -251,7 +251,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns the trace. Without one the assertion is skipped, as the reference wants it.
+    /// Returns the trace. Without one, the assertion is skipped, as documented by the format.
     pub fn trace(&self) -> Result<&'e Trace, Row> {
         match self.answer("", &Need::Trace, "the trace")? {
             Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
@@ -260,7 +260,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns what a judge answered when it was asked for scores.
+    /// Returns the replies of a judge to requests for scores.
     pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], Row> {
         match self.evidence.answer_to(&Need::Scores(want.clone())) {
             Some(Answer::Question(answer)) => Ok(&answer.replies),
@@ -271,16 +271,16 @@ impl<'e> Seen<'e> {
     }
 }
 
-/// What is said of a file that was recorded before the question about it was what it is.
+/// Reason of an unknown result if the recording has no reply for the current question about a file.
 const UNASKED: &str = "the judge has not been asked about this file; ask it without starting the target: *Ask judge* \
                        above the scenario, or `speclens run --recorded --ask`";
 
-/// `timeout` and `updated_after`, as the assertions about artifacts have them.
+/// `timeout` and `updated_after` of an assertion about artifacts.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'a> {
-    /// Seconds.
+    /// Timeout in seconds.
     pub timeout: f64,
-    /// ISO 8601; empty for any time.
+    /// Time as ISO 8601; empty for any time.
     pub updated_after: Option<&'a str>,
 }
 
@@ -305,7 +305,7 @@ impl Wait<'_> {
         })
     }
 
-    /// Returns the question about an artifact.
+    /// Returns the need for an artifact.
     pub fn need(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
         let before = self.before(path, scope, context).map(Need::Files).into_iter();
         let Some(need) = scope.files(path, context) else { return before.collect() };
@@ -316,7 +316,7 @@ impl Wait<'_> {
         before.chain([after]).collect()
     }
 
-    /// Returns the question about the same artifact before the run, where it must have been written since.
+    /// Returns the need for the same artifact before the run, if it must have been written since.
     fn before(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
         let is_after = scope.moment == Moment::After && self.updated_after.is_some_and(|text| !text.is_empty());
         let earlier = Scope { moment: Moment::Before, ..scope.clone() };

@@ -1,74 +1,74 @@
-//! One line of the log: whose it is, and what it says.
+//! One line of the gateway log.
 //!
-//! Two forms are read: lines of `key=value` words, and the JSON lines that OpenClaw gateways write. A JSON line holds what was
-//! logged under numbers (`"0"` the part of the gateway, then fields, then the message), its level under
-//! `_meta.logLevelName`, and the trace under `traceId`. One whose end is missing says what it says until then.
+//! There are two formats: lines of `key=value` words, and the JSON lines of OpenClaw gateways. A JSON line contains the
+//! logged values under numbers (`"0"` the part of the gateway, then fields, then the message), the level under
+//! `_meta.logLevelName`, and the trace under `traceId`. A truncated line is read up to its end.
 
 use std::fmt;
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// What one line says.
+/// Content of one line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// The run.
     pub run: Option<String>,
-    /// The id of the session.
+    /// Id of the session.
     pub session: Option<String>,
-    /// The keys of the session: the gateway's, and the one that it was asked to use.
+    /// Keys of the session: the gateway's, and the requested one.
     pub keys: Vec<String>,
     /// The trace.
     pub trace: Option<String>,
-    /// Whether the session was made for this run alone.
+    /// Whether the session was created for this run only.
     pub has_own_session: bool,
-    /// Whether the log tells the calls of tools: a gateway logs them only where it logs at level `debug`.
+    /// Whether the log contains tool calls, which a gateway logs only at level `debug`.
     pub is_detailed: bool,
-    /// Whether it tells of something that went wrong.
+    /// Whether the line is a warning or an error.
     pub is_warning: bool,
-    /// What happened.
+    /// Events of the line.
     pub events: Vec<Event>,
 }
 
-/// Something that happened in a run.
+/// An event in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A tool was called.
     Call {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// The agent that is to take over, for `sessions_spawn`.
+        /// Agent to start, for `sessions_spawn`.
         to_agent: Option<String>,
-        /// The run of that agent.
+        /// Id of that agent's run.
         child_run: Option<String>,
     },
-    /// An agent began to work.
+    /// An agent started to work.
     Session {
-        /// The agent.
+        /// Id of the agent.
         agent: String,
     },
     /// Tokens were used.
     Usage {
-        /// Sent.
+        /// Number of input tokens.
         input: u64,
-        /// Received.
+        /// Number of output tokens.
         output: u64,
-        /// Both.
+        /// Total number of tokens.
         total: u64,
     },
-    /// The run was handed to another program, whose calls of tools are not in the log.
+    /// Another program took over the run. Its tool calls are not in the log.
     OtherProgram,
-    /// The run is done.
+    /// The run has ended.
     Done,
-    /// Lines were dropped, whosever they were.
+    /// Lines of unknown runs were dropped.
     Dropped,
 }
 
-/// The tool that starts a run of another agent.
+/// Tool that starts a run of another agent.
 pub const SPAWN: &str = "sessions_spawn";
 
 impl Line {
-    /// Reads a line. One of another form says nothing.
+    /// Reads a line. A line in any other format is empty.
     pub fn read(text: &str) -> Line {
         let mut line = Line::default();
         if text.trim_start().starts_with('{') {
@@ -89,7 +89,7 @@ impl Line {
         line
     }
 
-    /// Returns the agent that works in a session that an agent started.
+    /// Returns the agent of a session that another agent started.
     pub fn delegate(&self) -> Option<(&str, &str)> {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
     }
@@ -109,7 +109,7 @@ impl Line {
         }
     }
 
-    /// Words: `run_id=… tool=… agent=…`, `run_id=… session_started agent=…`, `run_id=… token_usage input=… output=… total=…`.
+    /// Reads words: `run_id=… tool=… agent=…`, `run_id=… session_started agent=…`, `run_id=… token_usage input=…`.
     fn take_words(&mut self, run: &str, rest: &str) {
         self.run = Some(run.to_owned());
         self.is_detailed = true;
@@ -120,7 +120,7 @@ impl Line {
         self.events.extend(call(rest));
     }
 
-    /// A sentence of an OpenClaw gateway, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
+    /// Reads a sentence of an OpenClaw gateway, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
     fn take_sentence(&mut self, message: &str) {
         let named = |key: &str| value(message, key).and_then(|(text, _)| known(text)).map(str::to_owned);
         let ended = message.split_once("[agent] run ").and_then(|(_, rest)| rest.split_once(" ended with "));
@@ -148,19 +148,19 @@ impl Line {
     }
 }
 
-/// Returns the agent that a session key names, where another agent started the session: `agent:<agent>:subagent:…`.
+/// Returns the agent in the key of a session that another agent started: `agent:<agent>:subagent:…`.
 fn delegate(key: &str) -> Option<&str> {
     let mut parts = key.splitn(4, ':');
     let (start, agent, kind) = (parts.next()?, parts.next()?, parts.next()?);
     (start == "agent" && matches!(kind, "subagent" | "acp")).then_some(agent)
 }
 
-/// Returns a value that says something.
+/// Returns a value unless it is a placeholder.
 fn known(text: &str) -> Option<&str> {
     (!matches!(text, "" | "unknown" | "undefined" | "null")).then_some(text)
 }
 
-/// Returns the word after a key, and what follows.
+/// Returns the word after a key, and the rest.
 fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     let start = text.find(key)? + key.len();
     let rest = &text[start..];
@@ -168,7 +168,7 @@ fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     (end > 0).then(|| (&rest[..end], &rest[end..]))
 }
 
-/// Of several `tool=` the last one counts that has an `agent=` after it.
+/// Reads a tool call. Of several `tool=`, the last one with an `agent=` after it counts.
 fn call(rest: &str) -> Option<Event> {
     let agent = rest.rfind("agent=")?;
     let start = rest[..agent].rfind("tool=")?;
@@ -194,10 +194,10 @@ fn usage(rest: &str) -> Option<Event> {
     Some(Event::Usage { input: number("input=")?, output: number("output=")?, total: number("total=")? })
 }
 
-/// What a JSON line holds.
+/// Content of a JSON line.
 #[derive(Debug, Default)]
 struct Logged {
-    /// What was logged beside the message, and what the gateway adds to each line. What was logged wins.
+    /// Fields that were logged next to the message, which take precedence, and those that the gateway always adds.
     fields: Map<String, Value>,
     message: Option<String>,
     level: Option<String>,
@@ -206,7 +206,7 @@ struct Logged {
 impl Logged {
     fn read(text: &str) -> Logged {
         let mut logged = Logged::default();
-        // A line whose end is missing is an error in the end: what comes before it was read.
+        // A truncated line causes an error at its end; everything before it has been read.
         let _ = serde_json::Deserializer::from_str(text).deserialize_map(&mut logged);
         logged
     }
@@ -218,7 +218,7 @@ impl Logged {
     fn take(&mut self, name: &str, value: Value) {
         let is_logged = name.bytes().all(|byte| byte.is_ascii_digit());
         match value {
-            // The names of the parts of the gateway are JSON, too.
+            // Names of the parts of the gateway are JSON too.
             Value::String(text) if is_logged && text.starts_with('{') => {}
             Value::String(text) if is_logged => self.message = Some(text),
             Value::Object(fields) if is_logged => self.fields.extend(fields),
@@ -237,7 +237,7 @@ impl Logged {
     }
 }
 
-/// What is read of the fields that are not logged under a number.
+/// Fields to read that are not logged under a number.
 const FIELDS: [&str; 5] = ["runId", "sessionId", "sessionKey", "traceId", "dropped"];
 
 impl<'de> Visitor<'de> for &mut Logged {

@@ -1,26 +1,26 @@
-//! Which lines are about a run, and which about the runs that it started.
+//! Decides which lines are about a run, and which are about the runs that it started.
 //!
-//! A gateway answers a webhook with an id that the run itself does not use: the line that says that the hook's run is done
-//! names both the id and the session. A run that an agent started has nothing in common with its parent but the trace. So
-//! what belongs together comes out line by line, and not in the order of the lines: [`Lineage::learn`] is called with all
-//! of them until it has learned nothing more.
+//! A gateway answers a webhook with an id that the run itself does not use: the line that reports the end of the hook's
+//! run contains both the id and the session. A run that an agent started shares only the trace with its parent. So the
+//! relations emerge line by line, in any order: [`Lineage::learn`] is called with all
+//! lines until it learns nothing new.
 
 use std::collections::BTreeSet;
 
 use super::line::{Event, Line};
 
-/// What is known of a run, and of the runs that it started.
+/// Known ids of a run, and of the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lineage {
-    /// Whether every run counts.
+    /// Whether to include every run.
     every: bool,
     own: Names,
     started: Names,
-    /// The traces of all of them.
+    /// Traces of all these runs.
     traces: BTreeSet<String>,
 }
 
-/// The names that a run has.
+/// Names of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Names {
     runs: BTreeSet<String>,
@@ -28,18 +28,18 @@ struct Names {
     keys: BTreeSet<String>,
 }
 
-/// What a line is to a run.
+/// Relation of a line to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kin {
-    /// It is about the run itself.
+pub enum RunRelation {
+    /// The line is about the run itself.
     Own,
-    /// It is about a run that the run started.
+    /// The line is about a run that the run started.
     Started,
 }
 
 impl Lineage {
-    /// Returns a run by its id, or by that of its session, and by the key of its session where that is known. With an
-    /// empty id, every run.
+    /// Starts with the id of a run or of its session, and the key of its session if known. An empty id includes every
+    /// run.
     pub fn of(run: &str, key: Option<&str>) -> Lineage {
         let name = || [run.to_owned()].into_iter().filter(|run| !run.is_empty()).collect();
         let keys = key.filter(|_| !run.is_empty()).map(str::to_owned).into_iter().collect();
@@ -47,7 +47,7 @@ impl Lineage {
         Lineage { every: run.is_empty(), own, ..Lineage::default() }
     }
 
-    /// Takes from a line what it says about who belongs together. Returns whether that was new.
+    /// Collects the names in a line that belong to the runs. Returns whether any of them is new.
     pub fn learn(&mut self, line: &Line) -> bool {
         let mut is_new = false;
         if let Some((key, _)) = line.delegate()
@@ -56,10 +56,10 @@ impl Lineage {
         {
             is_new |= self.started.keys.insert(key.to_owned());
         }
-        let Some(kin) = self.kin_by_name(line) else { return is_new };
-        let names = match kin {
-            Kin::Own => &mut self.own,
-            Kin::Started => &mut self.started,
+        let Some(relation) = self.relation_by_name(line) else { return is_new };
+        let names = match relation {
+            RunRelation::Own => &mut self.own,
+            RunRelation::Started => &mut self.started,
         };
         is_new |= names.learn(line);
         is_new |= line.trace.as_ref().is_some_and(|trace| self.traces.insert(trace.clone()));
@@ -73,28 +73,28 @@ impl Lineage {
         is_new
     }
 
-    /// Returns what a line is to the run. `None`: it is about others.
-    pub fn kin(&self, line: &Line) -> Option<Kin> {
+    /// Returns the relation of a line to the run. `None` if it is about another run.
+    pub fn relation(&self, line: &Line) -> Option<RunRelation> {
         let is_of_any = self.every && line.run.is_some();
-        self.kin_by_name(line).or_else(|| is_of_any.then_some(Kin::Own))
+        self.relation_by_name(line).or_else(|| is_of_any.then_some(RunRelation::Own))
     }
 
-    /// Returns the names that are searched for: a line without any of them is about others. `None`: every line may be
+    /// Returns the names to search for: a line without any of them is about another run. `None` if every line may be
     /// about the run.
     pub fn needles(&self) -> Option<impl Iterator<Item = &str>> {
         let names = self.own.all().chain(self.started.all()).chain(&self.traces);
         (!self.every).then(|| names.map(String::as_str))
     }
 
-    /// Returns the traces of the run, and of those that it started.
+    /// Returns the traces of the run and of the runs that it started.
     pub fn traces(&self) -> impl Iterator<Item = &str> {
         self.traces.iter().map(String::as_str)
     }
 
-    fn kin_by_name(&self, line: &Line) -> Option<Kin> {
+    fn relation_by_name(&self, line: &Line) -> Option<RunRelation> {
         match (self.own.has(line), self.started.has(line)) {
-            (true, _) => Some(Kin::Own),
-            (false, true) => Some(Kin::Started),
+            (true, _) => Some(RunRelation::Own),
+            (false, true) => Some(RunRelation::Started),
             (false, false) => None,
         }
     }
@@ -111,8 +111,8 @@ impl Names {
             || line.keys.iter().any(|key| self.keys.contains(key))
     }
 
-    /// A session has its runs. That a run has a session says nothing about the other runs of it, unless it was made for this
-    /// one.
+    /// Adds the names in a line. A session may have several runs, so its names identify only that run, unless the
+    /// session was created for it.
     fn learn(&mut self, line: &Line) -> bool {
         let mut is_new = line.run.as_ref().is_some_and(|run| self.runs.insert(run.clone()));
         let is_by_key = line.keys.iter().any(|key| self.keys.contains(key));

@@ -2,7 +2,7 @@ use super::*;
 
 fn call(run: &str, tool: &str, line: usize) -> Call {
     let (run, tool) = (run.to_owned(), tool.to_owned());
-    Call { kin: Kin::Own, run, tool, to_agent: None, child_run: None, line }
+    Call { relation: RunRelation::Own, run, tool, to_agent: None, child_run: None, line }
 }
 
 const WORDS: &str = "t run_id=r1 session_started agent=lead\n\
@@ -14,11 +14,11 @@ const WORDS: &str = "t run_id=r1 session_started agent=lead\n\
 #[test]
 fn words_are_read() {
     let log = GatewayLog::read(WORDS, "r1", None);
-    let session = Session { kin: Kin::Own, run: "r1".to_owned(), agent: "lead".to_owned(), line: 0 };
+    let session = Session { relation: RunRelation::Own, run: "r1".to_owned(), agent: "lead".to_owned(), line: 0 };
     assert_eq!(log.sessions, [session]);
     let (to_agent, child_run) = (Some("copy".to_owned()), Some("r2".to_owned()));
     assert_eq!(log.calls, [Call { to_agent, child_run, ..call("r1", "sessions_spawn", 1) }]);
-    assert_eq!(log.usages, [Usage { kin: Kin::Started, input: 10, output: 5, total: 15, line: 2 }]);
+    assert_eq!(log.usages, [Usage { relation: RunRelation::Started, input: 10, output: 5, total: 15, line: 2 }]);
     assert!(log.known == Some(0) && log.is_detailed && !log.is_done);
     assert_eq!(GatewayLog::read(WORDS, "r3", None), GatewayLog::default());
 }
@@ -26,19 +26,19 @@ fn words_are_read() {
 #[test]
 fn empty_id_stands_for_every_run() {
     let log = GatewayLog::read(WORDS, "", None);
-    assert_eq!((log.calls.len(), log.usages[0].kin), (1, Kin::Own));
+    assert_eq!((log.calls.len(), log.usages[0].relation), (1, RunRelation::Own));
 }
 
-/// What an OpenClaw 2026.9.6 gateway logs at level `debug` of a run that its webhook started: the run starts another agent
-/// and ends; the gateway wakes its main session, which is another run; the other agent works and ends.
+/// Log of an OpenClaw 2026.9.6 gateway at level `debug` for a run that its webhook started: the run starts another
+/// agent and ends; the gateway wakes its main session, which is another run; the other agent works and ends.
 const OPENCLAW: &str = include_str!("tests/openclaw.jsonl");
 
-/// The run as the webhook answered it, and the runs of the two agents.
+/// Id of the run in the webhook's response, and the runs of the two agents.
 const HOOK: &str = "5f469be8-47c7-4000-8944-cb84d06dc022";
 const EMBEDDED: &str = "a355f0b6-f5d0-4091-9302-202f1edcdc52";
 const DELEGATE: &str = "d6bfd5c3-fb5e-43b8-a3c8-f45058889394";
 
-/// Returns its first lines, until and with the first one that has this text.
+/// Returns the first lines of the log, up to and including the first one with this text.
 fn until(text: &str) -> String {
     let last = OPENCLAW.lines().position(|line| line.contains(text)).unwrap();
     OPENCLAW.lines().take(last + 1).map(|line| format!("{line}\n")).collect()
@@ -48,14 +48,14 @@ fn until(text: &str) -> String {
 fn run_of_a_webhook_is_followed_to_the_agents_that_did_it() {
     let key = "agent:copy:subagent:e3d882c6-073b-47b3-8c01-45f0b1888044".to_owned();
     let log = GatewayLog::read(OPENCLAW, HOOK, None);
-    let calls: Vec<(Kin, &str, &str)> =
-        log.calls.iter().map(|call| (call.kin, call.run.as_str(), call.tool.as_str())).collect();
-    assert_eq!(calls, [(Kin::Own, EMBEDDED, SPAWN), (Kin::Started, DELEGATE, "read")]);
+    let calls: Vec<(RunRelation, &str, &str)> =
+        log.calls.iter().map(|call| (call.relation, call.run.as_str(), call.tool.as_str())).collect();
+    assert_eq!(calls, [(RunRelation::Own, EMBEDDED, SPAWN), (RunRelation::Started, DELEGATE, "read")]);
     let [session] = &log.sessions[..] else { panic!("{:?}", log.sessions) };
-    assert_eq!((session.kin, &session.run, session.agent.as_str()), (Kin::Started, &key, "copy"));
+    assert_eq!((session.relation, &session.run, session.agent.as_str()), (RunRelation::Started, &key, "copy"));
     assert!(log.is_detailed && log.is_done && log.unseen_children == 0 && log.other_program.is_none());
     assert_eq!(log.traces, BTreeSet::from(["ec4e7149f21b78b2c8fdb9cc0c83a683".to_owned()]));
-    // The line that the answer was made of has another id.
+    // The line about the response has another id.
     let by_session = GatewayLog::read(OPENCLAW, "other", Some("hook:qa:demo:spawn:5555"));
     assert_eq!((by_session.calls, by_session.is_done), (log.calls, true));
     assert_eq!(GatewayLog::read(OPENCLAW, EMBEDDED, None).calls.len(), 2);
@@ -67,7 +67,7 @@ fn run_is_done_when_the_runs_that_it_started_are_done() {
         let log = GatewayLog::read(text, HOOK, None);
         (log.is_done, log.unseen_children)
     };
-    // Until the gateway says so, nobody knows which run belongs to the webhook.
+    // Until the gateway logs it, it is unknown which run belongs to the webhook.
     assert_eq!(done(&until(&format!("embedded run done: runId={EMBEDDED}"))), (false, 0));
     assert_eq!(done(&until("hook agent run completed")), (true, 1));
     assert_eq!(done(&until(&format!("embedded run start: runId={DELEGATE}"))), (false, 0));

@@ -1,11 +1,11 @@
-//! Which agent a contract is about, and in which run it answered.
+//! Determines the agent of a contract, and the run in which it answered.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Returns the id of the agent that works in a directory, by the list that `openclaw agents list --json` prints.
-/// `None`: no agent does, or several do.
+/// Returns the id of the agent that works in a directory, from the list that `openclaw agents list --json` prints.
+/// `None` if there is no such agent, or several.
 pub fn agent_of_workspace(list: &Value, directory: &Path) -> Option<String> {
     let agents = list.as_array().or_else(|| list.get("agents")?.as_array())?;
     let works_there = |agent: &&Value| agent["workspace"].as_str().is_some_and(|it| Path::new(it) == directory);
@@ -14,7 +14,7 @@ pub fn agent_of_workspace(list: &Value, directory: &Path) -> Option<String> {
     found.next().is_none().then(|| only.to_owned())
 }
 
-/// Returns the id of an agent by what starts it: what follows `agentId:` in the text, else the text itself.
+/// Returns the id of an agent from its trigger: the part after `agentId:`, or else the whole text.
 pub fn agent_id(trigger: &str) -> &str {
     let Some((_, behind)) = trigger.split_once("agentId:") else { return trigger.trim() };
     let behind = behind.trim_start().trim_start_matches(['"', '\'']);
@@ -22,13 +22,13 @@ pub fn agent_id(trigger: &str) -> &str {
     if id.is_empty() { trigger.trim() } else { id }
 }
 
-/// Returns the id of the run of an agent, by what `openclaw agent --json` printed: JSON, or JSON within other text.
-/// Where only the session is named, as older versions do, its id. The error says what is wrong with it.
+/// Returns the id of an agent's run from the output of `openclaw agent --json`: JSON, possibly within other text. If
+/// only the session is named, as in older versions, returns its id. The error says why the output is not valid.
 pub fn run_of(output: &str) -> Result<Option<String>, String> {
     let within = || output.get(output.find('{')?..=output.rfind('}')?);
     let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());
     let Some(answer @ Value::Object(_)) = parsed else { return Err("it printed no JSON object".to_owned()) };
-    // The log knows the run by this id. A session has other runs, too.
+    // The log identifies the run by this id. A session may have other runs too.
     let places = [
         "/meta/agentMeta/terminalReceipt/runId",
         "/result/meta/agentMeta/terminalReceipt/runId",

@@ -1,4 +1,4 @@
-//! JSON as Python writes it: keys in order, a blank after `,` and `:`, nothing but ASCII.
+//! JSON in Python's style: sorted keys, a space after `,` and `:`, only ASCII.
 
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ fn write_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Returns the shortest digits that mean the number, with an exponent from `1e16` and below `1e-4`.
+/// Returns the shortest digits that represent the number, with an exponent from `1e16` and below `1e-4`.
 fn float(value: f64) -> String {
     let written = format!("{value:e}");
     let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));

@@ -1,32 +1,32 @@
-//! What a gateway answers when it is asked to start a target.
+//! Responses of a gateway to requests that start a target.
 
 use serde_json::Value;
 
 use crate::check::text::shortened;
 
-/// The answer of a gateway.
+/// Response of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The id of the run, where the gateway tells it.
+    /// Id of the run, if the gateway reports it.
     pub run_id: Option<String>,
-    /// Whether the run was over when the gateway answered.
+    /// Whether the run had ended when the gateway responded.
     pub is_final: bool,
-    /// What the gateway says of a run that failed.
+    /// Reason that the gateway gives for a failed run.
     pub failure: Option<String>,
 }
 
-/// Words for a run that is over.
+/// Status words of a run that has ended.
 const OVER: [&str; 9] =
     ["ok", "completed", "complete", "succeeded", "success", "successful", "done", "finished", "ended"];
 
-/// Words for a run that is over and did not come to its end.
+/// Status words of a run that failed.
 const FAILED: [&str; 8] = ["error", "failed", "failure", "aborted", "cancelled", "canceled", "rejected", "denied"];
 
-/// Maximum number of characters of the gateway's own words in a message.
+/// Maximum number of characters of the gateway's own text in a message.
 const MAX_WORDS: usize = 200;
 
-/// Reads an answer: a JSON object, or nothing at all. One that only names the run acknowledges; one with a final status, a
-/// result, or the time when the run ended says that the run is over. The error says what is wrong with it.
+/// Parses a response: a JSON object, or an empty text. A response with only an id is an acknowledgement; one with a
+/// final status, a result or an end time means that the run has ended. The error says why the response is not valid.
 pub fn reply(text: &str) -> Result<Reply, String> {
     let text = text.trim();
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! Patterns over the commands that the model ran.
+//! Patterns for the commands that the model ran.
 
 use std::sync::OnceLock;
 
@@ -12,12 +12,12 @@ use crate::{
     pattern::is_literal,
 };
 
-/// Maximum number of commands that are listed.
+/// Maximum number of commands to list.
 const LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
 
-/// A pattern as the format reads it: a regular expression, or when it is none a text. Compiled when it is first used.
+/// A pattern: a regular expression, or plain text if it is not a valid one. Compiled on first use.
 #[derive(Clone, Debug)]
 pub(super) struct CommandPattern {
     source: String,
@@ -27,9 +27,9 @@ pub(super) struct CommandPattern {
 #[derive(Clone, Debug)]
 enum Engine {
     Pattern(EcmaPattern),
-    /// No regular expression, or one without special signs: searched for as written.
+    /// Plain text, or a regular expression without special characters.
     Text,
-    /// A regular expression that cannot be searched for here.
+    /// A regular expression that speclens cannot search for.
     Unusable(String),
 }
 
@@ -51,7 +51,7 @@ impl CommandPattern {
         })
     }
 
-    /// Returns why the pattern can never be judged.
+    /// Returns the reason why the pattern can never be judged.
     pub(super) fn unusable(&self) -> Option<String> {
         match self.engine() {
             Engine::Unusable(reason) => Some(format!("unsupported regular expression: {reason}")),
@@ -63,7 +63,7 @@ impl CommandPattern {
         &self.source
     }
 
-    /// Whether a command matches.
+    /// Returns whether a command matches.
     pub(super) fn matches(&self, command: &Ran) -> Found {
         match self.engine() {
             Engine::Pattern(pattern) if !command.command.masked.is_empty() => masked(pattern, &command.command.text),
@@ -73,7 +73,7 @@ impl CommandPattern {
         }
     }
 
-    /// Returns what helps when no command matches: one that would in other letter case, or the nearest one.
+    /// Returns the help if no command matches: one that matches when case is ignored, or the most similar one.
     pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
         let commands: Vec<String> =
             log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
@@ -95,7 +95,7 @@ fn search(pattern: &EcmaPattern, text: &str) -> Found {
     }
 }
 
-/// A masked command matches when it does whatever is under the stars, as far as that can be tried.
+/// Returns whether a masked command matches whatever the asterisks stand for, as far as that can be tested.
 fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
     if tried.iter().all(|found| *found == Found::Yes) {
@@ -104,7 +104,7 @@ fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     Found::Unclear(MASKED)
 }
 
-/// Returns the letters of a pattern, without what has a special meaning.
+/// Returns the literal characters of a pattern.
 fn skeleton(pattern: &str) -> String {
     let mut letters = String::with_capacity(pattern.len());
     let mut signs = pattern.chars().peekable();
@@ -123,12 +123,12 @@ fn skeleton(pattern: &str) -> String {
     letters.trim().to_owned()
 }
 
-/// Returns the commands that were recorded, or why they are not known.
+/// Returns the recorded commands, or the reason why they are unknown.
 pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
     evidence.commands.as_ref().ok_or("the commands were not recorded")
 }
 
-/// Returns the commands, one on a line.
+/// Returns the commands, one per line.
 pub(super) fn listing(log: &CommandLog) -> String {
     if log.commands.is_empty() {
         return "no command".to_owned();

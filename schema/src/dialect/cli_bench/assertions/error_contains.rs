@@ -1,4 +1,4 @@
-//! `error_contains`: what the last command wrote to standard error.
+//! `error_contains`: standard error of the last command.
 
 use std::sync::Arc;
 

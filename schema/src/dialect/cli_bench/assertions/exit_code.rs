@@ -1,4 +1,4 @@
-//! `exit_code`: how the last command ended.
+//! `exit_code`: exit code of the last command.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `file_contains`: what a file holds after the task.
+//! `file_contains`: content of a file after the task.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl FileContains {
     }
 }
 
-/// `file_contains`, at its place in the list.
+/// `file_contains`, with its position in the list.
 #[derive(Clone, Debug)]
 struct FileContainsClaim {
     file: FileContains,

@@ -33,7 +33,7 @@ impl FileExists {
     }
 }
 
-/// `file_exists`, at its place in the list.
+/// `file_exists`, with its position in the list.
 #[derive(Clone, Debug)]
 struct FileExistsClaim {
     path: String,
@@ -65,7 +65,7 @@ impl Check for FileExistsClaim {
     }
 }
 
-/// Returns a path that does not exist, with the name beside it that may have been meant.
+/// Returns the mismatch for a missing path, with a similar name in the same directory.
 pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut help = Vec::new();

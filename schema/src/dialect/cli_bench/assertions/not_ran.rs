@@ -1,4 +1,4 @@
-//! `not_ran`: a command that the model must not have run.
+//! `not_ran`: a command that the model must not run.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What the assertions share: texts that may be cut off or masked, the last command, answers to needs, and the rows
-//! that a report shows.
+//! Code that the assertions share: truncated and masked texts, the last command, answers to needs, and the rows of a
+//! report.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::{
     verdict::{Mismatch, Row},
 };
 
-/// Shown texts are cut after this many characters, as in the original. What is checked is never cut here.
+/// Maximum number of characters to show of a text, as in cli-bench. Checks always use the whole text.
 const SHOWN: usize = 2_000;
 
-/// Maximum number of steps that are taken to find out whether a text may hide under stars.
+/// Maximum number of steps of the search for a text under masked parts.
 const STEPS: usize = 4_000_000;
 
 pub(super) const CUT: &str = "the output was cut off, and the missing part could change the result";
@@ -21,7 +21,7 @@ const HELD: &str = "the command ended while a background process kept its output
     change the result";
 pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
 
-/// Returns a text as a result shows it.
+/// Returns a text as reports show it.
 pub(super) fn shown(text: &str) -> String {
     let length = text.chars().count();
     if length <= SHOWN {
@@ -30,7 +30,7 @@ pub(super) fn shown(text: &str) -> String {
     format!("{} ({length} characters in all)", shortened(text, SHOWN))
 }
 
-/// Returns a command in a sentence.
+/// Returns a command as messages show it.
 pub(super) fn brief(command: &str) -> String {
     shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 200)
 }
@@ -40,18 +40,18 @@ pub(super) fn row(kind: &'static str, label: impl Into<String>) -> Row {
     Row::new(Pointer::root().key(kind), kind, label)
 }
 
-/// Returns the place of a field of an assertion.
+/// Returns the location of a field of an assertion.
 pub(super) fn part(kind: &str, field: &str) -> Pointer {
     Pointer::root().key(kind).key(field)
 }
 
 /// The last command that the model ran.
 pub(super) enum Last<'e> {
-    /// This one.
+    /// The last command.
     Command(&'e Ran),
-    /// It ran none.
+    /// The model ran no command.
     NoCommand,
-    /// Not known, for this reason.
+    /// Unknown, for this reason.
     NotKnown(&'static str),
 }
 
@@ -67,7 +67,7 @@ impl Last<'_> {
     }
 }
 
-/// Returns what a claim about the last command says when there was none.
+/// Returns the mismatch of an assertion about the last command if there was none.
 pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
     Mismatch {
         message: "the model ran no command".to_owned(),
@@ -77,17 +77,17 @@ pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
     }
 }
 
-/// Whether something holds.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Yes,
     No,
-    /// What is missing could decide, for this reason.
+    /// Undecidable because of a missing part, for this reason.
     Unclear(&'static str),
 }
 
 impl Found {
-    /// Returns the same of an output of a command: what is missing of it is said as exactly as it is known.
+    /// Returns the result for an output of a command, with the most precise known reason for a missing part.
     pub(super) fn of(self, ran: &Ran) -> Found {
         match self {
             Found::Unclear(CUT) if ran.held => Found::Unclear(HELD),
@@ -96,7 +96,7 @@ impl Found {
     }
 }
 
-/// Whether a text occurs in what was observed.
+/// Searches for a text in captured output.
 pub(super) fn contains(capture: &Capture, wanted: &str) -> Found {
     let masked = !capture.masked.is_empty();
     if memchr::memmem::find(capture.text.as_bytes(), wanted.as_bytes()).is_some() {
@@ -111,12 +111,12 @@ pub(super) fn contains(capture: &Capture, wanted: &str) -> Found {
     }
 }
 
-/// Whether both texts are equal once white space is trimmed from their ends.
+/// Compares both texts, ignoring white space at both ends.
 pub(super) fn equals(capture: &Capture, wanted: &str) -> Found {
     let masked = !capture.masked.is_empty();
     let (text, wanted) = (trim(&capture.text), trim(wanted));
     if capture.cut {
-        // What was kept must at least be a beginning of what is wanted.
+        // The captured part must be a prefix of the expected text.
         let kept = trim_start(&capture.text);
         let begins = if masked { covers(kept, wanted, false) } else { wanted.starts_with(trim(kept)) };
         return if begins { Found::Unclear(CUT) } else { Found::No };
@@ -127,7 +127,7 @@ pub(super) fn equals(capture: &Capture, wanted: &str) -> Found {
     if masked && covers(text, wanted, true) { Found::Unclear(MASKED) } else { Found::No }
 }
 
-/// Whether a masked text can stand for the beginning, or the whole, of another one: a star stands for any character.
+/// Whether a masked text can equal a text, or a prefix of it: an asterisk matches any character.
 fn covers(masked: &str, text: &str, whole: bool) -> bool {
     let mut letters = text.chars();
     for sign in masked.chars() {
@@ -140,7 +140,7 @@ fn covers(masked: &str, text: &str, whole: bool) -> bool {
     !whole || letters.next().is_none()
 }
 
-/// Whether a text may be in a masked one, at least in part under stars. When that takes too long to find out, it may.
+/// Whether a masked text may contain a text, at least partly under the mask. True if the search takes too long.
 pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
     let masked: Vec<char> = masked.chars().collect();
     let wanted: Vec<char> = wanted.chars().collect();
@@ -168,7 +168,7 @@ pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
     false
 }
 
-/// Returns what helps to see why a text is missing: a line that differs in case, or the one that is closest.
+/// Returns the help for a missing text: a line that differs only in case, or the most similar line.
 pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let other_case = (lower.len() <= 2_000)
@@ -182,14 +182,14 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
         .collect()
 }
 
-/// The state of the world that a claim looks at: what was observed after exactly these commands of `verify`, which are
+/// State that a claim is about: the one observed after exactly these `verify` commands, which are
 /// before it in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct After(pub Vec<String>);
 
 impl After {
-    /// Returns what is at a path. `content` asks for a state that holds the content. Where that was not observed, what
-    /// the agent did to its directory decides as well, so a new claim is judged without a run.
+    /// Returns the state of a path. `content` requires that its content was observed. If there is no such observation,
+    /// the log of the agent's files decides, so that a new claim can be judged without a run.
     pub(super) fn path<'e>(
         &self,
         evidence: &'e Evidence,
@@ -202,14 +202,14 @@ impl After {
             Ok(Answer::Path(state)) => Ok(Cow::Borrowed(state)),
             Ok(other) => Err(no_answer(other)),
             Err(reason) => {
-                // Commands of `verify` may have changed what the agent left.
+                // `verify` commands may have changed the files of the agent.
                 let log = evidence.files.as_ref().filter(|_| self.0.is_empty());
                 log.and_then(|log| state_in(log, wanted, content)).map(Cow::Owned).ok_or(reason)
             }
         }
     }
 
-    /// Returns how a command ended.
+    /// Returns the result of a command.
     pub(super) fn command<'e>(&self, evidence: &'e Evidence, wanted: &str) -> Result<&'e Ran, String> {
         let fits = |need: &Need| matches!(need, Need::Command { run, .. } if run == wanted);
         match self.answer(evidence, fits)? {
@@ -218,7 +218,7 @@ impl After {
         }
     }
 
-    /// The answer to the first fitting need, if the recording has one for this place in the list.
+    /// Returns the answer to the first matching need, if the recording has one for this position in the list.
     fn answer<'e>(&self, evidence: &'e Evidence, fits: impl Fn(&Need) -> bool) -> Result<&'e Answer, String> {
         let mut before = self.0.iter();
         let mut next = before.next();
@@ -240,7 +240,7 @@ impl After {
     }
 }
 
-/// Returns what is at a path by what is known of the agent's directory; `None` where that is not enough.
+/// Returns the state of a path from the log of file changes; `None` if it is undecidable.
 fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     let below = wanted.strip_prefix("{{workdir}}/").unwrap_or(wanted);
     if below.starts_with('/') {
@@ -250,7 +250,7 @@ fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     for name in below.split('/') {
         match name {
             "" | "." => {}
-            // `a/..` is not always where one came from, and `..` may lead out.
+            // `a/..` is not always the starting directory, and `..` may leave the root.
             ".." => return None,
             name => names.push(name),
         }
@@ -260,7 +260,7 @@ fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     for length in 1..=names.len() {
         let path = names[..length].join("/");
         let is_last = length == names.len();
-        // `a/` is a directory or nothing.
+        // `a/` must be a directory.
         let is_named = is_last && !below.ends_with('/');
         match (file_at(&path), log.rest.get(&path)) {
             (Some(file), _) if is_named => {
@@ -269,10 +269,10 @@ fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
             }
             (None, Some(Standing::File)) if is_named => return (!content).then_some(PathState::File { content: None }),
             (None, Some(Standing::Other)) if is_named => return Some(PathState::Other),
-            // Where a link leads was not observed.
+            // The target of a link was not observed.
             (None, Some(Standing::Link)) => return None,
             (None, Some(Standing::Directory)) => {}
-            // There is nothing below a file.
+            // A file has no children.
             (Some(_), _) | (None, Some(Standing::File | Standing::Other)) => {
                 return Some(PathState::Missing { beside: Vec::new() });
             }
@@ -294,12 +294,12 @@ fn beside(log: &FileLog, directory: &[&str]) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns why an answer is none.
+/// Returns the reason for a missing answer.
 fn no_answer(answer: &Answer) -> String {
     if let Answer::Nothing(reason) = answer { reason.clone() } else { "something else was observed".to_owned() }
 }
 
-/// Returns a need that only names a path.
+/// Returns a need that consists of a path.
 pub(super) fn path_need(path: &str, content: bool) -> Vec<Need> {
     vec![Need::Path { path: path.to_owned(), content }]
 }
@@ -312,7 +312,7 @@ mod tests {
         Capture::whole(text.to_owned())
     }
 
-    /// Returns a text with stars that stand for something else.
+    /// Returns a text whose asterisks are masked parts.
     fn starred(text: &str) -> Capture {
         let stars = text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
         Capture { masked: stars.collect(), ..Capture::whole(text.to_owned()) }

@@ -1,4 +1,4 @@
-//! `output_contains`: what the last command printed.
+//! `output_contains`: standard output of the last command.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `output_equals`: the whole of what the last command printed.
+//! `output_equals`: whole standard output of the last command.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Check for OutputEquals {
     }
 }
 
-/// Returns where two texts part.
+/// Returns the mismatch with the first difference of two texts.
 pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
     let mut help = Vec::new();
     let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);

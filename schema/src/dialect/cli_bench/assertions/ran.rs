@@ -1,4 +1,4 @@
-//! `ran`: a command that the model must have run.
+//! `ran`: a command that the model must run.
 
 use std::sync::Arc;
 

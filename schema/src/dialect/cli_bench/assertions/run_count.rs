@@ -1,4 +1,4 @@
-//! `run_count`: how often a command was run.
+//! `run_count`: number of commands that match a pattern.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ struct RunCountClaim {
 }
 
 impl RunCountClaim {
-    /// Returns the bounds in words.
+    /// Returns the bounds as text.
     fn bounds(&self) -> String {
         match (self.min, self.max) {
             (Some(min), Some(max)) if min == max => times(min),

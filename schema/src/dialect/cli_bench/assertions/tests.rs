@@ -1,4 +1,4 @@
-//! Places, answers and help of every assertion; and that nothing passes without evidence.
+//! Locations, results and help of every assertion; nothing passes without evidence.
 
 mod unknown;
 
@@ -51,7 +51,7 @@ fn printed(code: i32, stdout: &str) -> Ran {
     Ran { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..Ran::default() }
 }
 
-/// Returns a model that looked for help, did its work, and looked at it.
+/// Returns the evidence of a model that looked up help, performed the task, and checked the result.
 fn evidence() -> Evidence {
     Evidence {
         commands: Some(CommandLog {
@@ -76,10 +76,10 @@ fn evidence() -> Evidence {
     }
 }
 
-/// A claim and the item that it is in.
+/// A claim and the location of its item.
 type Placed = (Pointer, std::sync::Arc<dyn Check>);
 
-/// Returns the claims of a list, each with its place.
+/// Returns the claims of a list, each with its location.
 fn claims(list: &str) -> (Document, Vec<Placed>) {
     let document = Document::read(list, ScalarRules::Yaml12);
     let mut after = After::default();
@@ -97,7 +97,7 @@ fn judged(list: &str, evidence: &Evidence) -> Vec<Verdict> {
     claims(list).1.into_iter().flat_map(|(_, claim)| claim.check(evidence)).collect()
 }
 
-/// Every row on a line, failures with all that is said about them. Every place must exist in the document.
+/// Compares every row as a line, failures with all details. Every location must exist in the document.
 #[track_caller]
 fn check(list: &str, evidence: &Evidence, expected: Expect) {
     let (document, claims) = claims(list);
@@ -338,7 +338,7 @@ fn a_recording_made_with_other_commands_before_says_nothing() {
     );
 }
 
-/// Returns a directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
+/// Returns a directory with a new `new/a.txt`, a new binary file, an unchanged `old.txt`, and a removed `gone.txt`.
 fn file_log(cut: bool) -> Evidence {
     let file = |path: &str, change, text: Option<&str>| ChangedFile {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! `verify`: a command of the author's own, run after the task.
+//! `verify`: a shell command that runs after the task.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// After how long the command is ended.
+    /// Milliseconds after which the command is terminated.
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
     pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
@@ -61,7 +61,7 @@ impl Verify {
     }
 }
 
-/// `verify`, at its place in the list.
+/// `verify`, with its position in the list.
 #[derive(Clone, Debug)]
 struct VerifyClaim {
     verify: Verify,
@@ -154,7 +154,7 @@ impl Check for VerifyClaim {
     }
 }
 
-/// Returns what a command that went wrong wrote.
+/// Returns the output of a failed command.
 fn streams(answer: &Ran) -> Vec<String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();

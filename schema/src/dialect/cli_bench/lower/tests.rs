@@ -1,4 +1,4 @@
-//! What suites and task files lower to.
+//! Lowering of suites and task files.
 
 use super::*;
 use crate::{analysis::Analyzer, files::MemoryFiles, settings::Settings};
@@ -132,7 +132,7 @@ fn what_can_be_made_out_is_taken() {
     let kinds: Vec<String> =
         suite.cases[0].claims.iter().map(|claim| format!("{} {}", claim.at, claim.check.texts().join(" "))).collect();
     assert_eq!(kinds[..3], ["/tasks/0/assert/1 x", "/tasks/0/assert/1 y", "/tasks/0/assert/2 z"]);
-    // What could not be made out keeps the task from passing.
+    // An invalid part prevents the task from passing.
     assert!(kinds.len() > 3 && kinds[3..].iter().all(|kind| kind.contains("is invalid")), "{kinds:?}");
     assert!(suite.cases.iter().all(|case| !case.intact));
     assert_eq!(agent(&suite.cases[0]).max_turns, 5);

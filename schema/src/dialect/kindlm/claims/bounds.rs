@@ -1,4 +1,4 @@
-//! `latency` and `cost`, and the claim that a stored answer would decide.
+//! `latency` and `cost`, and the claim that would compare with a stored baseline.
 
 use super::{Rated, Row};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 /// `latency`.
 #[derive(Clone, Debug)]
 pub(crate) struct LatencyClaim {
-    /// Content to write.
+    /// Expectation to judge.
     pub expect: LatencyExpect,
 }
 
@@ -47,7 +47,7 @@ impl Check for LatencyClaim {
 /// `cost`.
 #[derive(Clone, Debug)]
 pub(crate) struct CostClaim {
-    /// Content to write.
+    /// Expectation to judge.
     pub expect: CostExpect,
 }
 
@@ -79,7 +79,7 @@ impl Check for CostClaim {
     }
 }
 
-/// `baseline.drift`. Not supported yet: never a pass.
+/// `baseline.drift`. Not supported yet: it never passes.
 #[derive(Clone, Debug)]
 pub(crate) struct DriftClaim;
 

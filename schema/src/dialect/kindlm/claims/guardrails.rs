@@ -32,7 +32,7 @@ struct PiiPattern {
     compiled: Arc<Compiled>,
 }
 
-/// A pattern, compiled when it is first used.
+/// A pattern, compiled on first use.
 #[derive(Debug, Default)]
 struct Compiled(OnceLock<Result<EcmaPattern, PatternError>>);
 
@@ -42,20 +42,20 @@ impl PiiPattern {
     }
 }
 
-/// What is looked for unless `denyPatterns` is written: social security numbers, payment cards, e-mail addresses.
+/// Default of `denyPatterns`: social security numbers, payment cards, e-mail addresses.
 const DEFAULT_PATTERNS: [&str; 3] = [
     r"\b\d{3}-\d{2}-\d{4}\b",
     r"\b\d{4}[\s-]?\d{4}[\s-]?\d{4}[\s-]?\d{4}\b",
     r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Z|a-z]{2,}\b",
 ];
 
-/// Maximum number of matches that are counted in all.
+/// Maximum total number of matches to count.
 const MOST_MATCHES: usize = 1_000;
 
 const LABEL: &str = "No PII detected";
 
 impl PiiClaim {
-    /// Takes the patterns, or those that hold when none are written.
+    /// Creates the claim with its patterns, or with the default ones.
     pub(crate) fn new(expect: &PiiGuardrail) -> PiiClaim {
         let mut patterns = Vec::new();
         let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
@@ -79,7 +79,7 @@ impl PiiClaim {
         PiiClaim { enabled: expect.enabled, patterns }
     }
 
-    /// The answer when a pattern cannot be used; those of the author's own names come first, as in the original.
+    /// Returns the verdict if a pattern is not valid; `denyPatterns` come first, as in KindLM.
     fn unusable(&self) -> Option<Verdict> {
         let ordered =
             || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
@@ -139,7 +139,7 @@ impl Check for PiiClaim {
                 let certain = certain.iter().take(room);
                 found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
             } else {
-                // A match of nothing is no finding; the original reports it a thousand times.
+                // An empty match is not a finding; KindLM reports it a thousand times.
                 let is_finding = |it: &Result<EcmaMatch, StepLimit>| it.as_ref().map_or(true, |it| !it.text.is_empty());
                 for result in compiled.find_iter(text).filter(is_finding) {
                     match result {
@@ -189,7 +189,7 @@ impl Check for PiiClaim {
     }
 }
 
-/// Returns the ends of a finding, the rest as stars, counted in UTF-16 units.
+/// Returns a finding with all but its ends masked, counted in UTF-16 units.
 fn redacted(text: &str) -> String {
     let units: Vec<u16> = text.encode_utf16().collect();
     if units.len() <= 4 {
@@ -202,7 +202,7 @@ fn redacted(text: &str) -> String {
 /// `guardrails.keywords`.
 #[derive(Clone, Debug)]
 pub(crate) struct KeywordsClaim {
-    /// Content to write.
+    /// Expectation to judge.
     pub expect: KeywordsGuardrail,
 }
 
@@ -259,7 +259,7 @@ impl Check for KeywordsClaim {
     }
 }
 
-/// Where a text occurs, whatever its case. A text of several lines has no single line.
+/// Returns the line that contains a text, ignoring case. `None` for a text of several lines.
 pub(super) fn line_with(text: &str, wanted: &str) -> Option<String> {
     let wanted = wanted.to_lowercase();
     let (index, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&wanted))?;

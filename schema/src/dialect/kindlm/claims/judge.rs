@@ -1,5 +1,5 @@
-//! `judge`: what a model thinks of the output. The question, how its answer is read, and the median are KindLM's; the answer
-//! itself was observed.
+//! `judge`: the score of the output by a model. The question, the parsing of the answer and the median are KindLM's;
+//! the answer itself is evidence.
 
 use serde_json::Value;
 
@@ -21,21 +21,21 @@ use crate::{
 /// One entry of `judge`.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgeClaim {
-    /// Content to write.
+    /// Expectation to judge.
     pub expect: JudgeExpect,
-    /// The model that judges. `None`: the file names none.
+    /// Model that judges. `None` if the file names none.
     pub peer: Option<Peer>,
-    /// Number of times that it is asked: three, where the flag `betaJudge` is set.
+    /// Number of requests: three if the flag `betaJudge` is set.
     pub times: u32,
 }
 
 /// Maximum number of tokens of an answer.
 const ANSWER_TOKENS: u32 = 512;
 
-/// Where a judge is asked several times, so many of its answers must be usable.
+/// Minimum number of usable answers if a judge is asked several times.
 const QUORUM: usize = 2;
 
-/// What is said of an output that was recorded before the criterion was what it is.
+/// Reason of an unknown result if the recording has no answer to the current criterion.
 const UNASKED: &str = "the judge has not been asked about this output; ask it without running the command: *Ask judge* \
                        above the test, or `speclens run --recorded --ask`";
 
@@ -150,14 +150,14 @@ impl Check for JudgeClaim {
     }
 }
 
-/// What a judge says.
+/// Score of a judge.
 #[derive(Clone, Debug, PartialEq)]
 struct Score {
     value: f64,
     reasoning: String,
 }
 
-/// Reads an answer of a judge, or says why it cannot be read.
+/// Reads the score in an answer, or returns why it cannot be read.
 fn read(reply: &ModelReply) -> Result<Score, String> {
     if let Some(error) = &reply.error {
         return Err(format!("the judge did not answer: {error}"));
@@ -252,7 +252,7 @@ mod tests {
             (r#"{"score": -0.1, "reasoning": "r"}"#, "not between 0 and 1"),
             (r#"{"score": 1}"#, "`reasoning` is not a string"),
         ] {
-            assert!(reads(text).is_err_and(|told| told.contains(reason)), "{text}: {:?}", reads(text));
+            assert!(reads(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", reads(text));
         }
     }
 

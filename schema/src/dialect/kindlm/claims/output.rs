@@ -1,4 +1,4 @@
-//! `output`: what the text, or the JSON, must look like.
+//! `output`: expectations about the text or the JSON.
 
 use std::{borrow::Cow, cell::OnceCell};
 
@@ -17,16 +17,16 @@ use crate::{
     verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
-/// The whole of `output`: when the JSON cannot be read, nothing else of it is judged.
+/// All expectations of `output`: if the JSON cannot be read, the others are not judged.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputClaim {
-    /// Content to write.
+    /// Expectation to judge.
     pub expect: OutputExpect,
-    /// The file named by `schemaFile`.
+    /// File of `schemaFile`.
     pub schema_file: Option<SchemaFile>,
 }
 
-/// Every result about the output has this type in the original.
+/// Type of every verdict about the output in KindLM.
 const KIND: &str = "schema";
 
 impl Check for OutputClaim {
@@ -36,7 +36,7 @@ impl Check for OutputClaim {
         let mut instance: Option<Cow<'_, Value>> = None;
         match self.expect.format {
             OutputFormat::Text => {
-                // An output may be large: it is copied only where something asks for it.
+                // An output may be large, so it is copied only if needed.
                 let text = self.schema_file.as_ref().and_then(|_| seen.output());
                 instance = text.map(|output| Cow::Owned(Value::from(output.text.as_str())));
             }

@@ -1,4 +1,4 @@
-//! Rows, places and help of every kind of claim; and that nothing passes without evidence.
+//! Rows, locations and help of every kind of claim; nothing passes without evidence.
 
 use expect_test::{Expect, expect};
 
@@ -52,7 +52,7 @@ fn cut(mut evidence: Evidence) -> Evidence {
     evidence
 }
 
-/// Returns every row on a line, failures with all that is said about them. Every place must exist in the document.
+/// Returns every row as a line, failures with all details. Every location must exist in the document.
 fn rows(expect: &str, evidence: &Evidence) -> String {
     let (document, case) = case(expect);
     let mut out = String::new();

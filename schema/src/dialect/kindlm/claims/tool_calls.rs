@@ -1,4 +1,4 @@
-//! `toolCalls`: which tools were called, with which arguments, in which place.
+//! `toolCalls`: names, arguments and order of the called tools.
 
 use std::borrow::Cow;
 
@@ -22,15 +22,15 @@ use crate::{
 /// One entry of `toolCalls`.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolCallClaim {
-    /// The entry.
+    /// Expectation to judge.
     pub expect: ToolCallExpect,
-    /// The file named by `argsSchema`.
+    /// File of `argsSchema`.
     pub args_schema: Option<SchemaFile>,
-    /// Whether an entry of the list has `order`: then the original judges all of them as one claim about order.
+    /// Whether an entry of the list has `order`: if so, KindLM judges all of them as one claim about order.
     pub ordered: bool,
 }
 
-/// Maximum number of calls that are listed.
+/// Maximum number of calls to list.
 const LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
@@ -248,7 +248,7 @@ impl ToolCallClaim {
             },
             help: vec![format!("{tool} was called at position {}", places.join(", "))],
         };
-        // A call that was seen at the place decides, whatever comes later.
+        // A call observed at the position decides, whatever comes later.
         let doubt = match there {
             Some(other) if other.name.contains(HIDDEN) && may_be(&other.name, tool) => Some(super::MASKED),
             Some(_) => None,
@@ -258,7 +258,7 @@ impl ToolCallClaim {
     }
 }
 
-/// Returns the arguments as members: in a list, positions and the length are keys.
+/// Returns the arguments as members: for a list, the indices and the length are keys.
 fn arguments_of(call: &ToolCall) -> Cow<'_, Value> {
     match &call.arguments {
         Value::Array(items) => {
@@ -277,7 +277,7 @@ fn describe(call: &ToolCall) -> String {
     format!("{} {}", call.name, shortened(&json::text(&call.arguments), 2_000))
 }
 
-/// Returns the call whose name is most like the one that is missing.
+/// Returns the call whose name is most similar to the missing one.
 fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
     let tool = tool.to_lowercase();
     calls
@@ -289,7 +289,7 @@ fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
         .map(|(_, call)| call)
 }
 
-/// Returns a value as JSON, except for `-0`: JSON writes it as the `0` that it differs from.
+/// Returns a value as JSON, but keeps `-0`, which JSON would write as `0`.
 fn signed(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if number == 0.0 && number.is_sign_negative() => "-0".to_owned(),
@@ -297,7 +297,7 @@ fn signed(value: &Value) -> String {
     }
 }
 
-/// Returns both sides of a difference. Texts are without quotes, unless the other side is not a text.
+/// Returns both sides of a difference. Strings have no quotes, unless the other side is not a string.
 fn sides(difference: &Difference) -> (String, String) {
     match (&difference.expected, &difference.received) {
         (Value::String(expected), Some(Value::String(received))) => (expected.clone(), received.clone()),

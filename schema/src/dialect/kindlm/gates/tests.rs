@@ -1,4 +1,4 @@
-//! What gates make of runs.
+//! Results of gates.
 
 use super::{Gates, fixed};
 use crate::{
@@ -17,7 +17,7 @@ fn row(kind: &'static str, code: Option<FailureCode>, outcome: Outcome) -> Verdi
     Verdict { at: Pointer::root(), kind, label: "x".to_owned(), code, score, outcome, related: Vec::new() }
 }
 
-/// A claim about the text of the output fails no gate about its schema, so it cannot turn that gate.
+/// A claim about the text of the output does not affect the gate about its schema.
 #[test]
 fn an_unknown_claim_about_the_text_leaves_the_schema_gate_alone() {
     let open = |place: Pointer| {
@@ -39,7 +39,7 @@ fn fail(code: FailureCode) -> Verdict {
     row("schema", Some(code), Outcome::Fail(Mismatch::default()))
 }
 
-/// Each case is a list of runs, each run its verdict; nothing stands for a run that broke.
+/// Each case is a list of runs, each run is its verdict; `None` is a broken run.
 #[track_caller]
 fn evaluate(gates: &str, cases: &[&[Option<Verdict>]]) -> GateReport {
     let document = Document::read(&format!("gates: {gates}\n"), Dialect::KINDLM.scalar_rules());

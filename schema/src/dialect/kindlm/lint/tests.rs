@@ -14,14 +14,14 @@ use crate::{
 
 use super::report_test;
 
-/// Returns what is wrong in one test, looked at alone.
+/// Returns the problems of one test alone.
 fn problems_of(test: NodeRef<'_>) -> Vec<Problem> {
     let mut report = Report::default();
     report_test(test, &MemoryFiles::default(), &mut report);
     report.resolve(false).problems(test)
 }
 
-/// What is known of one test depends on that test alone, so that it can be kept while the rest changes.
+/// The facts of a test depend only on that test, so they can be cached while the rest changes.
 #[test]
 fn a_test_that_moves_keeps_its_facts_and_problems() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");

@@ -1,4 +1,4 @@
-//! What tests become.
+//! Lowering of tests.
 
 use super::{RootContext, lower_suite};
 use crate::{

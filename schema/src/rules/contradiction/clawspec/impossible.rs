@@ -1,58 +1,58 @@
-//! Assertions that are allowed, and cannot hold: names that are compared letter by letter, paths that nothing expands, scores
-//! beyond their scale.
+//! Valid assertions that cannot hold: tool names that are compared literally, paths without expansion, scores
+//! outside of their scale.
 
 use crate::{
     dialect::clawspec::{routing::Routing, scale::Scale},
     finding::{Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     template::trimmed_placeholders,
 };
 
 /// An assertion that always fails.
 #[derive(Debug)]
 enum Impossible {
-    /// A tool with a wildcard in its name.
+    /// A tool name with a wildcard.
     Tool(String),
     /// A file among tools.
     FileAmongTools(String),
     Path(NoPath),
-    /// A file that is newer than the run, before it.
+    /// A file that must be newer than the run, before the run.
     NewerThanRun,
-    /// Something in the log of the run, before it.
+    /// An entry in the log of the run, before the run.
     InEmptyLog(String),
-    /// A state in a file that has no keys, by the ending of its name.
+    /// A state in a file whose extension indicates that it has no keys.
     StateOf(String),
-    /// A key that reaches into a list.
+    /// A key inside a list.
     KeyOfList(String),
-    /// Two values of `status`: in `expected_fields` and in `expected_status`.
+    /// Different values for `status`, in `expected_fields` and in `expected_status`.
     TwoStatuses { field: String, status: String },
-    /// A heading with its marks.
+    /// A heading with its `#` marks.
     Heading(String),
-    /// Headings of a file that has none.
+    /// Headings of a file that has no headings.
     SectionsOf(String),
-    /// Keys of a file that has none.
+    /// Keys of a file that has no keys.
     FieldsOf(String),
-    /// An item of `fields` that reaches into a list.
+    /// An item of `fields` inside a list.
     FieldOfList,
     /// A dotted name among headings, and whether all of them are dotted.
     Dotted { name: String, ending: String, are_all: bool },
-    /// A name of a variable with other signs.
+    /// An environment variable name with invalid characters.
     Variable(String),
     /// A threshold above the scale.
     AboveScale(Scale),
-    /// More passes than runs.
+    /// More required passes than runs.
     MorePasses,
-    /// A path with a wildcard of a file that must be there.
+    /// A path with a wildcard for a file that must exist.
     File(String),
-    /// A path with a wildcard of a file with the state of the routing.
+    /// A path with a wildcard for a routing state file.
     StatePath(String),
-    /// An empty text among words that must not occur.
+    /// An empty string among words that must not occur.
     NoWord,
 }
 
-/// A path that leads nowhere.
+/// A path that cannot exist.
 #[derive(Debug)]
 enum NoPath {
     Unexpanded,
@@ -64,8 +64,8 @@ enum NoPath {
     Directory(String),
 }
 
-/// Looks at an assertion. `is_before` is whether it is among the preconditions.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mut Report) {
+/// Checks an assertion. `is_before`: whether it is a precondition.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, is_before: bool, report: &mut Report) {
     let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
     check_tools(assertion, name, report);
     check_paths(assertion, name, report);
@@ -107,12 +107,12 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mu
     }
 }
 
-/// Signs that stand for others in a pattern of paths.
+/// Wildcard characters of path patterns.
 const WILDCARDS: [char; 3] = ['*', '?', '['];
 
-/// Of the runs that are asked for, so many have to pass.
-fn check_consistency(assertion: &Spot<'_>, report: &mut Report) {
-    let Some(consistency) = assertion.get("consistency").filter(Spot::is_mapping) else { return };
+/// Checks that the number of required passes is not greater than the number of runs.
+fn check_consistency(assertion: &LintNode<'_>, report: &mut Report) {
+    let Some(consistency) = assertion.get("consistency").filter(LintNode::is_mapping) else { return };
     let count = |key: &str| consistency.get(key).and_then(|it| it.number()).unwrap_or(1.0);
     if count("min_passes") > count("runs") {
         let place = consistency.get("min_passes").unwrap_or_else(|| consistency.clone());
@@ -120,8 +120,8 @@ fn check_consistency(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Names of tools are compared letter by letter.
-fn check_tools(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+/// Checks names of tools, which are compared literally.
+fn check_tools(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
     let key = match name {
         "tool_was_called" => "tool",
         "tool_not_permitted" => "allowed_tools",
@@ -140,7 +140,7 @@ fn check_tools(assertion: &Spot<'_>, name: &str, report: &mut Report) {
     }
 }
 
-/// Whether a text is the name of a file, or the path of one, and not of a tool such as `resend.send`.
+/// Whether a string is the name or path of a file, not the name of a tool such as `resend.send`.
 fn is_file_name(text: &str) -> bool {
     const ENDINGS: [&str; 13] =
         ["md", "yaml", "yml", "json", "jsonl", "txt", "html", "htm", "csv", "pdf", "log", "xml", "toml"];
@@ -148,7 +148,7 @@ fn is_file_name(text: &str) -> bool {
     !text.contains(char::is_whitespace) && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-fn check_paths(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+fn check_paths(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
     for key in ["path", "state_path", "output_path", "soul_path", "golden", "source", "log_path"] {
         let Some(path) = assertion.get(key) else { continue };
         if let Some(mistake) = path.text().and_then(|text| NoPath::of(text, name)) {
@@ -158,7 +158,7 @@ fn check_paths(assertion: &Spot<'_>, name: &str, report: &mut Report) {
 }
 
 impl NoPath {
-    /// Returns what is wrong with the path of an assertion of a type.
+    /// Returns the problem of the path of an assertion, given its type.
     fn of(text: &str, name: &str) -> Option<NoPath> {
         let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
         let reads_content = !matches!(name, "file_present" | "file_absent" | "artifact_exists");
@@ -180,18 +180,18 @@ impl NoPath {
     }
 }
 
-/// Returns a word in brackets that stands for one letter in a pattern of names.
+/// Returns a word in brackets, which matches a single character in a pattern.
 fn words_in_brackets(path: &str) -> Option<&str> {
     let (_, rest) = path.split_once('[')?;
     let (class, _) = rest.split_once(']')?;
-    // Letters in their order are meant as a class: `[abc]`, but not `[date]`.
+    // Characters in order are meant as a class: `[abc]`, but not `[date]`.
     let is_class = class.chars().is_sorted_by(|one, other| one < other);
     let is_word = class.len() > 2 && class.chars().all(|letter| letter.is_alphabetic() || letter == ' ');
     (is_word && !is_class).then_some(class)
 }
 
-/// What the run does is not there before it.
-fn check_before(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, report: &mut Report) {
+/// Reports preconditions about results of the run, which do not exist yet.
+fn check_before(assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str, report: &mut Report) {
     if let Some(moment) = assertion.get("updated_after")
         && moment.text().is_some_and(|text| text.contains("{{run_started_at}}"))
         && assertion.get("timeout").is_none()
@@ -203,12 +203,12 @@ fn check_before(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, report: &mut 
     }
 }
 
-/// Whether an assertion looks into the log of the run itself.
-pub(crate) fn is_of_run(assertion: &Spot<'_>) -> bool {
+/// Whether an assertion reads the log of the run itself.
+pub(crate) fn is_of_run(assertion: &LintNode<'_>) -> bool {
     assertion.get("run_id").is_none_or(|run| run.text().is_some_and(|text| text.contains("{{run_id}}")))
 }
 
-fn check_state(assertion: &Spot<'_>, report: &mut Report) {
+fn check_state(assertion: &LintNode<'_>, report: &mut Report) {
     let path = assertion.get("state_path").or_else(|| assertion.get("path"));
     if let Some(path) = path
         && let Some((_, ending)) = path.text().and_then(|text| text.rsplit_once('.'))
@@ -216,7 +216,7 @@ fn check_state(assertion: &Spot<'_>, report: &mut Report) {
     {
         report.push(path.finding(Impossible::StateOf(ending.to_owned())));
     }
-    let fields = assertion.get("expected_fields").filter(Spot::is_mapping);
+    let fields = assertion.get("expected_fields").filter(LintNode::is_mapping);
     for (written, field) in fields.map(|it| it.entries()).unwrap_or_default() {
         if written.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || written.contains('[') {
             report.push(field.head_finding(Impossible::KeyOfList(written)));
@@ -232,14 +232,14 @@ fn check_state(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the name of a heading: it has no marks.
-pub(crate) fn check_heading(section: &Spot<'_>, report: &mut Report) {
+/// Checks the name of a heading, which has no marks.
+pub(crate) fn check_heading(section: &LintNode<'_>, report: &mut Report) {
     if let Some(text) = section.text().filter(|text| text.starts_with('#')) {
         report.push(section.finding(Impossible::Heading(text.to_owned())));
     }
 }
 
-fn check_contains(assertion: &Spot<'_>, report: &mut Report) {
+fn check_contains(assertion: &LintNode<'_>, report: &mut Report) {
     let path = assertion.get("path").and_then(|path| path.text());
     let ending = path.and_then(|path| path.rsplit_once('.')).map_or("", |(_, ending)| ending);
     if let Some(sections) = assertion.get("sections") {
@@ -254,7 +254,7 @@ fn check_contains(assertion: &Spot<'_>, report: &mut Report) {
     }
     let Some(fields) = assertion.get("fields") else { return };
     if ["md", "txt", "html"].contains(&ending) {
-        // That there is not a list either is the same mistake.
+        // A list that is missing too has the same cause.
         let finding = fields.head_finding(Impossible::FieldsOf(ending.to_owned()));
         report.push(finding.instead_of(Scope::At(fields.at.clone())));
     }
@@ -265,8 +265,8 @@ fn check_contains(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Keys of a YAML file, named as if they were headings: of these, `a.b` is never at the beginning of a line.
-fn check_dotted(sections: &Spot<'_>, ending: &str, report: &mut Report) {
+/// Checks keys of a YAML file that are listed as headings: `a.b` is never at the start of a line.
+fn check_dotted(sections: &LintNode<'_>, ending: &str, report: &mut Report) {
     let is_dotted = |text: &str| {
         text.contains('.') && text.split('.').all(|step| !step.is_empty() && !step.contains(char::is_whitespace))
     };
@@ -277,7 +277,7 @@ fn check_dotted(sections: &Spot<'_>, ending: &str, report: &mut Report) {
     report.push(first.finding(Impossible::Dotted { name, ending, are_all }));
 }
 
-fn check_names(assertion: &Spot<'_>, report: &mut Report) {
+fn check_names(assertion: &LintNode<'_>, report: &mut Report) {
     for name in assertion.get("vars").map(|list| list.items()).unwrap_or_default() {
         let odd = |letter: char| letter.is_whitespace() || matches!(letter, '$' | '=' | '{' | '}');
         if let Some(text) = name.text().filter(|text| text.contains(odd)) {
@@ -345,8 +345,8 @@ impl Rule for Impossible {
                 let words = Words::new(format!("expected a heading without `#`, found `{text}`"))
                     .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
                 let bare = text.trim_start_matches('#').trim();
-                let edits = site.spot().filter(|_| !bare.is_empty()).and_then(|spot| spot.replaced(scalar(bare)));
-                words.mend(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
+                let edits = site.lint_node().filter(|_| !bare.is_empty()).and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                words.fix_with_help(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
             }
             Impossible::SectionsOf(ending) => {
                 Words::new(format!("`sections` looks for Markdown headings, which a `.{ending}` file does not have"))

@@ -1,19 +1,19 @@
-//! Values and keys that the reader of ClawSpec, PyYAML, refuses or takes for something else, though they are YAML.
+//! Values and keys that are valid YAML but that PyYAML, which ClawSpec uses, rejects or reads differently.
 
 use crate::{
     document::{NodeRef, Scalar, Shape, Style},
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix},
     rules::unquoted_template,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// What PyYAML does not read.
+/// A value or key that PyYAML does not read.
 #[derive(Debug)]
 enum Unread {
-    /// A tag that it does not know.
+    /// An unknown tag.
     Tag(String),
-    /// A value that its tag does not fit.
+    /// A value that does not match its tag.
     Tagged { text: String, tag: String },
     /// A list as a key.
     ListKey,
@@ -21,41 +21,41 @@ enum Unread {
     MappingKey,
     /// A plain `=` or `<<`.
     Sign(String),
-    /// A day or a time that there is not.
+    /// A day or a time that does not exist.
     Moment(String),
 }
 
-/// Looks at the tag of a value.
-pub(crate) fn check_tag(spot: &Spot<'_>, report: &mut Report) {
+/// Checks the tag of a value.
+pub(crate) fn check_tag(lint_node: &LintNode<'_>, report: &mut Report) {
     const KNOWN: [&str; 12] =
         ["null", "bool", "int", "float", "binary", "timestamp", "omap", "pairs", "set", "str", "seq", "map"];
-    let node = spot.node.resolved();
+    let node = lint_node.node.resolved();
     let Some(written) = node.tag().filter(|tag| *tag != "!") else { return };
     let core = written.strip_prefix("tag:yaml.org,2002:");
     let tag = core.map_or_else(|| written.to_owned(), |core| format!("!!{core}"));
     if core.is_none_or(|core| !KNOWN.contains(&core)) {
-        report.push(spot.finding(Unread::Tag(tag)));
+        report.push(lint_node.finding(Unread::Tag(tag)));
     } else if matches!(core, Some("int" | "float" | "bool")) && node.scalar() == Some(Scalar::Text) {
-        report.push(spot.finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
+        report.push(lint_node.finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
     }
 }
 
-/// Looks at a list or a mapping as a key.
-pub(crate) fn check_key(mapping: &Spot<'_>, member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+/// Checks a list or a mapping as a key.
+pub(crate) fn check_key(mapping: &LintNode<'_>, member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
     let rule = match key.shape() {
         Shape::Sequence => Unread::ListKey,
         Shape::Mapping => Unread::MappingKey,
         Shape::Scalar | Shape::Dangling => return,
     };
-    // What was to be a template is another mistake.
+    // A key that was meant as a template is reported separately.
     if !unquoted_template::is_template(key) && unquoted_template::of(&mapping.at, mapping.node).is_none() {
         report.push(Finding::new(rule, member.at.clone(), key.range()));
     }
 }
 
-/// Looks at a plain value that is not a text to PyYAML.
-pub(crate) fn check_scalar(spot: &Spot<'_>, report: &mut Report) {
-    let node = spot.node.resolved();
+/// Checks a plain value that PyYAML does not read as a string.
+pub(crate) fn check_scalar(lint_node: &LintNode<'_>, report: &mut Report) {
+    let node = lint_node.node.resolved();
     let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
     let rule = if node.scalar() == Some(Scalar::Timestamp) {
         if is_moment(text) {
@@ -67,10 +67,10 @@ pub(crate) fn check_scalar(spot: &Spot<'_>, report: &mut Report) {
     } else {
         return;
     };
-    report.push(spot.finding(rule).unless_wrong(spot.at.clone()));
+    report.push(lint_node.finding(rule).unless_wrong(lint_node.at.clone()));
 }
 
-/// Whether there is such a day, and such a time.
+/// Whether a day and a time exist.
 pub(crate) fn is_moment(text: &str) -> bool {
     let numbers: Vec<u32> =
         text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect();
@@ -100,7 +100,7 @@ impl Rule for Unread {
             Unread::Sign(text) => (format!("`{text}` is not a string in YAML 1.1"), None, in_quotes(site, text)),
             Unread::Moment(text) => (format!("`{text}` is not a valid date or time"), None, in_quotes(site, text)),
         };
-        let words = Words::new(message).note("ClawSpec rejects the file").mend(fix);
+        let words = Words::new(message).note("ClawSpec rejects the file").fix_with_help(fix);
         match help {
             Some(help) => words.help(help),
             None => words,
@@ -108,9 +108,9 @@ impl Rule for Unread {
     }
 }
 
-/// Returns the fix that makes a string of a value.
+/// Returns the fix that puts a value in quotes.
 pub(crate) fn in_quotes(site: &Site<'_>, text: &str) -> Option<Fix> {
     let quoted = serde_json::Value::from(text).to_string();
-    let edits = site.spot()?.replaced(quoted.clone())?;
+    let edits = site.lint_node()?.replaced(quoted.clone())?;
     Some(Fix::safe(format!("write `{quoted}`"), edits))
 }

@@ -1,4 +1,4 @@
-//! Keys that assertions of ClawSpec lack.
+//! Missing keys of ClawSpec assertions.
 
 use crate::{
     dialect::clawspec::{
@@ -11,35 +11,35 @@ use crate::{
     finding::{Explanation, Finding, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
     words::{all_of, listed},
 };
 
-/// Maximum number of files that are offered to a judge.
+/// Maximum number of files to suggest to a judge.
 const MAX_OFFERED: usize = 8;
 
-/// The log, or the run in it, that an assertion looks for.
+/// The log of an assertion, or the run in it.
 #[derive(Debug)]
 struct Log {
     kind: &'static str,
     keys: Vec<&'static str>,
-    /// The log that the settings name.
+    /// Log in the settings.
     path: String,
 }
 
-/// All of the keys of which an assertion needs one.
+/// All keys of which an assertion needs one.
 #[derive(Debug)]
 struct AnyOf {
     kind: &'static str,
     keys: &'static [&'static str],
 }
 
-/// The place of a list in its file.
+/// Path of a list in its file.
 #[derive(Debug)]
 struct PlaceInSource;
 
-/// The file that a judge scores.
+/// File that a judge scores.
 #[derive(Debug)]
 struct FileToScore;
 
@@ -47,7 +47,7 @@ struct FileToScore;
 #[derive(Debug)]
 struct Model;
 
-/// Says of a key that an assertion lacks what is known of it.
+/// Explains a missing key of an assertion.
 pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let form = |at: &Pointer| context.variant(at).and_then(|variant| variant.tag).map(|(_, kind)| kind);
     let at = finding.at();
@@ -73,15 +73,15 @@ pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Looks at an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some((_, info)) = type_of(assertion) else { return };
     let (kind, lacks) = (info.name, |key: &&'static str| assertion.get(key).is_none());
     if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
         report.push(assertion.head_finding(AnyOf { kind, keys }));
     }
     match kind {
-        // With `tool` it was meant as another type.
+        // With `tool`, it was meant as another type.
         "tool_not_permitted" if assertion.get("tool").is_some() => {}
         "tool_was_called" | "tool_not_called" | "delegation_occurred" | "token_budget" | "tool_not_permitted" => {
             let keys: Vec<&'static str> = ["log_path", "run_id"].into_iter().filter(lacks).collect();
@@ -111,7 +111,7 @@ impl Rule for Log {
         let edits = site.holder().and_then(|assertion| assertion.with_behind("type", &members));
         Words::new(format!("`{}` is missing {names}", self.kind))
             .note("ClawSpec aborts the scenario with an error")
-            // Where the log is, only the author knows.
+            // Only the author knows the path of the log.
             .remedy(format!("add {names}"), Fix::guess, edits)
     }
 }

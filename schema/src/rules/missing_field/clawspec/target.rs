@@ -1,4 +1,4 @@
-//! What a contract lacks about its target, where the place of the contract says it.
+//! Missing keys about the target that the location of a contract implies.
 
 use crate::{
     dialect::clawspec::{kinds::ContractFile, paths::is_placed},
@@ -11,22 +11,22 @@ use crate::{
     problem::{Code, Fix, Problem},
     rules::missing_field::insertion,
     shape::{Shape, scalar},
-    spot::Spot,
+    lint_node::LintNode,
     validate::{Context, insert_known},
 };
 
-/// Something about the target that is missing, with what is known of it.
+/// A missing key about the target, with its implied value.
 #[derive(Debug)]
 enum Known {
-    /// All of it.
+    /// The whole target.
     Target { kind: &'static str, path: String, trigger: String },
-    /// What starts it.
+    /// The trigger of the target.
     Trigger(String),
-    /// A key of this mapping, by its value.
+    /// A key of this mapping, with its value.
     Value { shape: Shape, key: &'static str, value: String },
 }
 
-/// Says of a key that is missing what its value is.
+/// Explains a missing key with its implied value.
 pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     match Known::of(context, finding.at()) {
         Some(known) => finding.explained(known),
@@ -39,7 +39,7 @@ impl Known {
         if !context.base.is_root() {
             return None;
         }
-        let (root, files) = (Spot::root(context.node), context.files);
+        let (root, files) = (LintNode::root(context.node), context.files);
         let here = target_of(files.place()).filter(|_| is_placed(files));
         let text = |keys: &[&str]| Some(root.find(keys)?.text()?.to_owned()).filter(|text| !text.is_empty());
         let known = |key: &'static str, value: String| {
@@ -64,23 +64,23 @@ impl Known {
     }
 }
 
-/// Returns what starts a target, as nearly everyone calls it: its directory.
+/// Returns the usual trigger of a target: the name of its directory.
 fn trigger(path: &str, is_agent: bool) -> String {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
     if is_agent { name.to_owned() } else { format!("/{name}") }
 }
 
-/// Returns what is in a directory.
+/// Returns the kind of target in a directory.
 fn kind_of(path: &str, files: &dyn Files) -> &'static str {
     let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
     let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
     if is_agent { "agent" } else { "skill" }
 }
 
-/// Writes what starts the target of a contract into the fixes of scenarios that lack what they invoke.
+/// Adds the trigger of the contract's target to the fixes of scenarios without `invoke`.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
-    let trigger = Spot::root(root).find(&["target", "trigger"]);
-    let Some(trigger) = trigger.as_ref().and_then(Spot::text).filter(|text| !text.is_empty()) else { return };
+    let trigger = LintNode::root(root).find(&["target", "trigger"]);
+    let Some(trigger) = trigger.as_ref().and_then(LintNode::text).filter(|text| !text.is_empty()) else { return };
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
         if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
             insert_known(root, SpecFile::CLAWSPEC_SCENARIOS, problem, &[("invoke", scalar(trigger))]);

@@ -1,4 +1,4 @@
-//! Keys of assertions of ClawSpec that seem to check something.
+//! Keys of ClawSpec assertions that only seem to check something.
 
 use crate::{
     dialect::clawspec::{
@@ -8,33 +8,33 @@ use crate::{
     },
     finding::{Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// Something in an assertion that is not checked.
+/// A part of an assertion that is not checked.
 #[derive(Debug)]
 enum Unchecked {
-    /// A file beside `state_path`.
+    /// A file next to `state_path`.
     BesideState,
-    /// A list of words in a file, beside words that are written out.
+    /// A file with a list of words, next to `words`.
     BesideWords,
-    /// A time, where an assertion of this type does not ask for one.
+    /// A time in an assertion of a type that ignores it.
     Time(&'static str),
     /// A time without a value.
     NoTime,
-    /// A decision that names no agent.
+    /// A decision without an agent.
     NoAgent,
 }
 
-/// Looks at an assertion.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks an assertion.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some((_, info)) = type_of(assertion) else { return };
     let both = |one: &str, other: &str| Some((assertion.get(one)?, assertion.get(other)?));
     match info.name {
         "state_file" => {
             if let Some((path, state)) = both("path", "state_path") {
-                let finding = [&path, &state].into_iter().fold(path.head_finding(Unchecked::BesideState), |it, spot| {
-                    it.instead_of(Scope::CodeAt(Code::ConflictingFields, spot.at.clone()))
+                let finding = [&path, &state].into_iter().fold(path.head_finding(Unchecked::BesideState), |it, lint_node| {
+                    it.instead_of(Scope::CodeAt(Code::ConflictingFields, lint_node.at.clone()))
                 });
                 report.push(finding);
             }
@@ -54,7 +54,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
         }
     }
     for decision in Routing::of(assertion).map(|routing| routing.decisions()).unwrap_or_default() {
-        let is_filled = |spot: &Spot<'_>| spot.text().is_some_and(|text| !text.is_empty());
+        let is_filled = |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty());
         let names_agent = || ["selected_agent", "agent"].iter().any(|key| decision.get(key).as_ref().is_some_and(is_filled));
         if !is_filled(&decision) && !names_agent() {
             report.push(decision.finding(Unchecked::NoAgent).unless_wrong(decision.at.clone()));

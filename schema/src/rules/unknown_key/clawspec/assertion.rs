@@ -1,4 +1,4 @@
-//! Keys that an assertion of ClawSpec does not have, where it is known what their authors mean.
+//! Unknown keys of ClawSpec assertions with a known intended meaning.
 
 use crate::{
     dialect::clawspec::{config::Config, type_fields::log_members},
@@ -10,51 +10,51 @@ use crate::{
         missing_field::clawspec::assertion::one_of,
         unknown_type::{literal, opposite_type},
     },
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
     words::all_of,
 };
 
-/// What happens because of such a key.
+/// Consequence of such a key.
 const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
 
-/// A key that assertions of a type do not have.
+/// An unknown key of an assertion type.
 #[derive(Debug)]
 struct InAssertion {
     kind: &'static str,
     meant: Meant,
 }
 
-/// What its author means.
+/// Its intended meaning.
 #[derive(Debug)]
 enum Meant {
-    /// The opposite of what the assertion checks.
+    /// The opposite of the assertion.
     Opposite,
     /// A threshold that is not on the scale of a judge.
     NoScore,
-    /// A tool that must not be called, where tools are listed that may be.
+    /// A tool that must not be called, in a list of allowed tools.
     ForbiddenTool,
-    /// The same beside the list.
+    /// A tool that must not be called, next to the list.
     ToolBesideList,
-    /// Who delegated.
+    /// The caller of a delegation.
     Caller,
-    /// A variable, under this key.
+    /// A variable at this key.
     Variable(String),
-    /// A path of the gateway without its address, and whether it is asked with another method than GET.
+    /// A path of the gateway without its address, and whether the request method is GET.
     Route { is_get: bool },
-    /// That there is not a file.
+    /// The absence of a file.
     NoFile,
-    /// A text in a file, under this key.
+    /// A string in a file, at this key.
     Text(&'static str),
-    /// A part of the files that are compared, and the files that are missing.
+    /// A section of compared files, and the missing files.
     Section { missing: Vec<&'static str> },
 }
 
-/// A key beside which all of the keys are missing of which the assertion needs one.
+/// A key of a mapping that lacks all of several keys of which one is required.
 #[derive(Debug)]
 struct InPlaceOfAny;
 
-/// Says of a key of a mapping with this type what is known of it.
+/// Explains a key of a mapping with this type.
 pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer, key: &str) -> Finding {
     let form = context.mapping(parent).variant;
     let (Some(assertion), Some(("type", kind))) = (context.node.find(parent), form) else { return finding };
@@ -67,7 +67,7 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
         None => finding,
     };
     match one_of(kind).filter(|keys| keys.iter().all(|key| assertion.get(key).is_none())) {
-        // That it lacks one of them is the same mistake.
+        // The missing key has the same cause.
         Some(_) => finding
             .explained(InPlaceOfAny)
             .instead_of(Scope::CodeAt(Code::MissingField, parent.clone())),
@@ -78,16 +78,16 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
 impl Meant {
     fn of(assertion: NodeRef<'_>, kind: &str, key: &str) -> Option<Meant> {
         let has = |key: &str| assertion.get(key).is_some();
-        let spot = Spot::root(assertion).get(key)?;
+        let lint_node = LintNode::root(assertion).get(key)?;
         let first_of = |keys: &[&'static str], fits: &dyn Fn(NodeRef<'_>) -> bool| {
             keys.iter().copied().find(|key| assertion.get(key).is_some_and(fits)).filter(|first| *first == key)
         };
         let contains_nothing = || !has("sections") && !has("fields");
         match (kind, key) {
             (_, "not" | "negate" | "negated" | "invert" | "inverted") => Some(Meant::Opposite),
-            (_, "expected") if spot.bool() == Some(false) => Some(Meant::Opposite),
+            (_, "expected") if lint_node.bool() == Some(false) => Some(Meant::Opposite),
             ("llm_judge", "threshold") => {
-                let is_score = spot.number().is_some_and(|number| (1.0..=5.0).contains(&number));
+                let is_score = lint_node.number().is_some_and(|number| (1.0..=5.0).contains(&number));
                 (!is_score).then_some(Meant::NoScore)
             }
             ("tool_not_permitted", "tool") if has("allowed_tools") => Some(Meant::ToolBesideList),
@@ -100,7 +100,7 @@ impl Meant {
                 let method = assertion.get("method").and_then(NodeRef::as_str);
                 Some(Meant::Route { is_get: method.is_none_or(|method| method.eq_ignore_ascii_case("get")) })
             }
-            ("artifact_contains", "absent") if contains_nothing() && spot.bool() == Some(true) => Some(Meant::NoFile),
+            ("artifact_contains", "absent") if contains_nothing() && lint_node.bool() == Some(true) => Some(Meant::NoFile),
             ("artifact_contains", _) if contains_nothing() => {
                 first_of(&["text", "contains", "pattern"], &|node| node.as_str().is_some()).map(Meant::Text)
             }
@@ -112,7 +112,7 @@ impl Meant {
         }
     }
 
-    /// Returns what need not be said of the assertion at a place, because it is the same mistake.
+    /// Returns the findings about the assertion that have the same cause.
     fn says_better(&self, assertion: &Pointer) -> Vec<Scope> {
         let missing = |key: &str| Scope::CodeAt(Code::MissingField, assertion.key(key));
         match self {
@@ -129,8 +129,8 @@ impl Meant {
     }
 }
 
-/// Returns the edits of the fixes of a forbidden tool: by the log, and by the trace.
-fn forbidding(assertion: &Spot<'_>, kind: &Spot<'_>) -> [Option<Vec<Edit>>; 2] {
+/// Returns the edits of the fixes for a forbidden tool: by the log, and by the trace.
+fn forbidding(assertion: &LintNode<'_>, kind: &LintNode<'_>) -> [Option<Vec<Edit>>; 2] {
     let members = log_members(&Config::default().log_path(), "{{run_id}}");
     let missing: Vec<(&str, String)> =
         members.into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
@@ -141,8 +141,8 @@ fn forbidding(assertion: &Spot<'_>, kind: &Spot<'_>) -> [Option<Vec<Edit>>; 2] {
     [by_log, kind.replaced("tool_not_invoked")]
 }
 
-/// Returns what is said of a tool that must not be called.
-fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Words {
+/// Returns the message for a tool that must not be called.
+fn forbidden_tool(assertion: &LintNode<'_>, kind: &LintNode<'_>, tool: &LintNode<'_>) -> Words {
     let words = Words::new("`tool_not_permitted` is an allow-list and has no key `tool`")
         .help("to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)");
     if tool.text().is_none() {
@@ -150,8 +150,8 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Wor
     }
     let [by_log, by_trace] = forbidding(assertion, kind);
     let (by_log_title, by_trace_title) = ("change the type to `tool_not_called`", "change the type to `tool_not_invoked`");
-    // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses. ClawSpec rejects a
-    // file with `tool_not_invoked`: no fix that is applied unseen writes it.
+    // The keys of the log belong to only one type. Otherwise, the log or the trace may be meant, so the user must
+    // choose. ClawSpec rejects a file with `tool_not_invoked`, so no safe fix uses it.
     if ["log_path", "run_id"].iter().any(|key| assertion.get(key).is_some()) {
         return words.fix(by_log.map(|edits| Fix::safe(by_log_title, edits)));
     }
@@ -160,8 +160,8 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Wor
         .fix(by_trace.map(|edits| Fix::suggestion(by_trace_title, edits)))
 }
 
-/// Returns the fix that makes a list of variables of one, or of a list under another key.
-fn variables(member: &Spot<'_>, title: &str) -> Option<Fix> {
+/// Returns the fix that converts one variable, or a list under another key, to a list of variables.
+fn variables(member: &LintNode<'_>, title: &str) -> Option<Fix> {
     let rename = member.renamed("vars")?;
     let value = match member.is_list() {
         true => Vec::new(),
@@ -173,8 +173,8 @@ fn variables(member: &Spot<'_>, title: &str) -> Option<Fix> {
     Some(fix(title.to_owned(), [rename, value].concat()))
 }
 
-/// Returns the edits that make a whole address of a path of the gateway.
-fn whole_address(assertion: &Spot<'_>, route: &Spot<'_>) -> Option<Vec<Edit>> {
+/// Returns the edits that complete the address of a path of the gateway.
+fn whole_address(assertion: &LintNode<'_>, route: &LintNode<'_>) -> Option<Vec<Edit>> {
     let path = route.text().filter(|path| path.starts_with('/'))?;
     let mut edits = [route.renamed("endpoint")?, route.replaced(format!("{}{path}", Config::GATEWAY))?].concat();
     if let Some(method) = assertion.get("method") {
@@ -183,13 +183,13 @@ fn whole_address(assertion: &Spot<'_>, route: &Spot<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Returns the edits that look for a text in a file.
-fn searched(kind: &Spot<'_>, member: &Spot<'_>) -> Option<Vec<Edit>> {
+/// Returns the edits that search for a string in a file.
+fn searched(kind: &LintNode<'_>, member: &LintNode<'_>) -> Option<Vec<Edit>> {
     Some([literal(member, "log_entry")?, kind.replaced("log_entry")?].concat())
 }
 
-/// Returns the edits that forbid a file. A wildcard means nothing to `file_absent`.
-fn forbidden_file(assertion: &Spot<'_>, kind: &Spot<'_>, absent: &Spot<'_>) -> Option<Vec<Edit>> {
+/// Returns the edits that forbid a file. `file_absent` does not support wildcards.
+fn forbidden_file(assertion: &LintNode<'_>, kind: &LintNode<'_>, absent: &LintNode<'_>) -> Option<Vec<Edit>> {
     let path = assertion.get("path")?;
     path.text().filter(|path| !path.contains(['*', '?', '[']))?;
     Some([kind.replaced("file_absent")?, assertion.without(absent)?].concat())
@@ -202,7 +202,7 @@ impl Explanation for InAssertion {
 
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let kind = self.kind;
-        let (Some(assertion), Some(member)) = (site.holder(), site.spot()) else { return said };
+        let (Some(assertion), Some(member)) = (site.holder(), site.lint_node()) else { return said };
         let Some(kind_spot) = assertion.get("type") else { return said };
         match &self.meant {
             Meant::Opposite => {
@@ -237,7 +237,7 @@ impl Explanation for InAssertion {
                     true => "`gateway_response` has no key `route`",
                     false => "`gateway_response` has no keys `route` and `method`, because it sends only GET",
                 });
-                // What another method does cannot be asked here.
+                // The result of another method cannot be checked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
                 let title = "write `endpoint` with the gateway's default address";
                 words.help("write the full address as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
@@ -268,7 +268,7 @@ impl Explanation for InAssertion {
 
 impl Explanation for InPlaceOfAny {
     fn words(&self, mut words: Words, _: &Site<'_>) -> Words {
-        // Without the key the assertion would lack one.
+        // Without the key, the assertion would lack one.
         words.fixes.retain(|fix| !fix.is_comment);
         words
     }

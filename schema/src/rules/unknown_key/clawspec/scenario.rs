@@ -1,62 +1,62 @@
-//! Keys that a scenario of ClawSpec does not have: those of older guides, where more than the name differs, and what is sent
-//! beside `params`.
+//! Unknown keys of ClawSpec scenarios: keys of older guides that differ in more than the name, and data next to
+//! `params`.
 
 use crate::{
     dialect::clawspec::assertion_lists::scenario_fields,
     edit,
     finding::{Explanation, Finding, Scope, Site, Words},
     problem::{Code, Fix},
-    spot::Spot,
+    lint_node::LintNode,
     validate::Context,
 };
 
-/// A key in the form that older guides show.
+/// A key as in older guides.
 #[derive(Debug)]
 struct OldKey {
-    /// The key that says it now.
+    /// The current key.
     real: &'static str,
     form: Form,
 }
 
-/// The form of such a key.
+/// Form of such a key.
 #[derive(Debug)]
 enum Form {
-    /// Actions in a list.
+    /// A list of actions.
     Steps,
-    /// What is invoked.
+    /// The command or message.
     Invoke,
-    /// What is sent with it.
+    /// The data to send.
     Params,
-    /// The same under another name.
+    /// The data to send, under another name.
     Inputs,
     /// A second list of assertions.
     Assertions,
     /// A second name.
     Id,
-    /// Something else where a list of assertions belongs, with a type that could be in it.
+    /// A value that is not a list of assertions, with a type that it could contain.
     NoList(&'static str),
 }
 
-/// A key of an action that may be sent with what it invokes.
+/// A key of an action that may be data to send.
 #[derive(Debug)]
 struct Sent {
     key: String,
 }
 
-/// Keys that belong to a scenario: under `when` they are not sent.
+/// Keys of a scenario: under `when`, they are not sent.
 const OF_SCENARIO: [&str; 9] =
     ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
 
-/// Says of a key of a scenario what is known of it.
+/// Explains a key of a scenario.
 pub(super) fn explain(context: &Context<'_>, finding: Finding, key: &str) -> Finding {
-    let scenario = Spot::root(context.node);
+    let scenario = LintNode::root(context.node);
     let Some((real, form)) = Form::of(&scenario, key) else { return finding };
-    // That the real key is missing is the same mistake.
+    // The missing current key has the same cause.
     let same = Scope::CodeAt(Code::MissingField, scenario.at.key(real));
     finding.explained(OldKey { real, form }).instead_of(same)
 }
 
-/// Says of a key of an action what is known of it.
+/// Explains a key of an action.
 pub(super) fn explain_sent(context: &Context<'_>, finding: Finding, key: &str) -> Finding {
     let invokes = context.node.get("when").is_some_and(|when| when.get("invoke").is_some());
     if !invokes || OF_SCENARIO.contains(&key) {
@@ -66,8 +66,8 @@ pub(super) fn explain_sent(context: &Context<'_>, finding: Finding, key: &str) -
 }
 
 impl Form {
-    /// Returns the form of a key, with the key that says it now.
-    fn of(scenario: &Spot<'_>, key: &str) -> Option<(&'static str, Form)> {
+    /// Returns the form of a key, with the current key.
+    fn of(scenario: &LintNode<'_>, key: &str) -> Option<(&'static str, Form)> {
         let (has, member) = (|key: &str| scenario.get(key).is_some(), scenario.get(key)?);
         Some(match key {
             "steps" => ("when", Form::Steps),
@@ -89,7 +89,7 @@ impl Form {
         })
     }
 
-    /// Returns what to write instead.
+    /// Returns the help.
     fn help(&self, real: &str) -> String {
         match self {
             Form::Steps => "write the action as `when: { invoke, params }`".to_owned(),
@@ -103,14 +103,14 @@ impl Form {
         }
     }
 
-    /// Returns the fix that writes it.
-    fn fix(&self, scenario: &Spot<'_>, key: &str, member: &Spot<'_>, title: &str) -> Option<Fix> {
+    /// Returns the fix.
+    fn fix(&self, scenario: &LintNode<'_>, key: &str, member: &LintNode<'_>, title: &str) -> Option<Fix> {
         let has_action = scenario.get("when").is_some();
         let below_when = || Some(Fix::safe(title, edit::below(scenario.node, key, "when")?));
         match self {
             Form::Steps => only_step(scenario, member).filter(|_| !has_action),
             Form::Invoke => below_when(),
-            // Without `invoke`, `when` would be the next mistake.
+            // Without `invoke`, `when` would be invalid.
             Form::Params => below_when().filter(|_| has_action),
             Form::Inputs => {
                 let edits = edit::below_as(scenario.node, key, "when", "params").filter(|_| has_action)?;
@@ -123,11 +123,11 @@ impl Form {
     }
 }
 
-/// Steps of which there is one, and all it says is what to invoke: that is `when`.
-fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
+/// Returns the fix for a single step that contains only what to invoke: it becomes `when`.
+fn only_step(scenario: &LintNode<'_>, steps: &LintNode<'_>) -> Option<Fix> {
     let items = steps.items();
     let [step] = items.as_slice() else { return None };
-    let is_plain = |(key, value): &(String, Spot<'_>)| match key.as_str() {
+    let is_plain = |(key, value): &(String, LintNode<'_>)| match key.as_str() {
         "type" => value.text() == Some("invoke"),
         "invoke" => value.node.text().is_some() && value.node.alias().is_none(),
         _ => false,
@@ -141,17 +141,17 @@ fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
     Some(Fix::safe("rewrite it as `when`", edits))
 }
 
-/// Returns a second list of assertions right after the first one: without its key they are one list.
-fn joined(scenario: &Spot<'_>, member: &Spot<'_>, title: &str) -> Option<Fix> {
-    let then = scenario.get("then").filter(Spot::is_list)?;
+/// Returns the fix for a second list of assertions directly after the first one: removing its key joins the lists.
+fn joined(scenario: &LintNode<'_>, member: &LintNode<'_>, title: &str) -> Option<Fix> {
+    let then = scenario.get("then").filter(LintNode::is_list)?;
     let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
-    // What has a name is used elsewhere, where it would change as well.
+    // An anchored list is used elsewhere, where it would change too.
     let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
     Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
 }
 
-/// Returns an `id` beside a name: nothing is lost where both say the same.
-fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
+/// Returns the fix for an `id` next to an equal name.
+fn second_name(scenario: &LintNode<'_>, id: &LintNode<'_>) -> Option<Fix> {
     let name = scenario.get("name")?;
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edits = scenario.without(id).filter(|_| same)?;
@@ -162,9 +162,9 @@ fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
 impl Explanation for OldKey {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let OldKey { real, form } = self;
-        let (scenario, help) = (Spot::root(site.root), form.help(real));
-        let fix = site.at.last().zip(site.spot()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
-        // As a comment it would leave the scenario without the key that it stands for.
+        let (scenario, help) = (LintNode::root(site.root), form.help(real));
+        let fix = site.at.last().zip(site.lint_node()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
+        // If it is commented out, the scenario lacks the key that it replaces.
         let may_go = *real == "given" || scenario.get(real).is_some();
         let fix = fix.or_else(|| edit::comment_out(site.root, site.at).filter(|_| may_go).map(Fix::comment));
         Words { fixes: fix.into_iter().collect(), ..said }.help(help)
@@ -174,7 +174,7 @@ impl Explanation for OldKey {
 impl Explanation for Sent {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let key = &self.key;
-        // What is a slip of the keys has its fix.
+        // A misspelling has its own fix.
         if said.fixes.iter().any(|fix| fix.preferred) {
             return said;
         }

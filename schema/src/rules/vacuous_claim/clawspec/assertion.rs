@@ -10,41 +10,41 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     problem::Code,
     rules::contradiction::clawspec::impossible::is_of_run,
-    spot::Spot,
+    lint_node::LintNode,
     words::listed,
 };
 
 /// An assertion that always passes.
 #[derive(Debug)]
 enum AlwaysPasses {
-    /// A tool with a wildcard in its name.
+    /// A tool name with a wildcard.
     Tool(String),
-    /// A file with a wildcard in its path.
+    /// A file path with a wildcard.
     File(String),
-    /// A list that is empty, under this key.
+    /// An empty list at this key.
     Empty(&'static str),
     /// A count of at least 0.
     AnyCount,
     /// A score of at least 0.
     AnyScore,
-    /// Nothing in the log of the run, before it.
+    /// The absence of an entry in the log of the run, before the run.
     InEmptyLog(String),
     /// A status without a value.
     NoStatus,
-    /// A place in a file that is not a list of words.
+    /// A path in a file that is not a list of words.
     NoList { key: String, file: String },
-    /// A place that a file does not have, with the keys that it has.
+    /// A missing path in a file, with the existing keys.
     NoPlace { key: String, file: String, known: Vec<String> },
     /// A file that is compared with itself.
     SameFile,
     /// A threshold of 0 or less.
     NoThreshold,
-    /// A threshold that the lowest score of the scale passes.
+    /// A threshold that even the lowest score of the scale reaches.
     BelowScale(Scale),
 }
 
-/// Looks at an assertion. `is_before` is whether it is among the preconditions.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
+/// Checks an assertion. `is_before`: whether it is a precondition.
+pub(crate) fn check_assertion(assertion: &LintNode<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
     let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
     if is_before && matches!(name, "tool_not_called" | "tool_not_permitted" | "token_budget") && is_of_run(assertion) {
         report.push(kind.finding(AlwaysPasses::InEmptyLog(name.to_owned())));
@@ -91,13 +91,13 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, files: &dyn
     }
 }
 
-/// Lists without items.
-fn check_lists(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+/// Reports empty lists.
+fn check_lists(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
     let keys: &[&'static str] = match name {
         "env_present" => &["vars"],
         "artifact_contains" => &["sections", "fields"],
         "artifact_absent_words" => &["words"],
-        // In this mode an empty list means that no tool may be called.
+        // In this mode, an empty list means that no tool may be called.
         "tool_sequence" if assertion.get("mode").is_some_and(|mode| mode.text() == Some("strict")) => &[],
         "tool_sequence" | "delegation_path" => &["expected"],
         "state_file" => &["expected_fields"],
@@ -110,8 +110,8 @@ fn check_lists(assertion: &Spot<'_>, name: &str, report: &mut Report) {
     }
 }
 
-/// Names of tools are compared letter by letter.
-fn check_tools(assertion: &Spot<'_>, report: &mut Report) {
+/// Checks names of tools, which are compared literally.
+fn check_tools(assertion: &LintNode<'_>, report: &mut Report) {
     let Some(member) = assertion.get("tool") else { return };
     let items = if member.is_list() { member.items() } else { vec![member] };
     for item in &items {
@@ -121,8 +121,8 @@ fn check_tools(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The list of words that is in a file.
-fn check_source(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+/// Checks the file with the list of words.
+fn check_source(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let (Some(source), Some(place)) = (assertion.get("source"), assertion.get("key")) else { return };
     let Some(file) = source.text().and_then(paths::below_root).filter(|_| paths::is_placed(files)) else { return };
     let Some(dotted) = place.text().filter(|text| !text.is_empty()) else { return };
@@ -145,8 +145,8 @@ fn check_source(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     }));
 }
 
-/// A threshold that every score passes.
-fn check_threshold(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+/// Reports a threshold that every score reaches.
+fn check_threshold(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
     let Some(threshold) = assertion.get("pass_threshold") else { return };
     if threshold.number().is_some_and(|least| least <= 0.0) {
         report.push(threshold.finding(AlwaysPasses::NoThreshold));

@@ -1,4 +1,4 @@
-//! What is written in another form in a scenario: sentences instead of assertions, a list instead of the one action.
+//! Scenario parts in another form: sentences instead of assertions, a list instead of one action.
 
 use crate::{
     dialect::clawspec::{
@@ -10,31 +10,31 @@ use crate::{
     finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
-    spot::Spot,
+    lint_node::LintNode,
 };
 
-/// What is written in another form.
+/// A part in another form.
 #[derive(Debug)]
 enum OtherForm {
-    /// A sentence instead of an assertion, of which `: ` makes a mapping.
+    /// A sentence instead of an assertion, which `: ` turns into a mapping.
     SplitSentence,
     /// Any other sentence.
     Sentence,
-    /// The type of an assertion in its place.
+    /// The type of an assertion instead of the assertion.
     TypeName(String),
     /// A list of actions.
     Actions,
 }
 
-/// Looks at the action of a scenario.
-pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
-    if let Some(when) = scenario.get("when").filter(Spot::is_list) {
+/// Checks the action of a scenario.
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
+    if let Some(when) = scenario.get("when").filter(LintNode::is_list) {
         report.push(when.head_finding(OtherForm::Actions).instead_of(Scope::At(when.at.clone())));
     }
 }
 
-/// Looks at an item of a list of assertions.
-pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
+/// Checks an item of a list of assertions.
+pub(crate) fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
     if let [(key, value)] = item.entries().as_slice()
         && item.is_mapping()
         && key.split_whitespace().nth(1).is_some()
@@ -49,21 +49,21 @@ pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Returns the fix that has a model judge what a sentence says of an artifact.
+/// Returns the fix that lets a model judge a sentence about an artifact.
 fn judged(site: &Site<'_>) -> Option<Fix> {
-    let spot = site.spot()?;
+    let lint_node = site.lint_node()?;
     let path = artifact_paths(site).into_iter().next()?;
-    let rubric = serde_json::Value::from(format!("Score 1-5: {}", spot.node.text()?)).to_string();
+    let rubric = serde_json::Value::from(format!("Score 1-5: {}", lint_node.node.text()?)).to_string();
     let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", scalar(&path));
-    Some(Fix::suggestion("have a model judge it", spot.replaced(words)?))
+    Some(Fix::suggestion("have a model judge it", lint_node.replaced(words)?))
 }
 
-/// Returns the fix that makes a mapping of a list with one action.
-fn only_action(when: &Spot<'_>) -> Option<Fix> {
+/// Returns the fix that converts a list with one action to a mapping.
+fn only_action(when: &LintNode<'_>) -> Option<Fix> {
     let items = when.items();
     let [only] = items.as_slice() else { return None };
     let (text, invoke) = (only.text(), only.get("invoke"));
-    // A mapping with other keys would lose them.
+    // Other keys of the mapping would be lost.
     if text.is_none() && only.entries().len() != 1 {
         return None;
     }
@@ -95,7 +95,7 @@ impl Rule for OtherForm {
                 .fix(comment(site, site.at)),
             OtherForm::Actions => Words::new("expected a mapping for `when`, found a list")
                 .help("write one action, `when: { invoke, params }`, and a scenario for each other")
-                .fix(site.spot().and_then(|when| only_action(&when))),
+                .fix(site.lint_node().and_then(|when| only_action(&when))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever is offered anywhere in a sound file can be accepted without breaking it.
+//! Every completion at every place of a valid file can be accepted without damaging it.
 
 use std::collections::HashSet;
 
@@ -109,15 +109,15 @@ fn with_lists_in_the_column_of_their_key(text: &str) -> String {
         if is_item && lists.last() != Some(&indent) {
             lists.push(indent);
         }
-        // A list that is the whole file has no key.
+        // A list that is the root of the file has no key.
         let shift = 2 * lists.iter().filter(|column| **column > 0).count();
         format!("{}\n", &line[shift..])
     });
     lines.collect()
 }
 
-/// Returns a snippet as a client inserts it: defaults instead of stops, the line's indentation before its further
-/// lines.
+/// Returns a snippet as a client inserts it: defaults in place of stops, the line's indentation before all lines but
+/// the first.
 fn expanded(snippet: &str, indent: &str, line_break: &str) -> String {
     let mut text = String::new();
     let mut letters = snippet.chars().peekable();
@@ -156,7 +156,7 @@ fn broken_places(text: &str, file: SpecFile) -> usize {
     problems.iter().filter(|problem| problem.code == Code::Syntax).count()
 }
 
-/// Texts with a cursor: everywhere in the text as it is, on a new line, and after what a line begins with.
+/// Returns texts with a cursor: everywhere in the given text, on a new line, and after the start of a line.
 fn cursors(text: &str, line_break: &str) -> Vec<(String, usize)> {
     let mut all: Vec<(String, usize)> = (0..=text.len()).map(|offset| (text.to_owned(), offset)).collect();
     for (at, _) in text.match_indices(line_break) {

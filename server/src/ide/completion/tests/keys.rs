@@ -1,4 +1,4 @@
-//! Which keys are offered, and where.
+//! The keys that are offered at various places.
 
 use expect_test::expect;
 
@@ -44,7 +44,7 @@ fn a_blank_line_belongs_where_it_is_indented() {
 }
 
 #[test]
-fn what_comes_through_a_merge_key_is_there() {
+fn keys_from_merge_key_count_as_present() {
     let base = "//- /cli-bench.yaml\ntasks:\n  - &base\n    id: a\n    intent: x\n    difficulty: easy\n    assert: [{ exit_code: 0 }]\n  - <<: *base\n";
     check_labels(
         &format!("{base}    id: b\n    $0\n"),

@@ -1,5 +1,5 @@
-//! What a choice brings along: keys that belong to it, tags that allow it, sections that define it. And what is known
-//! from the files around.
+//! Texts that completions add: keys that belong to a value, tags that allow it, sections that define it; and values
+//! from neighboring files.
 
 use expect_test::expect;
 
@@ -24,7 +24,7 @@ fn a_type_brings_the_keys_that_it_needs() {
           sections: [${2:hook, body, cta}]
     "#]],
     );
-    // Keys that are there stay, and types that cannot have them come last.
+    // Existing keys stay, and types that do not allow them come last.
     check_choice(
         &format!("{SCENARIO}      - type: $0\n        path: x\n"),
         "llm_judge",
@@ -47,7 +47,7 @@ fn a_type_brings_the_keys_that_it_needs() {
             "tool_not_permitted tool_was_called tool_not_called tool_sequence tool_not_invoked file_present file_absent gateway_healthy env_present artifact_exists artifact_contains artifact_absent_words artifact_matches_golden state_file gateway_response log_entry decision_routed_to delegation_occurred token_budget llm_call_count model_used delegation_path per_span_budget trace_token_budget trace_duration trace_cost no_span_errors llm_judge agent_identity_consistent"
         ],
     );
-    // Nothing is put in front of a comment.
+    // A comment keeps its place.
     check_choice(
         &format!("{SCENARIO}      - type: $0 # why\n"),
         "env_present",
@@ -100,7 +100,7 @@ fn a_key_of_another_type_changes_the_type() {
     "#]],
     );
     check_labels(&format!("{claim}$0\n"), expect!["allowed_tools log_path run_id"]);
-    // What another key forbids is not offered.
+    // Keys that another key excludes are not offered.
     check_labels(&format!("{claim}allowed_tools: [x]\n        to$0\n"), expect!["log_path run_id"]);
 }
 
@@ -304,7 +304,7 @@ fn sections_are_the_headings_of_the_file() {
                   - Body text
     "#]],
     );
-    // Where there is not a file of today, another day's has the headings.
+    // If there is no file of today, the headings are those of another day's file.
     check_labels(&format!("{claim}-x.md\n        sections: [$0]\n{files}"), expect!["Old hook body cta"]);
 }
 
@@ -331,7 +331,7 @@ fn the_target_is_the_directory_that_the_file_is_in() {
 }
 
 #[test]
-fn what_is_nearby_is_offered_again() {
+fn nearby_values_are_offered_again() {
     let near = format!("{SCENARIO}      - {{ type: tool_was_called, tool: mail.send }}\n");
     check_labels(&format!("{near}      - {{ type: tool_not_called, tool: m$0 }}\n"), expect!["mail.send"]);
     check_labels(

@@ -1,4 +1,4 @@
-//! What comes with a key, whole tests and claims.
+//! Values inserted with a key, whole tests and claims.
 
 use expect_test::expect;
 

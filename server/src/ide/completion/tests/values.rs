@@ -422,7 +422,7 @@ fn aliases_of_what_fits_are_offered_after_a_star() {
     check_labels(&format!("{suite}  - name: b\n    expect: {{ output: {{ contains: *$0 }} }}\n"), expect!["*words"]);
     check_labels(&format!("{suite}  - *$0\n").replace('\n', "\r\n"), expect!["*base *claims"]);
     check_labels("tests:\n  - &a { name: a }\n  - &a { name: b }\n  - *$0\n  - &c { name: c }\n", expect!["*a"]);
-    // What holds the cursor cannot be in itself, and a star in a text is no alias.
+    // A node that contains the cursor cannot contain itself, and a star in a text is not an alias.
     check_labels("tests:\n  - &own\n    expect: *$0\n", expect![[""]]);
     check_labels(&format!("{suite}  - name: \"*$0\"\n"), expect![[""]]);
     check_labels(&format!("{suite}  # *$0\n"), expect![[""]]);

@@ -1,4 +1,4 @@
-//! What hover says about models and providers.
+//! Hovers of models and providers.
 
 use expect_test::expect;
 

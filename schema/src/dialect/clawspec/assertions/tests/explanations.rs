@@ -1,8 +1,8 @@
-//! What a verdict says beyond its message: help, and the places in other files that decide.
+//! Details of a verdict beyond its message: help, and locations in other files.
 
 use super::*;
 
-/// Returns the places in other files that a verdict names: file, line from 1, what is marked, what is said.
+/// Returns the locations of a verdict in other files: file, line from 1, marked text, label.
 fn places(assertion: &str, world: &World) -> Vec<String> {
     let related = judge(assertion, world).related.into_iter();
     let shown = related.map(|related| {
@@ -80,7 +80,7 @@ fn verdict_names_the_places_in_other_files_that_decide() {
     }
 }
 
-/// Returns the help of a claim that fails.
+/// Returns the help of a failed claim.
 fn help(assertion: &str, world: &World) -> Vec<String> {
     let verdict = judge(assertion, world);
     verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).help.clone()

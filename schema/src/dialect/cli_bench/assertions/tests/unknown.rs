@@ -1,4 +1,4 @@
-//! What was not observed decides nothing.
+//! Results are unknown without the required evidence.
 
 use super::*;
 
@@ -101,7 +101,7 @@ fn what_was_cut_off_could_decide() {
 
 #[test]
 fn what_is_masked_could_decide() {
-    // What stars stand for, and the secrets that a recording masks.
+    // Masked text, and the secrets that a recording masks.
     let secrets = crate::mask::Secrets::new([("TOKEN", "abcdefgh")], &[], &[]);
     let masked = command("mycli login --token abcdefgh", 0, "token abcdefgh\n", "bad token abcdefgh\n");
     let mut evidence = Evidence {

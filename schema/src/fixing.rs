@@ -1,9 +1,9 @@
-//! Applies fixes: chosen ones, again and again, until nothing changes. `speclens check --fix` and the editor's *fix
-//! all* are this function.
+//! Applies selected fixes repeatedly until nothing changes. `speclens check --fix` and the editor's *fix all* use this
+//! function.
 //!
-//! A round takes every chosen fix that does not touch the text of another one; what was omitted comes up again in the
-//! next round. No round may do harm: where the fixes together would cost a mistake (two keys that get the same name),
-//! fewer are taken, and one that does harm alone is given up.
+//! A round applies every selected fix that does not touch the text of another one; the rest follows in the next
+//! round. A round must not do harm: if the fixes together would cause a new problem (two keys with the same name),
+//! fewer are applied, and a fix that does harm alone is skipped.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -18,48 +18,48 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
 };
 
-/// As often is the text looked at. Far more than fixes that follow from each other need.
+/// Maximum number of rounds, far more than fixes that depend on each other need.
 const ROUNDS: usize = 256;
 
-/// Its result.
+/// Result of applying fixes.
 #[derive(Clone, Debug)]
-pub struct Cured {
-    /// The text with the fixes applied.
+pub struct FixedText {
+    /// Text with the fixes applied.
     pub text: String,
-    /// The fixes, in the order in which they were applied.
+    /// Fixes in the order in which they were applied.
     pub applied: Vec<Applied>,
-    /// What is wrong with the new text.
+    /// Problems of the new text.
     pub left: Vec<Problem>,
 }
 
 /// A fix that was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The kind of mistake.
+    /// Code of the problem.
     pub code: Code,
-    /// What was done.
+    /// Title of the fix.
     pub title: String,
-    /// The line, counted from 0, as the text was at that moment.
+    /// Line, counted from 0, in the text at that time.
     pub line: usize,
 }
 
-/// Whether a fix may be applied that brings errors to light in what was not checked before.
+/// Whether to apply fixes that reveal errors in text that was not checked before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revealing {
-    /// It is applied: the errors were there before.
+    /// Apply the fix: the errors were there before.
     Allowed,
-    /// It is omitted.
+    /// Skip the fix.
     Refused,
 }
 
-/// Applies the chosen fixes until none is left. `look` says what is wrong with a text, in the order of the text;
-/// `choose` picks the fix of a problem that is to be applied, if any.
-pub fn cure(
+/// Applies the selected fixes until none is left. `look` returns the problems of a text in document order; `choose`
+/// returns the fix of a problem to apply, if any.
+pub fn apply_fixes(
     document: &Document,
     look: &dyn Fn(&Document) -> Vec<Problem>,
     choose: &dyn for<'p> Fn(&'p Problem) -> Option<&'p Fix>,
     revealing: Revealing,
-) -> Cured {
+) -> FixedText {
     let mut document = document.clone();
     let mut text = String::from(document.text());
     let mut problems = look(&document);
@@ -110,12 +110,12 @@ pub fn cure(
             limit = batch.len() / 2;
         }
     }
-    Cured { text, applied, left: problems }
+    FixedText { text, applied, left: problems }
 }
 
-/// Returns the document after edits. After few of them, only what they touch is read again.
+/// Returns the document after edits. After a few edits, only the affected text is parsed again.
 fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Document {
-    /// More edits take longer than reading everything.
+    /// Maximum number of edits for which this is faster than parsing everything.
     const FEW: usize = 64;
     if edits.len() > FEW {
         return Document::read(new_text, document.rules());
@@ -123,7 +123,7 @@ fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Documen
     let mut new = document.clone();
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    // The last one first, so the places of the others stay right.
+    // Last edit first, so the offsets of the others stay valid.
     sorted.into_iter().rev().for_each(|edit| new.edit(edit.range.clone(), &edit.text));
     debug_assert_eq!(String::from(new.text()), new_text, "the edits do not overlap");
     new.refresh();
@@ -131,7 +131,7 @@ fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Documen
     new
 }
 
-/// Whether there are more errors of other kinds after a fix, in what was not checked before it.
+/// Whether a fix reveals more errors with other codes in text that was not checked before.
 fn brings_errors_to_light(
     document: &Document,
     problem: &Problem,
@@ -152,17 +152,17 @@ fn brings_errors_to_light(
     errors(after, &place.after) > errors(before, &place.before)
 }
 
-/// Returns the fixes that can be applied together, with the index of their problem: none touches the text of one before
-/// it.
+/// Returns the fixes that can be applied together, each with the index of its problem. No fix touches the text of an
+/// earlier one.
 pub fn batch<'p>(
     problems: &'p [Problem],
     choose: &dyn for<'q> Fn(&'q Problem) -> Option<&'q Fix>,
 ) -> impl Iterator<Item = (usize, &'p Fix)> {
-    // What is taken already: where it starts, and where it ends.
+    // Start and end of each edit that is already selected.
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     problems.iter().enumerate().filter_map(move |(index, problem)| {
         let fix = choose(problem)?;
-        // Two insertions at the same place touch, too: which one comes first would be chance.
+        // Two insertions at the same offset touch too: their order would be arbitrary.
         let is_free =
             |range: &Range<usize>| taken.range(..=range.end).next_back().is_none_or(|(_, end)| *end < range.start);
         if fix.edits.is_empty() || !fix.edits.iter().all(|edit| is_free(&edit.range)) {
@@ -173,7 +173,7 @@ pub fn batch<'p>(
     })
 }
 
-/// Returns a text after edits that do not overlap.
+/// Applies edits that do not overlap to a text.
 pub fn replaced(text: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
@@ -188,7 +188,7 @@ pub fn replaced(text: &str, edits: &[Edit]) -> String {
     new
 }
 
-/// Edits with the line ends that the document has.
+/// Returns edits with the line endings of the document.
 pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
     let adapt = |edit: &Edit| {
         let end = if edit.text.contains('\n') { line_end(document, edit.range.start) } else { "\n" };
@@ -198,7 +198,7 @@ pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
     edits.iter().map(adapt).collect()
 }
 
-/// Returns how the line around a byte ends, or the first line where it has no end.
+/// Returns the line ending of the line at an offset, or that of the first line if it has none.
 fn line_end(document: &Document, at: usize) -> &'static str {
     let text = document.text();
     let of = |line: usize| {
@@ -214,17 +214,17 @@ fn line_end(document: &Document, at: usize) -> &'static str {
     of(text.byte_to_line(at.min(text.len_bytes()))).or_else(|| of(0)).unwrap_or("\n")
 }
 
-/// What was not looked at before a fix: its bytes before it, and after it.
+/// Text that was not checked before a fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Its location.
+    /// Its range before the edits.
     pub before: Range<usize>,
-    /// Where it is after the edits.
+    /// Its range after the edits.
     pub after: Range<usize>,
 }
 
-/// Returns what comes to light with a fix: below a key that was unknown, or in an assertion of a type that does not
-/// exist, nothing was ever looked at. Mistakes there are not the fix's.
+/// Returns the text that a fix uncovers: below a key that was unknown, or in an assertion with an unknown type,
+/// nothing was checked. The fix did not cause the problems there.
 pub fn uncovered(document: &Document, problem: &Problem, edits: &[Edit]) -> Option<Uncovered> {
     let at = if problem.code == Code::UnknownKey {
         problem.at.clone()
@@ -249,7 +249,7 @@ pub fn uncovered(document: &Document, problem: &Problem, edits: &[Edit]) -> Opti
     Some(Uncovered { before, after: start..end.max(start) })
 }
 
-/// Whether a new text is worse: broken, or with more errors, except for those that only came to light.
+/// Whether a new text is worse: not parseable, or with more errors, except for revealed ones.
 fn does_harm(before: &[Problem], after: &[Problem], uncovered: &[Uncovered]) -> bool {
     let broken = |problems: &[Problem]| problems.iter().filter(|problem| problem.code.is_about_reading()).count();
     let errors = |problems: &[Problem], place: fn(&Uncovered) -> &Range<usize>| {
@@ -267,7 +267,7 @@ fn fingerprint(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns what turns one text into another: few small edits, in order, none overlapping.
+/// Returns the edits that turn one text into another: few, small, in order, without overlap.
 pub fn edits_between(before: &str, after: &str) -> Vec<Edit> {
     let diff = TextDiff::from_lines(before, after);
     let starts = |lines: &mut dyn Iterator<Item = &str>| -> Vec<usize> {
@@ -289,7 +289,7 @@ pub fn edits_between(before: &str, after: &str) -> Vec<Edit> {
     changed.collect()
 }
 
-/// Returns a replacement without what stays at its two ends. A line end is never cut in two.
+/// Returns a replacement without its common prefix and suffix. A line ending is never split.
 fn trimmed(old: &str, new: &str, at: usize) -> Edit {
     let common = |old: &mut dyn Iterator<Item = char>, new: &mut dyn Iterator<Item = char>| -> usize {
         old.zip(new)
@@ -310,7 +310,7 @@ fn trimmed(old: &str, new: &str, at: usize) -> Edit {
     Edit { range: at + head..at + head + old_kept.len(), text: new_kept.to_owned() }
 }
 
-/// Returns the difference of two texts as tools read it; empty if there is none.
+/// Returns the difference of two texts as a unified diff; empty if they are equal.
 pub fn unified(path: &str, before: &str, after: &str) -> String {
     TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(path, path).to_string()
 }
@@ -322,15 +322,16 @@ mod tests {
     use super::*;
     use crate::{dialect::ScalarRules, faults};
 
-    /// Finds words, each with a replacement.
+    /// Reports words from a list, each with its replacement.
     fn look(words: &'static [(&'static str, &'static str)]) -> impl Fn(&Document) -> Vec<Problem> {
         move |document| {
             let text = String::from(document.text());
             let mut problems = faults::problems(document);
-            for (word, cure) in words {
+            for (word, replacement) in words {
                 problems.extend(text.match_indices(word).map(|(at, _)| {
                     let range = at..at + word.len();
-                    let fix = Fix::safe(format!("{word} to {cure}"), vec![Edit::new(range.clone(), *cure)]);
+                    let fix =
+                        Fix::safe(format!("{word} to {replacement}"), vec![Edit::new(range.clone(), *replacement)]);
                     Problem::new(Code::UnknownKey, Pointer::root(), range, "wrong").with_fix(fix)
                 }));
             }
@@ -346,7 +347,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, words: &'static [(&'static str, &'static str)], expected: Expect) {
         let document = Document::read(text, ScalarRules::Yaml12);
-        let cured = cure(&document, &look(words), &safe, Revealing::Allowed);
+        let cured = apply_fixes(&document, &look(words), &safe, Revealing::Allowed);
         assert_eq!(replaced(text, &edits_between(text, &cured.text)), cured.text);
         let titles: Vec<&str> = cured.applied.iter().map(|applied| applied.title.as_str()).collect();
         expected.assert_eq(&format!("{:?}\n{}\n{} left\n", cured.text, titles.join(", "), cured.left.len()));
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_cures_are_applied_one_after_the_other() {
+    fn overlapping_fixes_are_applied_one_after_the_other() {
         check(
             "abc: abc\n",
             &[("abc", "x"), ("bc", "y")],
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn what_would_do_harm_is_left_to_a_person() {
-        // Both keys would get the same name: one of them may.
+        // Both keys would get the same name, so only one is renamed.
         check(
             "one: 1\nuno: 2\n",
             &[("one", "I"), ("uno", "I")],
@@ -423,7 +424,7 @@ mod tests {
             ("a: 1\r\nxx: 2", "a: 1\r\nb: 0\r\ny: 2"),
         ] {
             let document = Document::read(text, ScalarRules::Yaml12);
-            let cured = cure(&document, &look(&[("xx", "b: 0\ny")]), &safe, Revealing::Allowed);
+            let cured = apply_fixes(&document, &look(&[("xx", "b: 0\ny")]), &safe, Revealing::Allowed);
             assert_eq!(cured.text, expected);
             assert_eq!(replaced(text, &edits_between(text, &cured.text)), expected);
         }

@@ -1,5 +1,5 @@
-//! What the items of a list gave. A keystroke changes one of thousands: the others are recognised by the number of their block,
-//! without a look at the block, since memory that was not used for a while is slow.
+//! Cached results for the items of a list. A keystroke changes one of thousands: the others are recognised by the id of
+//! their block, without access to the block itself, since access to cold memory is slow.
 
 use std::{
     cell::Cell,
@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::{
     Analyzer, Findings,
     levels::Levels,
-    problems::{ItemPlace, Told},
+    problems::{ItemPlace, Reported},
     remarks::{OfRule, Remark, Scene, Words},
 };
 use crate::{
@@ -25,26 +25,26 @@ use crate::{
     validate::Definition,
 };
 
-/// The lists of a document as they were looked at last, in whichever version.
+/// Cached lists of the version of a document that was analysed last.
 #[derive(Default)]
-pub(super) struct Rosters(Mutex<FxHashMap<(SpecFile, &'static str), Roster>>);
+pub(super) struct ItemLists(Mutex<FxHashMap<(SpecFile, &'static str), ItemList>>);
 
 /// The items of a list, in their order. Facts that every keystroke reads of all of them are in lists of their own.
 #[derive(Default)]
-pub(super) struct Roster {
+pub(super) struct ItemList {
     /// The key of everything outside of the document that they depend on: see [`Analyzer::basis`].
     basis: u64,
     /// The blocks of the document, and the definitions of its names, when the items were looked at.
     version: Version,
     definitions: Definitions,
-    /// The number of the block that each item is alone in, or 0, which no block has.
+    /// Id of the block that contains only the item, or 0, which no block has.
     ids: Vec<u64>,
-    /// Number of items that are not alone in a block: they are looked at each time.
+    /// Number of items that are not alone in a block and are checked each time.
     loose: usize,
     known: Vec<Known>,
-    /// The items with problems.
+    /// Items with problems.
     wrong: Vec<usize>,
-    /// The items with aliases.
+    /// Items with aliases.
     leading: Vec<usize>,
     /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
@@ -55,52 +55,52 @@ pub(super) struct Roster {
     changed: Vec<usize>,
 }
 
-/// The items of a list of a document, looked at.
+/// Checked items of a list.
 #[derive(Default)]
 pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
     blocks: Option<ItemBlocks<'d>>,
-    roster: Roster,
-    /// The items with problems that are alone in an intact block.
+    item_list: ItemList,
+    /// Items with problems that are alone in an intact block.
     pub(super) wrong: Vec<Wrong>,
     /// The remarks about them: the number of the rule, and that of the remark. In the order of the items.
     remarked: Vec<(usize, usize)>,
 }
 
-/// What is known of an item.
+/// Cached result of an item.
 struct Known {
-    /// Under which circumstances it is known.
+    /// Hash of everything that the result depends on.
     key: u64,
-    /// Where its node begins, from where its ranges count.
+    /// Start of its node, relative to the offset of its ranges.
     offset: usize,
-    /// The blocks that its aliases lead to. Empty without aliases.
+    /// Blocks that its aliases refer to. Empty without aliases.
     leads: Box<[u64]>,
     findings: Arc<Findings>,
     /// Its problems as reported last, with the key of the circumstances.
-    told: Option<(u64, Arc<Told>)>,
+    reported: Option<(u64, Arc<Reported>)>,
 }
 
-impl Rosters {
-    /// Returns what is known of the items of a list.
-    pub(super) fn take(&self, file: SpecFile, list: &'static str) -> Roster {
+impl ItemLists {
+    /// Returns the cached results of a list.
+    pub(super) fn take(&self, file: SpecFile, list: &'static str) -> ItemList {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(file, list)).unwrap_or_default()
     }
 
-    /// Keeps it for the next version.
-    pub(super) fn keep(&self, file: SpecFile, list: &'static str, roster: Roster) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((file, list), roster);
+    /// Stores the results for the next version.
+    pub(super) fn keep(&self, file: SpecFile, list: &'static str, item_list: ItemList) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((file, list), item_list);
     }
 }
 
-/// An item with problems, and where it is.
+/// An item with problems, and its location.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wrong {
-    /// The number of the item.
+    /// Index of the item.
     pub(super) index: usize,
     /// The start of the block that it is alone in, and its length in bytes.
     pub(super) start: usize,
     pub(super) length: usize,
-    /// Whether its block defines names.
+    /// Whether its block defines anchors.
     pub(super) has_anchors: bool,
     /// The range of its remarks.
     remarks: (usize, usize),
@@ -121,49 +121,49 @@ impl<'d> Looked<'d> {
         node: NodeRef<'d>,
         list: &'static str,
         files: &dyn Files,
-        mut roster: Roster,
+        mut item_list: ItemList,
     ) -> Looked<'d> {
-        analyzer.bring_up_to_date(&mut roster, document, node, list, files);
-        Looked { list, blocks: node.item_blocks(), roster, wrong: Vec::new(), remarked: Vec::new() }
+        analyzer.bring_up_to_date(&mut item_list, document, node, list, files);
+        Looked { list, blocks: node.item_blocks(), item_list, wrong: Vec::new(), remarked: Vec::new() }
     }
 
     /// Whether its items have facts that matter to others.
     pub(super) fn has_facts(&self) -> bool {
-        !self.roster.facts.is_empty()
+        !self.item_list.facts.is_empty()
     }
 
     /// Calls a function with the facts of the items.
     pub(super) fn relate(&self, look: impl FnOnce(Items<'_>)) {
-        self.roster.relate(self.blocks, look);
+        self.item_list.relate(self.blocks, look);
     }
 
     /// Updates the remarks of rules between items. Problems that cannot be kept are added to the others.
     pub(super) fn remark(&mut self, rules: &[&dyn Between], root: NodeRef<'_>, others: &mut Vec<Problem>) {
-        let Looked { list, blocks, roster, .. } = self;
-        let mut of_rules = std::mem::take(&mut roster.of_rules);
+        let Looked { list, blocks, item_list, .. } = self;
+        let mut of_rules = std::mem::take(&mut item_list.of_rules);
         of_rules.resize_with(rules.len(), OfRule::default);
-        let changed = std::mem::take(&mut roster.changed);
-        let key_of = |index: usize| (roster.ids[index], roster.known[index].key);
-        roster.relate(*blocks, |items| {
+        let changed = std::mem::take(&mut item_list.changed);
+        let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
+        item_list.relate(*blocks, |items| {
             let scene = Scene { root, list, items, blocks: *blocks, key_of: &key_of, changed: &changed };
             for (rule, of_rule) in rules.iter().zip(&mut of_rules) {
                 of_rule.bring_up_to_date(*rule, &scene, others);
             }
         });
-        roster.of_rules = of_rules;
+        item_list.of_rules = of_rules;
     }
 
     /// Finds the items with problems that are alone in an intact block. The problems of other items are added to the others.
     pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
         let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
-        for (rule, of_rule) in self.roster.of_rules.iter().enumerate() {
+        for (rule, of_rule) in self.item_list.of_rules.iter().enumerate() {
             let kept = of_rule.remarks.iter().enumerate().filter(|(_, remark)| remark.words.is_some());
             remarked.extend(kept.map(|(number, remark)| (remark.link.of.item, rule, number)));
         }
         remarked.sort();
-        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.roster.wrong.len() + remarked.len());
+        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.item_list.wrong.len() + remarked.len());
         let mut apart = Vec::new();
-        let (mut own, mut next) = (self.roster.wrong.iter().copied().peekable(), 0);
+        let (mut own, mut next) = (self.item_list.wrong.iter().copied().peekable(), 0);
         loop {
             let of_remark = remarked.get(next).map(|(item, ..)| *item);
             let Some(index) = own.peek().copied().into_iter().chain(of_remark).min() else { break };
@@ -176,7 +176,7 @@ impl<'d> Looked<'d> {
             match place {
                 Some(ItemBlock { start, length, has_anchors, is_intact, .. }) => {
                     let item = Wrong { start, length, has_anchors, ..wrong_item };
-                    // What cannot be read beside them may say more about them.
+                    // Unparsed text next to them may affect what is reported.
                     if is_intact { wrong.push(item) } else { apart.push(item) }
                 }
                 None => apart.push(wrong_item),
@@ -190,26 +190,27 @@ impl<'d> Looked<'d> {
     fn remarks(&self, wrong: &Wrong) -> impl Iterator<Item = (&Remark, &Words)> {
         let remarks = self.remarked[wrong.remarks.0..wrong.remarks.1].iter();
         remarks.filter_map(|(rule, number)| {
-            let remark = &self.roster.of_rules[*rule].remarks[*number];
+            let remark = &self.item_list.of_rules[*rule].remarks[*number];
             Some((remark, remark.words.as_deref()?))
         })
     }
 
     /// Returns the problems of an item, remarks included. Ranges count from its block.
     pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
-        let own = &self.roster.known[wrong.index].findings.problems;
+        let own = &self.item_list.known[wrong.index].findings.problems;
         own.iter().chain(self.remarks(wrong).map(|(_, words)| &words.problem))
     }
 
     /// Whether the report of an item's problems depends on other parts of the document.
     pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
-        self.roster.known[wrong.index].findings.is_entangled || self.remarks(wrong).any(|(_, words)| words.is_entangled)
+        self.item_list.known[wrong.index].findings.is_entangled
+            || self.remarks(wrong).any(|(_, words)| words.is_entangled)
     }
 
-    /// Returns copies of the problems of an item, with their places in the document.
+    /// Returns copies of the problems of an item, with absolute locations.
     pub(super) fn problems(&self, wrong: &Wrong) -> Vec<Problem> {
         let base = Definition::list_at(self.list).index(wrong.index);
-        let own = self.roster.known[wrong.index].findings.problems.iter();
+        let own = self.item_list.known[wrong.index].findings.problems.iter();
         let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
         let remarks = self.remarks(wrong).map(|(remark, words)| {
             let mut problem = words.problem.clone().moved(&base, wrong.start);
@@ -229,38 +230,44 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item as they are reported. The items that they name are added to `places`.
-    pub(super) fn told(&mut self, wrong: &Wrong, levels: &Levels<'_>, places: &mut Vec<ItemPlace>) -> Arc<Told> {
+    pub(super) fn reported(
+        &mut self,
+        wrong: &Wrong,
+        levels: &Levels<'_>,
+        places: &mut Vec<ItemPlace>,
+    ) -> Arc<Reported> {
         let mut hasher = FxHasher::default();
-        (levels.key(), self.roster.known[wrong.index].key).hash(&mut hasher);
+        (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
         self.remarks(wrong).for_each(|(remark, _)| remark.key.hash(&mut hasher));
         let key = hasher.finish();
         for (remark, _) in self.remarks(wrong) {
             places.extend(remark.link.because.iter().map(|said| self.place_of(said.item)));
         }
-        if let Some((known, told)) = &self.roster.known[wrong.index].told
+        if let Some((known, reported)) = &self.item_list.known[wrong.index].reported
             && *known == key
         {
-            return Arc::clone(told);
+            return Arc::clone(reported);
         }
-        let own = self.roster.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
+        let own =
+            self.item_list.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
         let mut first = 0;
         let remarks = self.remarks(wrong).map(|(remark, words)| {
             let elsewhere = words.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
             first += remark.link.because.len();
             (words.problem.clone(), elsewhere)
         });
-        let told = Arc::new(Told::of(own.chain(remarks).collect(), levels));
-        self.roster.known[wrong.index].told = Some((key, Arc::clone(&told)));
-        told
+        let reported = Arc::new(Reported::of(own.chain(remarks).collect(), levels));
+        self.item_list.known[wrong.index].reported = Some((key, Arc::clone(&reported)));
+        reported
     }
 
-    /// Returns the roster, for the next version.
-    pub(super) fn into_roster(self) -> (&'static str, Roster) {
-        (self.list, self.roster)
+    /// Returns the item_list, for the next version.
+    pub(super) fn into_item_list(self) -> (&'static str, ItemList) {
+        (self.list, self.item_list)
     }
 }
 
-impl Roster {
+impl ItemList {
     /// Calls a function with the facts of the items.
     fn relate<R>(&self, blocks: Option<ItemBlocks<'_>>, look: impl FnOnce(Items<'_>) -> R) -> R {
         let start_of = |index: usize| {
@@ -276,7 +283,7 @@ impl Roster {
         let (old, new) = (self.ids.len(), blocks.len());
         let most = old.min(new);
         let mut is_same = |old: usize, new: usize| self.ids[old] != 0 && self.ids[old] == blocks.at(new).id;
-        // Blocks that both versions begin with are the same items if the first and the last one are: so for the end.
+        // If the first and the last of several blocks at the start are unchanged, all are; the same applies at the end.
         let is_known = |count: usize| self.loose == 0 && (1..=most).contains(&count);
         let head = if is_known(head) && is_same(0, 0) && is_same(head - 1, head - 1) { head } else { 0 };
         let tail =
@@ -325,11 +332,11 @@ impl Roster {
 }
 
 impl Analyzer {
-    /// Updates the roster of a list. Findings that are kept are looked up; if many are not, they are found on several
+    /// Updates the item_list of a list. Findings that are kept are looked up; if many are not, they are found on several
     /// threads.
     pub(super) fn bring_up_to_date(
         &self,
-        roster: &mut Roster,
+        item_list: &mut ItemList,
         document: &Document,
         node: NodeRef<'_>,
         list: &'static str,
@@ -339,20 +346,20 @@ impl Analyzer {
         let blocks = node.item_blocks();
         let length = node.item_count();
         let basis = self.basis(list);
-        if roster.basis != basis {
-            *roster = Roster { basis, ..Roster::default() };
+        if item_list.basis != basis {
+            *item_list = ItemList { basis, ..ItemList::default() };
         }
-        let (head, tail) = blocks.map_or((0, 0), |mut blocks| roster.untouched(&mut blocks));
-        let old = roster.ids.len();
+        let (head, tail) = blocks.map_or((0, 0), |mut blocks| item_list.untouched(&mut blocks));
+        let old = item_list.ids.len();
         let (gone, new) = (head..old - tail, head..length - tail);
-        // An alias may lead elsewhere although the item is the same.
+        // An alias may refer to another value although the item is unchanged.
         let definitions = document.definitions();
-        let elsewhere = definitions.gone_since(&roster.definitions);
+        let elsewhere = definitions.gone_since(&item_list.definitions);
         let is_same = |index: &usize| {
-            let leads_to = |gone: &Vec<u64>| roster.known[*index].leads.iter().any(|block| gone.contains(block));
+            let leads_to = |gone: &Vec<u64>| item_list.known[*index].leads.iter().any(|block| gone.contains(block));
             elsewhere.as_ref().is_some_and(|gone| gone.is_empty() || !leads_to(gone))
         };
-        let stale = roster.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
+        let stale = item_list.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
         let stale: Vec<usize> =
             stale.map(|index| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
         let fresh = Cell::new(0);
@@ -363,7 +370,7 @@ impl Analyzer {
                 Some(place) => (place.id, self.look_or_recall(document, item, &place, basis, list, files, count)),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, told: None })
+                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, reported: None })
                 }
             }
         };
@@ -379,28 +386,28 @@ impl Analyzer {
         let again = found.split_off(new.len());
         let rules = self.format().map_or(&[][..], |format| format.between(self.file));
         let is_one_for_one = gone.len() == new.len() && asked.len() < MANY;
-        let digests = |roster: &Roster, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
+        let digests = |item_list: &ItemList, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
             let digests = |items: Items<'_>, rule: &&dyn Between| {
                 asked.iter().filter(|index| **index < items.len()).map(|index| rule.digest(items, *index)).collect()
             };
-            roster.relate(blocks, |items| rules.iter().map(|rule| digests(items, rule)).collect())
+            item_list.relate(blocks, |items| rules.iter().map(|rule| digests(items, rule)).collect())
         };
-        let before = if is_one_for_one { digests(roster, None) } else { Vec::new() };
-        roster.replace(gone, found);
+        let before = if is_one_for_one { digests(item_list, None) } else { Vec::new() };
+        item_list.replace(gone, found);
         for (index, known) in stale.into_iter().zip(again) {
-            roster.replace(index..index + 1, vec![known]);
+            item_list.replace(index..index + 1, vec![known]);
         }
-        let after = if is_one_for_one { digests(roster, blocks) } else { Vec::new() };
-        for (number, of_rule) in roster.of_rules.iter_mut().enumerate() {
+        let after = if is_one_for_one { digests(item_list, blocks) } else { Vec::new() };
+        for (number, of_rule) in item_list.of_rules.iter_mut().enumerate() {
             of_rule.is_linked &= is_one_for_one && before[number] == after[number];
         }
-        match is_one_for_one && !roster.facts.is_empty() {
-            true => roster.changed.extend(asked),
-            false => roster.changed.clear(),
+        match is_one_for_one && !item_list.facts.is_empty() {
+            true => item_list.changed.extend(asked),
+            false => item_list.changed.clear(),
         }
-        roster.changed.sort_unstable();
-        roster.definitions = definitions;
-        roster.version = document.version();
+        item_list.changed.sort_unstable();
+        item_list.definitions = definitions;
+        item_list.version = document.version();
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are what an answer depends on")]
@@ -423,11 +430,11 @@ impl Analyzer {
             count();
             self.look_at(item, list, files).relative_to(start, block)
         });
-        Known { key, offset: item.range().start - start, leads, findings, told: None }
+        Known { key, offset: item.range().start - start, leads, findings, reported: None }
     }
 
-    /// Changes whenever anything outside of the document changes that the findings of an item depend on. An item may end up in
-    /// another list, without a letter of it changing.
+    /// Returns a hash of everything outside of the document that the findings of an item depend on, including its list:
+    /// an item may end up in another list although its text stays the same.
     fn basis(&self, list: &'static str) -> u64 {
         let mut hasher = FxHasher::default();
         (self.epoch, list).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! A sign of life for work that takes longer than a moment: on standard error, and on terminals only.
+//! A progress indicator for work that takes longer than a moment: on standard error, on terminals only.
 
 use std::{
     io::{self, IsTerminal},
@@ -11,20 +11,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::threads;
 
-/// Work that is done by then shows nothing.
+/// Work that finishes within this time shows nothing.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// The sign. It disappears when this is dropped.
-pub(super) struct Life {
+/// The indicator. It disappears when this is dropped.
+pub(super) struct Activity {
     bar: ProgressBar,
-    /// Closed at the end.
+    /// Closed when the work ends.
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Life {
-    /// Begins with work on a number of files.
-    pub(super) fn begin(files: usize) -> Life {
+impl Activity {
+    /// Starts the indicator for a number of files.
+    pub(super) fn begin(files: usize) -> Activity {
         let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
         let template = if files == 1 {
             "{spinner} reading ({elapsed})"
@@ -40,22 +40,22 @@ impl Life {
             if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
                 shown.enable_steady_tick(Duration::from_millis(100));
-                // It ends with an error: nothing is ever sent.
+                // Returns an error at the end: nothing is ever sent.
                 let _ = waiting.recv();
             }
         };
-        // Without a thread, the work is done anyway.
-        let thread = io::stderr().is_terminal().then(|| threads::start("life", show).ok()).flatten();
-        Life { bar, over: Some(over), thread }
+        // Without a thread, the work is done without an indicator.
+        let thread = io::stderr().is_terminal().then(|| threads::start("activity", show).ok()).flatten();
+        Activity { bar, over: Some(over), thread }
     }
 
-    /// One file is done.
+    /// Counts one more file.
     pub(super) fn advance(&self) {
         self.bar.inc(1);
     }
 }
 
-impl Drop for Life {
+impl Drop for Activity {
     fn drop(&mut self) {
         drop(self.over.take());
         if let Some(thread) = self.thread.take() {

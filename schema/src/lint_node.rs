@@ -1,4 +1,4 @@
-//! A node together with the place where it is: what a lint holds in its hands.
+//! A node with its location, as rules use it.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -11,40 +11,40 @@ use crate::{
 
 /// A node with its key and its pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct Spot<'d> {
+pub(crate) struct LintNode<'d> {
     pub(crate) node: NodeRef<'d>,
-    /// The key that owns it.
+    /// Key of the node.
     pub(crate) key: Option<NodeRef<'d>>,
-    /// From where the lint began.
+    /// Location, relative to the root of the rule.
     pub(crate) at: Pointer,
 }
 
-impl<'d> Spot<'d> {
-    /// Returns where a lint begins.
-    pub(crate) fn root(node: NodeRef<'d>) -> Spot<'d> {
-        Spot { node, key: None, at: Pointer::root() }
+impl<'d> LintNode<'d> {
+    /// Returns the root of a rule.
+    pub(crate) fn root(node: NodeRef<'d>) -> LintNode<'d> {
+        LintNode { node, key: None, at: Pointer::root() }
     }
 
     /// Returns the value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<Spot<'d>> {
+    pub(crate) fn get(&self, key: &str) -> Option<LintNode<'d>> {
         let entry = self.node.entry(key)?;
-        Some(Spot { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
+        Some(LintNode { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
     }
 
-    /// Returns the node at a place below this one.
-    pub(crate) fn at(&self, place: &Pointer) -> Option<Spot<'d>> {
+    /// Returns the node at a location below this one.
+    pub(crate) fn at(&self, place: &Pointer) -> Option<LintNode<'d>> {
         let node = self.node.find(place)?;
         let owner = place.parent().zip(place.last()).and_then(|(parent, last)| self.node.find(&parent)?.entry(&last));
         let key = owner.map(|entry| entry.key);
-        Some(Spot { node, key, at: self.at.join(place) })
+        Some(LintNode { node, key, at: self.at.join(place) })
     }
 
-    /// Returns the node at a place below this one. Where a mapping has a key twice, it is the entry around a byte.
-    pub(crate) fn around(&self, place: &Pointer, byte: usize) -> Option<Spot<'d>> {
-        let spot = self.at(place);
-        // The part around the byte may be behind an alias, and is not to be found by the bytes then.
-        if spot.as_ref().is_none_or(|spot| spot.holds(byte) || !spot.is_own()) {
-            return spot;
+    /// Returns the node at a location below this one. If a mapping has a duplicate key, it is the entry at an offset.
+    pub(crate) fn around(&self, place: &Pointer, byte: usize) -> Option<LintNode<'d>> {
+        let lint_node = self.at(place);
+        // The entry at the offset may be an alias, and cannot be found by its bytes.
+        if lint_node.as_ref().is_none_or(|lint_node| lint_node.holds(byte) || !lint_node.is_own()) {
+            return lint_node;
         }
         let mut found = self.clone();
         for step in place.steps() {
@@ -58,39 +58,39 @@ impl<'d> Spot<'d> {
         Some(found)
     }
 
-    /// Whether a byte belongs to its key or to its value.
+    /// Whether an offset is in its key or value.
     fn holds(&self, byte: usize) -> bool {
         let start = self.key.map_or(self.node.own_range().start, |key| key.own_range().start);
         (start..=self.node.own_range().end).contains(&byte)
     }
 
-    /// Returns the value below several keys.
-    pub(crate) fn find(&self, keys: &[&str]) -> Option<Spot<'d>> {
+    /// Returns the value at a path of keys.
+    pub(crate) fn find(&self, keys: &[&str]) -> Option<LintNode<'d>> {
         let (first, rest) = keys.split_first()?;
         let member = self.get(first)?;
         if rest.is_empty() { Some(member) } else { member.find(rest) }
     }
 
-    /// Returns the entries of a mapping, with their keys as texts.
-    pub(crate) fn entries(&self) -> Vec<(String, Spot<'d>)> {
+    /// Returns the entries of a mapping, with their keys as strings.
+    pub(crate) fn entries(&self) -> Vec<(String, LintNode<'d>)> {
         self.node
             .entries()
             .map(|entry| {
                 let key = entry.key.key_text();
                 let at = self.at.key(&key);
-                (key, Spot { node: entry.value, key: Some(entry.key), at })
+                (key, LintNode { node: entry.value, key: Some(entry.key), at })
             })
             .collect()
     }
 
     /// Returns the items of a list.
-    pub(crate) fn items(&self) -> Vec<Spot<'d>> {
-        let item = |(index, node)| Spot { node, key: None, at: self.at.index(index) };
+    pub(crate) fn items(&self) -> Vec<LintNode<'d>> {
+        let item = |(index, node)| LintNode { node, key: None, at: self.at.index(index) };
         self.node.items().enumerate().map(item).collect()
     }
 
-    /// Returns the items that are texts.
-    pub(crate) fn texts(&self) -> Vec<(&'d str, Spot<'d>)> {
+    /// Returns the items that are strings.
+    pub(crate) fn texts(&self) -> Vec<(&'d str, LintNode<'d>)> {
         self.items().into_iter().filter_map(|item| Some((item.node.as_str()?, item))).collect()
     }
 
@@ -121,13 +121,13 @@ impl<'d> Spot<'d> {
         self.node.shape() == Shape::Mapping
     }
 
-    /// Whether it is a list or a mapping without content.
+    /// Whether it is an empty list or mapping.
     pub(crate) fn is_empty(&self) -> bool {
         (self.is_list() && self.node.items().next().is_none())
             || (self.is_mapping() && self.node.entries().next().is_none())
     }
 
-    /// Returns its bytes, or its head when it takes several lines.
+    /// Returns its bytes, or its head if it takes several lines.
     pub(crate) fn range(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
@@ -135,20 +135,20 @@ impl<'d> Spot<'d> {
         if range.is_empty() || !one_line { self.only_line().unwrap_or_else(|| self.head()) } else { range }
     }
 
-    /// Returns the content of a block text that has one line.
+    /// Returns the content of a block scalar of one line.
     fn only_line(&self) -> Option<Range<usize>> {
         if !self.is_own() || !matches!(self.node.style(), Some(Style::Literal | Style::Folded)) {
             return None;
         }
         let content = self.node.text()?.trim_end_matches('\n');
-        // A long text is not looked for in itself.
+        // A text of several lines is not searched for.
         if content.is_empty() || content.contains('\n') {
             return None;
         }
         Some(self.part(content, 0)).filter(|range| range.len() == content.len())
     }
 
-    /// Returns the bytes of a text; of a block text of several lines the first one.
+    /// Returns the bytes of a string; for a block scalar of several lines, those of the first line.
     pub(crate) fn text_range(&self) -> Range<usize> {
         let is_block = self.is_own() && matches!(self.node.style(), Some(Style::Literal | Style::Folded));
         let first = self.node.text().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
@@ -158,22 +158,22 @@ impl<'d> Spot<'d> {
         }
     }
 
-    /// Returns a mistake in the value.
+    /// Creates a finding at the value.
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.range())
     }
 
-    /// Returns a mistake in the key, or in an item as a whole.
+    /// Creates a finding at the key, or at the first line of an item.
     pub(crate) fn head_finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.head())
     }
 
-    /// Returns a mistake in a text; of a block text of several lines the first one is marked.
+    /// Creates a finding at a string; for a block scalar of several lines, at the first line.
     pub(crate) fn text_finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.text_range())
     }
 
-    /// Returns the key that owns it; the first line of an item.
+    /// Returns the bytes of the key, or of the first line of an item.
     pub(crate) fn head(&self) -> Range<usize> {
         match self.key {
             Some(key) => key.range(),
@@ -181,7 +181,7 @@ impl<'d> Spot<'d> {
         }
     }
 
-    /// Returns the bytes of a part of a text, where the text was written as it reads; else all of it.
+    /// Returns the bytes of a part of a string that is written without escapes; otherwise, all its bytes.
     pub(crate) fn part(&self, part: &str, nth: usize) -> Range<usize> {
         if self.node.resolved().is_through_alias() {
             return self.range();
@@ -192,8 +192,8 @@ impl<'d> Spot<'d> {
         found.map_or_else(|| self.head_or_line(), |(at, _)| range.start + at..range.start + at + part.len())
     }
 
-    /// Where the placeholders of a text are first written as they read, by what is written: all that [`Spot::part`] finds,
-    /// in one look at the text.
+    /// Returns the first range of each placeholder that is written without escapes, by its text: everything that
+    /// [`LintNode::part`] finds, in one pass.
     pub(crate) fn placeholder_places(&self) -> HashMap<String, Range<usize>> {
         let mut found = HashMap::new();
         if !self.is_own() {
@@ -211,7 +211,7 @@ impl<'d> Spot<'d> {
         found
     }
 
-    /// Returns all of it, or its head when it takes several lines.
+    /// Returns all its bytes, or its head if it takes several lines.
     pub(crate) fn head_or_line(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
@@ -219,7 +219,7 @@ impl<'d> Spot<'d> {
         if range.is_empty() || !one_line { self.head() } else { range }
     }
 
-    /// Whether its bytes may be changed here: they are its own, not those behind an alias.
+    /// Whether its bytes can be edited here: they are its own, not those of an anchor elsewhere.
     pub(crate) fn is_own(&self) -> bool {
         !self.node.resolved().is_through_alias()
     }
@@ -229,27 +229,27 @@ impl<'d> Spot<'d> {
         Some(EntryRef { key: self.key?, value: self.node })
     }
 
-    /// Returns the edits that give its key another name.
+    /// Returns the edits that rename its key.
     pub(crate) fn renamed(&self, name: &str) -> Option<Vec<Edit>> {
         edit::rename_key(self.key?, name)
     }
 
-    /// Returns the edits that put other words in its place.
+    /// Returns the edits that replace it.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node, words)
     }
 
-    /// Returns the edits that put other words instead of a part of its text, found by [`Spot::part`].
+    /// Returns the edits that replace a part of its text, found by [`LintNode::part`].
     pub(crate) fn with_part(&self, range: &Range<usize>, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace_part(self.node, range.clone(), part, words)
     }
 
-    /// Returns the edits that take a member out of this mapping.
-    pub(crate) fn without(&self, member: &Spot<'_>) -> Option<Vec<Edit>> {
+    /// Returns the edits that remove a member of this mapping.
+    pub(crate) fn without(&self, member: &LintNode<'_>) -> Option<Vec<Edit>> {
         edit::remove_entry(self.node, member.entry()?)
     }
 
-    /// Returns the edits that put members after the one with this key.
+    /// Returns the edits that insert members after the one with this key.
     pub(crate) fn with_behind(&self, key: &str, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let lines: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         edit::entries_behind(self.node, self.node.entry(key)?, &lines)
