@@ -196,6 +196,10 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the schema of the value.
     pub(crate) fn shape(&self) -> Option<&Shape> {
         let shape = || match &self.place {
+            // The conditions of a root with lists ask about every item, and decide which keys it needs, not what they mean.
+            Place::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
+                Some(Definition::Root(*file).shape())
+            }
             Place::Root(definition) => Some(definition.shape().at(Some(self.node))),
             Place::In(holder, step) => holder.shape()?.member_at(step, Some(self.node)),
         };

@@ -233,7 +233,14 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
                 // The lenses of tests with errors change when the document was analysed.
                 client.diagnostics_of_any_version(&opened, |_| true);
                 let found_anew = client.diagnostics_of_any_version(&opened, |_| true);
-                let words = |found: Vec<Value>| Value::from(found).to_string().replace("/two/", "/one/");
+                let words = |mut found: Vec<Value>| {
+                    // The page that it links to may be written only later.
+                    found
+                        .iter_mut()
+                        .filter_map(Value::as_object_mut)
+                        .for_each(|it| drop(it.shift_remove("codeDescription")));
+                    Value::from(found).to_string().replace("/two", "/one").replace("`two/", "`one/")
+                };
                 assert_eq!(words(found), words(found_anew), "{} in round {round}:\n{text}", format.file);
                 let fresh = answers(&mut client, &opened, "two", &text);
                 client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));

@@ -24,6 +24,8 @@ pub(super) enum About<'a> {
     Document(&'a str),
     /// Every document.
     All,
+    /// Every document, after the earlier changes of one document, by its address.
+    AllAfter(&'a str),
 }
 
 /// The pending changes.
@@ -46,6 +48,8 @@ struct Change {
     number: u64,
     /// The document it concerns; `None` for all.
     document: Option<String>,
+    /// The document whose earlier changes it waits for, in addition to those about all documents.
+    after: Option<String>,
     /// `None` while it is being applied.
     work: Option<Job>,
     /// Work that waits for it.
@@ -58,7 +62,7 @@ type Follower = Arc<Mutex<Option<Job>>>;
 impl Change {
     fn concerns(&self, about: About<'_>) -> bool {
         match (&self.document, about) {
-            (None, _) | (_, About::All) => true,
+            (None, _) | (_, About::All | About::AllAfter(_)) => true,
             (Some(document), About::Document(uri)) => document == uri,
         }
     }
@@ -66,23 +70,28 @@ impl Change {
 
 impl Queue {
     fn push(&mut self, about: About<'_>, work: Job) {
-        let document = match about {
-            About::Document(uri) => Some(uri.to_owned()),
-            About::All => None,
+        let (document, after) = match about {
+            About::Document(uri) => (Some(uri.to_owned()), None),
+            About::All => (None, None),
+            About::AllAfter(uri) => (None, Some(uri.to_owned())),
         };
         let number = self.next_number;
         self.next_number += 1;
-        self.changes.push_back(Change { number, document, work: Some(work), followers: Vec::new() });
+        self.changes.push_back(Change { number, document, after, work: Some(work), followers: Vec::new() });
     }
 
     /// Takes the first change that need not wait for another one. One about all documents waits only for others about
-    /// all: otherwise a document that waits for a file would delay everything.
+    /// all, and for the document that it follows: otherwise a document that waits for a file would delay everything.
     fn take(&mut self) -> Option<(u64, Job)> {
         let mut busy: HashSet<&str> = HashSet::new();
         let mut is_all_busy = false;
         let free = self.changes.iter().position(|change| match &change.document {
             Some(document) => busy.insert(document) && !is_all_busy && change.work.is_some(),
-            None => !std::mem::replace(&mut is_all_busy, true) && change.work.is_some(),
+            None => {
+                let is_first = !std::mem::replace(&mut is_all_busy, true);
+                let follows = change.after.as_deref().is_some_and(|document| busy.contains(document));
+                is_first && !follows && change.work.is_some()
+            }
         });
         let change = &mut self.changes[free?];
         change.work.take().map(|work| (change.number, work))
@@ -318,6 +327,20 @@ mod tests {
         drop(release);
         look.blocking_recv().unwrap();
         assert_eq!(bench.done(), ["all", "b", "look at b", "slow a", "look at a"]);
+    }
+
+    #[test]
+    fn change_of_everything_that_follows_a_document_waits_for_it_alone() {
+        let bench = Bench::new();
+        let (release, other) = (bench.slow(A, "slow a"), bench.slow(B, "slow b"));
+        bench.quick(About::AllAfter("a"), "all after a");
+        let look = bench.look(About::Document("c"), "look at c");
+        assert_eq!(bench.done(), Vec::<&str>::new());
+        drop(release);
+        look.blocking_recv().unwrap();
+        assert_eq!(bench.done(), ["slow a", "all after a", "look at c"]);
+        drop(other);
+        bench.look(B, "look at b").blocking_recv().unwrap();
     }
 
     #[test]

@@ -325,7 +325,7 @@ impl Session {
         let file = self.state().open.get(uri).map(|open| open.place.file);
         // A file that decides where others belong affects all of them, and so may a file of unknown kind.
         let decides = file.is_none_or(SpecFile::decides_about_others);
-        let about = if decides { About::All } else { About::Document(uri) };
+        let about = if decides { About::AllAfter(uri) } else { About::Document(uri) };
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {
             // Without file watching, other files may have changed in the meantime.
