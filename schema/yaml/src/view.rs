@@ -1,20 +1,21 @@
 //! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows its position in the text.
 
-use std::{
-    ops::Range,
-    sync::{Arc, PoisonError},
-};
+mod anchors;
+mod items;
+mod pointers;
+
+use std::{ops::Range, sync::PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use super::{
-    Block, Document, Pointer, Version,
-    marks::Mark,
+    Document, Pointer,
     pointer::Step,
     scalar::{Scalar, resolve},
-    slots::Slot,
     tree::{Entry, Node, NodeKind, Style},
 };
+
+pub use items::{ItemBlock, ItemBlocks};
 
 /// A node of a document.
 #[derive(Clone, Copy, Debug)]
@@ -35,83 +36,6 @@ enum Place<'d> {
     List(usize),
     /// A node of a block.
     Node { block: usize, node: &'d Node },
-}
-
-/// The block of an item, with properties that are known without reading it.
-#[derive(Clone, Copy, Debug)]
-pub struct ItemBlock<'d> {
-    /// The block.
-    pub block: &'d Arc<Block>,
-    /// The number of the line.
-    pub id: u64,
-    /// The start of the line.
-    pub start: usize,
-    /// The length in bytes.
-    pub length: usize,
-    /// Whether it contains no other item.
-    pub is_alone: bool,
-    /// Whether all of it was understood.
-    pub is_intact: bool,
-    /// Whether it defines names.
-    pub has_anchors: bool,
-    /// Whether it refers to names that may be defined elsewhere.
-    pub has_aliases: bool,
-}
-
-/// The items of a list, each by the block that it is in.
-#[derive(Clone, Copy, Debug)]
-pub struct ItemBlocks<'d> {
-    document: &'d Document,
-    items: &'d [(usize, usize)],
-    /// The blocks around the one that was asked for last, and the number of the first.
-    near: (usize, &'d [Slot]),
-}
-
-impl<'d> ItemBlocks<'d> {
-    /// Returns how many items there are.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// Returns the number of items at the beginning and at the end that are in blocks with which another version begins and
-    /// ends. In that version they may be in another list.
-    pub fn shared_with(&self, version: &Version) -> (usize, usize) {
-        let blocks = &self.document.blocks;
-        let (head, tail) = blocks.shared_with(&version.0);
-        let before = |number: usize| self.items.partition_point(|(block, _)| *block < number);
-        (before(head), self.items.len() - before(blocks.len() - tail))
-    }
-
-    /// Returns the blocks, in the order of the items.
-    pub fn iter(mut self) -> impl Iterator<Item = ItemBlock<'d>> {
-        (0..self.len()).map(move |index| self.at(index))
-    }
-
-    /// Returns the block of an item. Faster for the neighbors of the one before.
-    pub fn at(&mut self, index: usize) -> ItemBlock<'d> {
-        let (number, _) = self.items[index];
-        let (first, near) = self.near;
-        if !(first..first + near.len()).contains(&number) {
-            self.near = self.document.blocks.piece_of(number);
-        }
-        let (first, near) = self.near;
-        let slot = &near[number - first];
-        ItemBlock {
-            block: &slot.block,
-            id: slot.id,
-            start: self.document.starts[number],
-            length: slot.length,
-            is_alone: slot.children == 1,
-            is_intact: !slot.marks.has(Mark::Fault),
-            has_anchors: slot.marks.has(Mark::Anchor),
-            has_aliases: slot.marks.has(Mark::Alias),
-        }
-    }
 }
 
 /// One `key: value` of a mapping.
@@ -162,51 +86,6 @@ impl Document {
     pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
         self.root()?.find(pointer)
     }
-
-    /// Returns the range of the node at a pointer, or of its nearest existing ancestor.
-    pub fn range_of(&self, pointer: &Pointer) -> Range<usize> {
-        let Some(mut node) = self.root() else { return 0..0 };
-        for step in pointer.steps() {
-            match node.step(&step) {
-                Some(next) => node = next,
-                None => break,
-            }
-        }
-        node.range()
-    }
-
-    /// Returns the range of the key of a pointer's node, or of the node itself if it has no key.
-    pub fn key_range_of(&self, pointer: &Pointer) -> Range<usize> {
-        let Some(parent) = pointer.parent() else { return self.range_of(pointer) };
-        let last = pointer.last().unwrap_or_default();
-        self.find(&parent)
-            .and_then(|parent| parent.entry(&last))
-            .map_or_else(|| self.range_of(pointer), |entry| entry.key.range())
-    }
-
-    /// Returns the innermost node around an offset, as a pointer. Keys count as their value.
-    pub fn pointer_at(&self, offset: usize) -> Pointer {
-        let mut pointer = Pointer::root();
-        let Some(mut node) = self.root() else { return pointer };
-        loop {
-            if matches!(node.place, Place::Node { node: Node { kind: NodeKind::Alias(_), .. }, .. }) {
-                return pointer;
-            }
-            let item = first_reaching(offset, |number| Some(node.item_at(number)?.range().end));
-            if let Some(inner) = node.item_at(item).filter(|inner| touches(inner.range(), offset)) {
-                pointer = pointer.index(item);
-                node = inner;
-                continue;
-            }
-            let end = |entry: EntryRef<'_>| entry.key.range().end.max(entry.value.range().end);
-            let entry = node.entry_at(first_reaching(offset, |number| node.entry_at(number).map(end)));
-            let around =
-                |entry: &EntryRef<'_>| touches(entry.key.range(), offset) || touches(entry.value.range(), offset);
-            let Some(entry) = entry.filter(around) else { return pointer };
-            pointer = pointer.key(&entry.key.key_text());
-            node = entry.value;
-        }
-    }
 }
 
 /// Returns the number of the first child that ends at an offset or after it. `end_of` returns the end of a child, if it
@@ -226,10 +105,6 @@ fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usi
         }
     }
     low
-}
-
-fn touches(range: Range<usize>, offset: usize) -> bool {
-    range.start <= offset && offset <= range.end
 }
 
 impl<'d> NodeRef<'d> {
@@ -675,26 +550,6 @@ impl<'d> NodeRef<'d> {
     }
 }
 
-impl Document {
-    /// Returns the last node before a position that has this name.
-    fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
-        let places = self.index.definitions.anchors.get(name)?;
-        let before = places.partition_point(|&place| place <= block);
-        for &place in places[..before].iter().rev() {
-            let limit = if place == block { offset } else { usize::MAX };
-            let at = self.blocks[place].last_anchor(name, limit).map(|anchor| anchor.at);
-            if let Some(at) = at
-                && let Some(node) = self.blocks[place].root.as_ref().and_then(|root| named(root, name, at))
-                // A node that contains its own alias has no end.
-                && !(place == block && node.range.start <= offset && offset < node.range.end)
-            {
-                return Some((place, node));
-            }
-        }
-        None
-    }
-}
-
 /// Returns whether a key is certainly not this one: it does not begin like a number, and is not a word with another
 /// meaning.
 fn is_other(key: &Node, name: &str) -> bool {
@@ -705,26 +560,6 @@ fn is_other(key: &Node, name: &str) -> bool {
                 && !matches!(name, "" | "true" | "false")
         }
         NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => false,
-    }
-}
-
-/// Returns the node with this name that begins at a position. Children are in the order of the text, so only one of
-/// them can contain it.
-fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
-    if node.range.start == at && node.anchor() == Some(name) {
-        return Some(node);
-    }
-    match &node.kind {
-        NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
-        NodeKind::Sequence(items) => {
-            let count = items.partition_point(|item| item.range.start <= at);
-            named(&items[count.checked_sub(1)?], name, at)
-        }
-        NodeKind::Mapping(entries) => {
-            let count = entries.partition_point(|entry| entry.key.range.start <= at);
-            let entry = &entries[count.checked_sub(1)?];
-            named(&entry.key, name, at).or_else(|| named(&entry.value, name, at))
-        }
     }
 }
 
