@@ -37,7 +37,7 @@ fn what_a_program_rejects_is_reported_once_for_a_file() {
     let done = place.run(&["check", "--format", "json"]);
     let scenarios = "skills/a/tests/scenarios.yaml".to_owned();
     let rejected = "ClawSpec 0.1.0 rejects this file: its schema does not allow `no_span_errors` or `trace_cost`";
-    let command = "KindLM rejects a file without `providers`, `models` or `prompts`";
+    let command = "KindLM requires `providers`, `models` and `prompts`";
     let expected = [
         ("kindlm.yaml".to_owned(), "hint".to_owned(), command.to_owned()),
         (scenarios, "hint".to_owned(), rejected.to_owned()),
@@ -69,7 +69,7 @@ fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
     let place = workspace("compat: [kindlm]\n");
     let done = place.run(&["run", "kindlm.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains("KindLM rejects") && !done.stdout.contains("not be understood"), "{done:?}");
+    assert!(done.stdout.contains("KindLM requires") && !done.stdout.contains("not be understood"), "{done:?}");
 }
 
 /// No automatic fix makes ClawSpec reject a file.

@@ -137,7 +137,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::AliasSign => "`*` begins the name of an alias",
         FaultKind::AnchorSign => "`&` begins the name of an anchor",
         FaultKind::KeySign => "`? ` begins a key",
-        FaultKind::ListOnKeyLine => "a list cannot begin on the line of its key",
+        FaultKind::ListOnKeyLine => "a block list cannot begin on the line of its key",
         FaultKind::CommentInText => "a comment ends the string above it",
         FaultKind::MissingAnchorName => "`&` or `*` without a name",
         FaultKind::InvalidTag => "`!` begins a tag, but this is not a valid tag",
@@ -429,13 +429,13 @@ mod tests {
         check(
             "tags: - smoke",
             expect![[r#"
-                a list cannot begin on the line of its key <- -
+                a block list cannot begin on the line of its key <- -
                 perhaps tags: [smoke]"#]],
         );
         check(
             "intent: - say \"hi\"",
             expect![[r#"
-                a list cannot begin on the line of its key <- -
+                a block list cannot begin on the line of its key <- -
                 perhaps intent: '- say "hi"'"#]],
         );
     }

@@ -446,7 +446,7 @@ fn squashed(text: &str) -> String {
     text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns alternative names in backticks: "`a`, `b` or `c`", "`a`, `b` and 3 more".
+/// Returns alternative names in backticks: "`a`, `b` or `c`", "`a`, `b` or 3 others".
 pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
     joined(names, "or")
 }
@@ -461,7 +461,13 @@ fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     if names.len() > SHOWN {
-        return format!("{} and {} more", shown.join(", "), names.len() - SHOWN);
+        let rest = names.len() - SHOWN;
+        let others = match (word, rest) {
+            ("or", 1) => "other",
+            ("or", _) => "others",
+            _ => "more",
+        };
+        return format!("{} {word} {rest} {others}", shown.join(", "));
     }
     match shown.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("{} {word} {last}", first.join(", ")),
@@ -558,7 +564,7 @@ mod tests {
         assert_eq!(listed(["a", "b", "c"]), "`a`, `b` or `c`");
         assert_eq!(
             listed(["1", "2", "3", "4", "5", "6", "7", "8", "9"]),
-            "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` and 1 more"
+            "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` or 1 other"
         );
     }
 

@@ -202,9 +202,8 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
         let problem = |message| Problem::new(Code::InvalidSetting, at.clone(), entry.key.range(), message);
         let mut fix = None;
         let mut problem = match Code::parse(&word) {
-            Some(code) if code.is_always_an_error() => {
-                problem(format!("`{word}` is always an error")).with_note("what cannot be read cannot be checked")
-            }
+            Some(code) if code.is_always_an_error() => problem(format!("`{word}` is always an error"))
+                .with_note("speclens cannot check text that it cannot parse"),
             Some(_) => continue,
             None => {
                 let words = || Code::ALL.iter().map(|code| code.as_str());

@@ -134,7 +134,7 @@ fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range
         Some(code) if code.is_always_an_error() => {
             let fix = Fix::guess(format!("remove `{word}`"), vec![without_code(document, allowance, range)]);
             let problem = problem(format!("`{word}` cannot be silenced"));
-            let note = "what cannot be read cannot be checked";
+            let note = "speclens cannot check text that it cannot parse";
             Some(problem.with_note(note).with_help("remove it").with_fix(fix))
         }
         Some(_) => None,

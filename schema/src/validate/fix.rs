@@ -17,7 +17,7 @@ pub(crate) fn rename_title(name: &str) -> String {
 /// Returns the help to split an item with this many keys, each of which is an assertion.
 pub(crate) fn split_into(items: usize) -> String {
     match items {
-        0..=2 => "split it into two items".to_owned(),
+        0..=2 => "split it into 2 items".to_owned(),
         more => format!("split it into {more} items"),
     }
 }

@@ -117,10 +117,10 @@ fn one_assertion_is_in_one_item() {
     shows(
         "assert:\n  - exit_code: 0\n    ran: x\n  - {}\n  - exit_cod: 0\n  - { ran: a, exit_code: 1 }\n",
         expect![[r#"
-            error conflicting-fields @ran: `exit_code` and `ran` are in the same list item [split it into two items]
+            error conflicting-fields @ran: `exit_code` and `ran` are in the same list item [split it into 2 items]
             error out-of-range @{}: the mapping must not be empty
             error unknown-key @exit_cod: unknown key `exit_cod` [rename it to `exit_code`]
-            error conflicting-fields @exit_code: `ran` and `exit_code` are in the same list item [split it into two items]
+            error conflicting-fields @exit_code: `ran` and `exit_code` are in the same list item [split it into 2 items]
         "#]],
     );
     let text = "assert:\n  - exit_code: 0\n    ran: |\n      x\n  - ran: y\n";

@@ -175,7 +175,7 @@ pub struct Gates {
     pub keyword_failures_max: Option<u64>,
     /// Maximum cost of the whole run in US dollars.
     ///
-    /// KindLM skips this gate unless its feature `costGating` is on.
+    /// KindLM skips this gate unless the `costGating` feature is enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [1.5]))]
     pub cost_max_usd: Option<f64>,

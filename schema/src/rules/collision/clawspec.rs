@@ -40,7 +40,7 @@ impl Rule for ReportName {
     fn words(&self, site: &Site<'_>) -> Words {
         let ReportName { written, directory } = self;
         Words::new(format!("`pipeline.name` is `{written}`, but its skill is in `{directory}`"))
-            .note("ClawSpec numbers reports by directory but names them after `name`, so each run overwrites `r1`")
+            .note("ClawSpec numbers reports by directory but names them after `name`, so each run overwrites the previous report")
             .remedy(format!("change it to `{directory}`"), Fix::guess, site.replaced(scalar(directory)))
     }
 }

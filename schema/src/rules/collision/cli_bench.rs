@@ -71,7 +71,7 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
             let (at, range) = items.place(index, entry);
             let (first_at, first_range) = items.place(*first_index, first);
             let finding = Finding::new(RepeatedFile(file.path.clone()), at, range);
-            report.push(finding.related(Relation::Labelled("named here first"), first_at, first_range));
+            report.push(finding.related(Relation::Labelled("first named here"), first_at, first_range));
         }
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, lint_node)) => {
-                    report.push(value.2.finding(OtherValue(other.clone())).with("the other claim", lint_node));
+                    report.push(value.2.finding(OtherValue(other.clone())).with("the other assertion", lint_node));
                 }
                 None => values.push(value),
             }
@@ -186,7 +186,7 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
         let (_, last) =
             if denied.lint_node.range().start < other.lint_node.range().start { (denied, other) } else { (other, denied) };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        report.push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other claim", &first.lint_node));
+        report.push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other assertion", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds && it.about == "call") {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {

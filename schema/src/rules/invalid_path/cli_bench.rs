@@ -188,7 +188,7 @@ impl Rule for Literal {
             Literal::Variable => taken_literally("a variable"),
             Literal::Outside(path) => {
                 Words::new(format!("`{path}` is outside the working directory of the task"))
-                    .note("a file there may be older than the task")
+                    .note("a file there may have existed before the task")
             }
         }
     }

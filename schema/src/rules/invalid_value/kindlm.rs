@@ -76,7 +76,7 @@ impl Rule for InvalidValue {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            InvalidValue::Nul => Words::new("a command cannot contain the character NUL").help("remove it"),
+            InvalidValue::Nul => Words::new("a command cannot contain a NUL character").help("remove it"),
             InvalidValue::Parameters { reason } => {
                 Words::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
                     .note("the provider rejects the request")

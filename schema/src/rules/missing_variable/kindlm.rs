@@ -259,7 +259,7 @@ impl Rule for Unfilled {
                 literal(placeholder).note("variables are not expanded in `expect`").help("write the value itself")
             }
             Unfilled::InBody { placeholder: written, near } => {
-                let words = Words::new(format!("`{written}` has no value in the body of a request"))
+                let words = Words::new(format!("`{written}` has no value in a request body"))
                     .note("KindLM replaces it with an empty string");
                 match near {
                     Some(near) => {

@@ -95,7 +95,7 @@ impl Rule for NoTasks {
     const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the files named here contain no task")
+        Words::new("the files named here contain no tasks")
     }
 }
 

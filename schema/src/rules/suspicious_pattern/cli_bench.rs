@@ -104,11 +104,11 @@ impl Rule for FixedOptions {
     const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let help = "write `.*` instead of the space";
+        let help = "replace the space with `.*`";
         let space = site.range.start..site.range.start + 1;
         let lint_node = site.lint_node().filter(|_| site.range.len() == self.0.len());
         let fix = lint_node.and_then(|lint_node| Some(Fix::guess(help, lint_node.with_part(&space, " ", ".*")?)));
-        Words::new("this pattern does not match options in a different order").help(help).fix(fix)
+        Words::new("this pattern does not match if another option comes first").help(help).fix(fix)
     }
 }
 

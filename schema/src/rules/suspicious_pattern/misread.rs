@@ -122,7 +122,7 @@ impl Rule for Misread {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = match &self.trap {
-            Trap::Class(class) => Words::new(format!("`[{class}]` matches only one of these characters")),
+            Trap::Class(class) => Words::new(format!("`[{class}]` matches a single one of these characters")),
             Trap::Slashes => {
                 let help = match self.case {
                     LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",

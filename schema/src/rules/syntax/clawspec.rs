@@ -117,7 +117,7 @@ impl Rule for TwoValues {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let JoinedType { name, key, value } = &self.0;
-        Words::new("two values on the line of `type`").help(format!("write `type: {name}` and `{key}: {value}`"))
+        Words::new("two keys on one line").help(format!("write `type: {name}` and `{key}: {value}`"))
     }
 }
 

@@ -103,7 +103,7 @@ impl Rule for NotInSchema {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
-            .note("its documentation or its runner has them, but its schema does not")
+            .note("its documentation or runner supports this, but its schema does not")
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
     lint_node::LintNode,
-    words::listed,
+    words::all_of,
 };
 
 /// Maximum number of tests in KindLM.
@@ -129,7 +129,7 @@ impl Rule for Difference {
             Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
                 .note("it checks only that the reply is JSON"),
             Difference::CostGate => {
-                Words::new("KindLM skips `costMaxUsd` unless its feature `costGating` is on")
+                Words::new("KindLM skips `costMaxUsd` unless the `costGating` feature is enabled")
             }
             Difference::TooLong => Words::new("KindLM rejects a file larger than 1 MB"),
             Difference::TooManyModels => {
@@ -141,7 +141,7 @@ impl Rule for Difference {
             ))
             .help("write some of the values out"),
             Difference::MissingSections(names) => {
-                Words::new(format!("KindLM rejects a file without {}", listed(names.iter().copied())))
+                Words::new(format!("KindLM requires {}", all_of(names.iter().copied())))
                     .note("no test in this file needs them")
             }
         }

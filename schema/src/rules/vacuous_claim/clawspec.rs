@@ -106,7 +106,7 @@ impl Between for LeftBehind {
         let (first, uses) = link.because.split_first()?;
         let (first_at, first_range) = place(*first)?;
         let finding = Finding::new(FromBefore(path), at, range);
-        let finding = finding.related(Relation::Labelled("expected here first"), first_at, first_range);
+        let finding = finding.related(Relation::Labelled("first expected here"), first_at, first_range);
         let uses = uses.iter().filter_map(|said| place(*said));
         Some(uses.fold(finding, |finding, (at, range)| finding.related(Relation::UsedAgain, at, range)))
     }
@@ -163,7 +163,7 @@ impl Rule for FromBefore {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` may already exist", self.0))
-            .note("an earlier scenario expects the same file, which satisfies this assertion")
+            .note("an earlier scenario expects the same file, and that file already satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .subject(Subject::OldFile)
     }

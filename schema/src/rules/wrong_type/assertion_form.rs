@@ -78,7 +78,7 @@ impl Explanation for OtherForm {
             Form::NoExitCode if value.is_null() => words.help("write an integer"),
             Form::NoExitCode if value.shape() == Shape::Sequence => {
                 let message = format!("expected an integer for `exit_code`, found {}", describe(value));
-                let note = "a task expects one exit code".to_owned();
+                let note = "`exit_code` takes a single number".to_owned();
                 Words { message, note: Some(note), ..words }.help("write a task for each exit code")
             }
             Form::NoExitCode => Words {

@@ -100,7 +100,7 @@ fn a_key_has_its_page() {
         "tests:\n  - $0nam: x\n",
         expect![[r#"
             [nam]
-            **nam** · unknown key here: expected `name`, `command`, `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation` and 4 more
+            **nam** · unknown key here: expected `name`, `command`, `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation` or 4 others
         "#]],
     );
     check(

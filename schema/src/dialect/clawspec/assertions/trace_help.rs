@@ -76,7 +76,7 @@ fn block(title: &str, mut lines: Vec<String>) -> Vec<String> {
 pub(super) fn by_tokens(mut spans: Vec<(&Span, u64)>) -> Vec<String> {
     spans.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
     let line = |(span, total): &(&Span, u64)| format!("{}: {total} tokens", shown(span));
-    block("the spans with most tokens", spans.iter().map(line).collect())
+    block("the spans with the most tokens", spans.iter().map(line).collect())
 }
 
 /// Returns the name of a span in help.

@@ -330,7 +330,7 @@ impl Rule for Impossible {
                     .help("move it to `then`")
             }
             Impossible::InEmptyLog(name) => Words::new(format!("`{name}` always fails in `given`"))
-                .note("before the run its log is empty")
+                .note("the log is empty before the run")
                 .help("move it to `then`"),
             Impossible::StateOf(ending) => {
                 Words::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
@@ -388,7 +388,7 @@ impl Rule for Impossible {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
             }
             Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
-                "no score reaches this threshold: the rubric has a scale from {low} to {high}"
+                "no score reaches this threshold: the scale of the rubric is {low} to {high}"
             )),
         }
     }

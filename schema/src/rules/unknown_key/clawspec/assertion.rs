@@ -214,7 +214,7 @@ impl Explanation for InAssertion {
                 Words { note: Some(IGNORED.to_owned()), fixes: Vec::new(), ..said }.help(help)
             }
             Meant::NoScore => {
-                let help = said.help.map(|help| format!("{help}, and write a score: they usually range from 1 to 5"));
+                let help = said.help.map(|help| format!("{help}, and write a score, usually from 1 to 5"));
                 let fixes = said.fixes.into_iter().map(|fix| Fix::guess(fix.title, fix.edits)).collect();
                 Words { help, fixes, ..said }
             }

@@ -11,7 +11,7 @@ use crate::{
     problem::Code,
     rules::contradiction::clawspec::impossible::is_of_run,
     lint_node::LintNode,
-    words::listed,
+    words::all_of,
 };
 
 /// An assertion that always passes.
@@ -188,7 +188,7 @@ impl Rule for AlwaysPasses {
             AlwaysPasses::AnyCount => Words::new("a count is never below 0, so this assertion always passes"),
             AlwaysPasses::AnyScore => Words::new("a score is never below 0, so this assertion always passes"),
             AlwaysPasses::InEmptyLog(name) => Words::new(format!("`{name}` always passes in `given`"))
-                .note("before the run its log is empty")
+                .note("the log is empty before the run")
                 .help("move it to `then`"),
             AlwaysPasses::NoStatus => Words::new("`expected_status` has no value, so nothing is checked")
                 .help("write the expected status"),
@@ -196,8 +196,8 @@ impl Rule for AlwaysPasses {
                 Words::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
             }
             AlwaysPasses::NoPlace { key, file, known } => {
-                let known = listed(known.iter().map(String::as_str));
-                Words::new(format!("`{file}` has no `{key}`, so nothing is checked: it has {known}"))
+                let known = all_of(known.iter().map(String::as_str));
+                Words::new(format!("`{file}` has no key `{key}`, so nothing is checked")).note(format!("its keys are {known}"))
             }
             AlwaysPasses::SameFile => {
                 Words::new("`path` and `golden` are the same file, so this assertion always passes")
@@ -205,7 +205,7 @@ impl Rule for AlwaysPasses {
             AlwaysPasses::NoThreshold => Words::new("every score passes this threshold")
                 .help("raise it: scores usually range from 1 to 5"),
             AlwaysPasses::BelowScale(Scale { low, high }) => Words::new(format!(
-                "every score passes this threshold: the rubric has a scale from {low} to {high}"
+                "every score passes this threshold: the scale of the rubric is {low} to {high}"
             )),
         }
     }

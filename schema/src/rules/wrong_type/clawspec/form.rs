@@ -55,7 +55,7 @@ fn judged(site: &Site<'_>) -> Option<Fix> {
     let path = artifact_paths(site).into_iter().next()?;
     let rubric = serde_json::Value::from(format!("Score 1-5: {}", lint_node.node.text()?)).to_string();
     let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", scalar(&path));
-    Some(Fix::suggestion("have a model judge it", lint_node.replaced(words)?))
+    Some(Fix::suggestion("check it with `llm_judge`", lint_node.replaced(words)?))
 }
 
 /// Returns the fix that converts a list with one action to a mapping.
@@ -79,7 +79,7 @@ impl Rule for OtherForm {
     const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        const WRITE: &str = "write a mapping with `type`, or turn the sentence into a comment";
+        const WRITE: &str = "write a mapping with `type`, or comment out the sentence";
         match self {
             OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
                 .note("`: ` turns this sentence into a mapping without `type`")
@@ -94,7 +94,7 @@ impl Rule for OtherForm {
                 .help(format!("write `type: {name}`, and the keys that it needs"))
                 .fix(comment(site, site.at)),
             OtherForm::Actions => Words::new("expected a mapping for `when`, found a list")
-                .help("write one action, `when: { invoke, params }`, and a scenario for each other")
+                .help("write one action, `when: { invoke, params }`, and move every other action to a scenario of its own")
                 .fix(site.lint_node().and_then(|when| only_action(&when))),
         }
     }

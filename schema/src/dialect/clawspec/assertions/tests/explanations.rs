@@ -111,7 +111,7 @@ fn spans_over_budget_come_largest_first_and_costs_by_model() {
     let world = World { trace: trace(spans), ..world() };
     assert_eq!(
         help("{type: per_span_budget, max_tokens: 5}", &world),
-        ["the spans with most tokens:\nlarge (llm): 30 tokens\nsmall (llm): 15 tokens\nsmall (llm): 10 tokens"]
+        ["the spans with the most tokens:\nlarge (llm): 30 tokens\nsmall (llm): 15 tokens\nsmall (llm): 10 tokens"]
     );
     assert_eq!(
         help("{type: trace_cost, max_usd: 0.1}", &world),
