@@ -158,8 +158,9 @@ fn nameless() -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use std::{
+        io::{Read, Write},
         os::unix::process::{CommandExt, ExitStatusExt},
-        process::{Child, Command},
+        process::{Child, Command, Stdio},
     };
 
     use rustix::process::{Pid, Signal, kill_process};
@@ -192,14 +193,20 @@ mod tests {
     #[test]
     fn watcher_kills_live_groups_and_spares_those_that_are_over() {
         let mut keeper = prepared();
-        let ((mut live, group), (mut over, other)) = (sleeper(), sleeper());
+        let (mut live, group) = sleeper();
+        let echo = Command::new("cat").process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut over = echo.unwrap();
+        let other = Pid::from_raw(over.id().cast_signed()).unwrap();
         keeper.begun(other);
         keeper.begun(group);
         keeper.over(other);
         abandon(keeper);
         assert_eq!(live.wait().unwrap().signal(), Some(9));
-        assert_eq!(over.try_wait().unwrap(), None);
-        over.kill().unwrap();
+        // A process that was killed may still be about to end, but it does not answer.
+        over.stdin.take().unwrap().write_all(b"alive").unwrap();
+        let mut answer = String::new();
+        over.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
+        assert_eq!(answer, "alive");
         over.wait().unwrap();
     }
 
