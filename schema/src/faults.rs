@@ -76,18 +76,18 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
         FaultKind::Misindented { indent, column, neighbor } => {
             let others = match neighbor {
-                Some(key) => format!("`{key}` above it"),
-                None => "its neighbors".to_owned(),
+                Some(key) => format!("`{key}` above it is"),
+                None => "the lines around it are".to_owned(),
             };
             let spaces = if *indent == 1 { "space" } else { "spaces" };
-            return format!("this line is indented by {indent} {spaces}, but {others} by {column}");
+            return format!("this line is indented by {indent} {spaces}, but {others} indented by {column}");
         }
         FaultKind::TooFarLeft(key) => return format!("`{key}` is not indented enough to belong to the item above"),
         FaultKind::Unclosed(close) => return format!("missing closing `{close}`"),
         FaultKind::TextBehindQuote(quote) => return format!("unexpected text after the closing `{quote}`"),
         FaultKind::TextBehindBrackets { open } => {
-            let what = if *open == '[' { "a list" } else { "a mapping" };
-            return format!("`{open}` begins {what}, but text follows its end");
+            let close = if *open == '[' { ']' } else { '}' };
+            return format!("unexpected text after the closing `{close}`");
         }
         FaultKind::InvalidEscape(escape) => return format!("`{escape}` is not a valid escape in double quotes"),
         FaultKind::BlockTextSign(sign) => {
@@ -254,11 +254,11 @@ fn fix(rewrite: &Rewrite) -> Fix {
 fn title(rewrite: &Rewrite) -> String {
     match rewrite.kind {
         RewriteKind::Text | RewriteKind::Template => format!("write `{}`", rewrite.text),
-        RewriteKind::IndentBy(by) => format!("indent it by {by}"),
         RewriteKind::Blanks => "replace it with a space".to_owned(),
         RewriteKind::Space => "insert a space".to_owned(),
         RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
-        RewriteKind::IndentTo(column) => format!("indent it by {column}"),
+        RewriteKind::IndentBy(1) | RewriteKind::IndentTo(1) => "indent it by 1 space".to_owned(),
+        RewriteKind::IndentBy(column) | RewriteKind::IndentTo(column) => format!("indent it by {column} spaces"),
         RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),
         RewriteKind::Tabs(column) => format!("indent it with {column} spaces"),
     }
@@ -336,7 +336,7 @@ mod tests {
         check(
             "pattern: [a-z]+$ matches",
             expect![[r#"
-                `[` begins a list, but text follows its end <- [a-z]+$ matches
+                unexpected text after the closing `]` <- [a-z]+$ matches
                 pattern: "[a-z]+$ matches""#]],
         );
         check(

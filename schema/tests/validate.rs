@@ -114,7 +114,7 @@ fn unknown_keys_elsewhere_are_warnings() {
             warning[unknown-key]: unknown key `assert`
                 5 | assert: 1
                   | ^^^^^^
-              help: use one of `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` and `upload`, or remove it
+              help: use `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` or `upload`, or remove it
               possible fix: turn it into a comment
                 "" -> "# "
             warning[unknown-key]: unknown key `time_out_ms`
@@ -126,7 +126,7 @@ fn unknown_keys_elsewhere_are_warnings() {
             warning[unknown-key]: unknown key `cmd`
                 8 |   - { name: t, command: x, expect: {}, cmd: y }
                   |                                        ^^^
-              help: use one of `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation`, `maxTurns`, `tags` and 1 more, or remove it
+              help: use `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation`, `maxTurns`, `tags` or 1 other, or remove it
         "##]],
     );
 }
@@ -221,7 +221,7 @@ fn values_of_a_wrong_type_say_what_is_expected() {
     check(
         "kindlm: \"1\"\nproject: 5\nsuite: [s]\ngates:\ntests:\n  - name: t\n    command: x\n    repeat: \"3\"\n    skip: 1\n    vars: { n: 5, b: true }\n    expect:\n      output: { contains: refund, maxLength: 1.5 }\n      toolCalls: { tool: a }\n  - just text\n",
         expect![[r#"
-            error[wrong-type]: expected `1` for `kindlm`, found the string `1`
+            error[wrong-type]: expected the number `1` for `kindlm`, found the string `1`
                 1 | kindlm: "1"
                   |         ^^^
               help: remove the quotes
@@ -555,7 +555,7 @@ fn what_the_original_drops_or_overwrites() {
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                           ^^^^^^^^^^^^^^^^^^
               note: KindLM ignores unknown keys, so nothing is checked
-              help: use one of `shouldNotCall`, `argsMatch`, `argsSchema` and `order`, or remove it
+              help: use `shouldNotCall`, `argsMatch`, `argsSchema` or `order`, or remove it
             error[unknown-key]: unknown key `<<`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                                                     ^^

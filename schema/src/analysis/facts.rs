@@ -35,6 +35,8 @@ pub(super) fn fold(problems: &mut Vec<Problem>) {
 }
 
 fn join(fact: &mut Problem, other: Problem) {
+    let name = other.listing.as_ref().and_then(|listing| listing.names.first());
+    let message = name.map_or_else(|| "also here".to_owned(), |name| format!("`{name}` is here"));
     if let (Some(listing), Some(more)) = (&mut fact.listing, other.listing) {
         let new: Vec<String> = more.names.into_iter().filter(|name| !listing.names.contains(name)).collect();
         if !new.is_empty() {
@@ -42,8 +44,7 @@ fn join(fact: &mut Problem, other: Problem) {
             fact.message = listing.message();
         }
     }
-    let place =
-        Related { message: "also here".to_owned(), repeats: true, at: other.at, range: other.range, file: None };
+    let place = Related { message, repeats: true, at: other.at, range: other.range, file: None };
     let room = MAX_PLACES.saturating_sub(fact.related.len());
     fact.related.extend(std::iter::once(place).chain(other.related).take(room));
 }

@@ -128,7 +128,7 @@ impl Rule for Claimed {
     const CODE: Code = Code::MissingNegative;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has no scenario tagged `negative`")
+        Words::new("the contract has no scenario tagged `negative`").note("the ledger says that it has one")
     }
 }
 
@@ -137,6 +137,7 @@ impl Rule for Unclaimed {
     const SEVERITY: Severity = Severity::Information;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario tagged `negative`").help("write `negative: true`")
+        Words::new("the contract has a scenario tagged `negative`, but the ledger does not say so")
+            .help("write `negative: true`")
     }
 }

@@ -15,7 +15,7 @@ use crate::{
         unit::Unit,
         with_article,
     },
-    words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
+    words::{is_surely, likeness, listed, nearest, opposite_of, same_negation},
 };
 
 use other_name::OtherName;
@@ -381,7 +381,7 @@ impl Meant {
             Meant::OneOf(free) => words.help(match free.as_slice() {
                 [] => "remove it".to_owned(),
                 [only] => format!("use `{only}`, or remove it"),
-                [..] => format!("use one of {}, or remove it", all_of(free.iter().copied())),
+                [..] => format!("use {}, or remove it", listed(free.iter().copied())),
             }),
         }
     }

@@ -74,7 +74,9 @@ impl Rule for WrongType {
         if let Some(text) = shape.text_form() {
             label = format!("{label} or {}", with_article(&text.type_name()));
         }
-        let label = with_article(&label);
+        // Without its type, the number `1` looks like the string that was found.
+        let is_number = shape.values().iter().any(|choice| choice.value.is_number());
+        let label = if is_number && node.as_str().is_some() { format!("the number {label}") } else { with_article(&label) };
         let found = describe(node);
         let mut words = Words::new(match &self.key {
             _ if is_whole_file && kind == Type::List => format!("expected a list, found {found}"),

@@ -29,7 +29,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 
 impl Explanation for TwoModels {
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        let message = "`model_used` takes exactly one of `expected` and `not_expected`".to_owned();
+        let message = "`model_used` takes either `expected` or `not_expected`, not both".to_owned();
         Words { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
             .help("write two assertions")
     }

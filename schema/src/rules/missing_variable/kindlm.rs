@@ -16,7 +16,7 @@ use crate::{
     shape::scalar,
     lint_node::LintNode,
     template::{is_variable_name, placeholders},
-    words::{all_of, nearest},
+    words::{listed, nearest},
 };
 
 /// Maximum number of prompts with fixes that add a variable to the test.
@@ -269,7 +269,7 @@ impl Rule for Unfilled {
                     }
                     None => {
                         let names = BODY.variables.iter().map(|variable| variable.name);
-                        words.help(format!("use one of {}", all_of(names)))
+                        words.help(format!("use {}", listed(names)))
                     }
                 }
             }

@@ -49,7 +49,7 @@ impl Rule for UpstreamDiffers {
             UpstreamDiffers::HelpModes => Words::new("later versions of cli-bench have no key `help_modes`")
                 .note("they give a model only the name of the program and the intent"),
             UpstreamDiffers::TaskKey(key) => {
-                Words::naming("not documented for tasks of cli-bench:", *key)
+                Words::naming("cli-bench documents no task key", *key)
                     .note("cli-bench may ignore it")
             }
             UpstreamDiffers::ScriptedModel(id) => Words::new(format!("cli-bench has no scripted models: `{id}`"))

@@ -53,7 +53,7 @@ fn form(key: &str, is_in_assertion: bool, value: NodeRef<'_>) -> Option<Form> {
     }
     let text = |field, more| value.as_str().filter(|text| !text.is_empty()).map(|_| Form::Text { field, more });
     match key {
-        "file_contains" => text("path", ", text: \"\""),
+        "file_contains" => text("path", ", text: TODO(the text)"),
         "run_count" => text("pattern", ", min: 1"),
         "verify" => text("run", ""),
         "exit_code" => Some(Form::NoExitCode),
