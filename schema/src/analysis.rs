@@ -17,6 +17,7 @@ mod levels;
 mod problems;
 mod ranges;
 mod remarks;
+mod stretches;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -47,7 +48,7 @@ use crate::{
 use errors::{Errors, doubted};
 use finish::finish;
 use item_list::{ItemLists, Looked};
-pub use problems::{Located, Part, Problems};
+pub use problems::{Counts, Group, Located, Part, Problems, Run};
 
 /// Result of the analysis of a document.
 #[derive(Clone, Debug)]
@@ -93,7 +94,8 @@ impl Found<'_> {
     fn into_problems(self, document: &Document, file: SpecFile) -> Vec<Problem> {
         let Found { lists, mut others } = self;
         let item_lists = document.notes::<ItemLists>();
-        for looked in lists {
+        for mut looked in lists {
+            looked.open_where(&mut others, |_, _| true);
             others.extend(looked.wrong.iter().flat_map(|item| looked.problems(item)));
             let (list, item_list) = looked.into_item_list();
             item_lists.keep(file, list, item_list);

@@ -115,6 +115,13 @@ pub struct Link {
     pub because: Vec<Said>,
 }
 
+impl Link {
+    /// Returns the fact that is reported, and those that are the reason.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Said> {
+        std::iter::once(&self.of).chain(&self.because)
+    }
+}
+
 /// A rule about facts of several items. Its problems are kept until one of the items changes that they are about.
 pub trait Between: Sync {
     /// Returns a number that changes with everything that [`Between::links`] reads of an item. The positions of bytes are not

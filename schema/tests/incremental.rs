@@ -189,23 +189,25 @@ fn related_items(file: SpecFile) -> (&'static str, Vec<&'static str>) {
     }
 }
 
-/// Types, cuts and pastes items of a list.
+/// Types, cuts and pastes items of a list. A list of 150 items is looked at in several stretches.
 #[track_caller]
 fn check_relations(file: SpecFile) {
     let settings = Settings::default();
     let (head, pieces) = related_items(file);
-    for (seed, line_break) in [(1, "\n"), (2, "\r\n"), (3, "\n")] {
+    for (seed, line_break, count, rounds) in
+        [(1, "\n", 8, 120), (2, "\r\n", 8, 120), (3, "\n", 8, 120), (4, "\n", 150, 24)]
+    {
         let indent = if seed == 3 { "  " } else { "" };
         let piece = |number: usize| -> String {
             let lines = pieces[number % pieces.len()].lines();
             lines.map(|line| format!("{indent}{line}{line_break}")).collect()
         };
         let mut numbers = Numbers(seed);
-        let mut text = format!("{}{}", head.replace('\n', line_break), (0..8).map(piece).collect::<String>());
+        let mut text = format!("{}{}", head.replace('\n', line_break), (0..count).map(piece).collect::<String>());
         let mut document = Document::read(&text, file.scalar_rules());
         let analyzer = Analyzer::new(file);
         let mut reported = 0;
-        for _ in 0..120 {
+        for _ in 0..rounds {
             let dash = format!("{line_break}{indent}- ");
             let starts: Vec<usize> = text.match_indices(&dash).map(|(at, _)| at + line_break.len()).collect();
             let start = starts[numbers.below(starts.len())];

@@ -259,3 +259,54 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
         }
     }
 }
+
+/// The items of a long list are looked at in stretches, and each has problems because of others.
+#[test]
+fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened() {
+    for (number, format) in FORMATS.iter().enumerate() {
+        let (pad, line_end) = if number % 2 == 0 { ("", "\n") } else { ("  ", "\r\n") };
+        let mut dice = Dice(number as u64);
+        let mut suite = Suite { format, pad, line_end, items: Vec::new(), count: 0 };
+        while suite.items.len() < 150 {
+            let mut item = suite.new_item(&mut dice);
+            if suite.items.len() % 7 == 3 && !item.contains("://") {
+                item.push_str(dice.choose(format.lines));
+            }
+            suite.items.push(item);
+        }
+        let main = ("one/cli-bench.yaml", "cli: git\ntasks:\n  - file://tasks/all.yaml\n");
+        let mut client = Client::start(&[main, ("two/cli-bench.yaml", main.1)]);
+        let [edited, opened] = ["one", "two"].map(|folder| format!("{folder}/{}", format.file));
+        let mut text = suite.text();
+        client.open_text(&edited, &text);
+        client.diagnostics_of_any_version(&edited, |_| true);
+        for round in 0..16 {
+            let next = match round % 4 {
+                // A line above all items moves everything.
+                1 if text.starts_with("# a line") => text[text.find('\n').unwrap() + 1..].to_owned(),
+                1 => format!("# a line{line_end}{text}"),
+                _ => {
+                    suite.edit(&mut dice);
+                    let comment =
+                        if text.starts_with("# a line") { format!("# a line{line_end}") } else { String::new() };
+                    comment + &suite.text()
+                }
+            };
+            client.change(&edited, difference(&text, &next));
+            text = next;
+            let found = client.diagnostics(&edited, |_| true);
+            client.forget();
+            client.open_text(&opened, &text);
+            client.diagnostics_of_any_version(&opened, |_| true);
+            let anew = client.diagnostics_of_any_version(&opened, |_| true);
+            client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));
+            let words = |mut found: Vec<Value>| {
+                let objects = found.iter_mut().filter_map(Value::as_object_mut);
+                objects.for_each(|it| drop(it.shift_remove("codeDescription")));
+                Value::from(found).to_string().replace("/two", "/one").replace("`two/", "`one/")
+            };
+            assert!(anew.len() > 10, "{} has {} problems", format.file, anew.len());
+            assert_eq!(words(found), words(anew), "{} in round {round}:\n{text}", format.file);
+        }
+    }
+}

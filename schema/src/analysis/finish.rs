@@ -8,7 +8,7 @@ use super::{
     Analyzer, Found, aliases, directives, facts,
     item_list::{ItemLists, Looked, Wrong},
     levels::Levels,
-    problems::{Part, Problems},
+    problems::{Group, Problems},
     ranges::Ranges,
 };
 use crate::{
@@ -29,33 +29,28 @@ pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer,
         allowances.iter().partition(|allowance| allowance.covers == (0..length + 1));
     let levels = Levels::of(analyzer, settings, &everywhere);
     let allowed = Ranges::of(somewhere.iter().map(|allowance| allowance.covers.clone()));
+    for looked in &mut lists {
+        looked.open_where(&mut others, |extent, kept| kept.levels != levels.key() || allowed.touch(&extent));
+    }
     hand_over(&mut lists, &mut others, |looked, item| looked.is_entangled(item) || allowed.touch(&item.extent()));
     // An alias may repeat a problem of the item that defines its value.
     let values = aliases::values(&others, document);
     if let Some(values) = values {
+        for looked in &mut lists {
+            looked.open_where(&mut others, |extent, kept| kept.has_anchors && values.touch(&extent));
+        }
         hand_over(&mut lists, &mut others, |_, item| item.has_anchors && values.touch(&item.extent()));
     }
     finish_others(&mut others, &lists, document, analyzer, &allowances, &levels);
-    let mut places = Vec::new();
-    let mut parts: Vec<Part> = Vec::with_capacity(lists.iter().map(|looked| looked.wrong.len()).sum());
-    for looked in &mut lists {
-        for item in std::mem::take(&mut looked.wrong) {
-            let Wrong { index, start, length, .. } = item;
-            let first_place = places.len();
-            let reported = looked.reported(&item, &levels, &mut places);
-            if !reported.problems.is_empty() {
-                parts.push(Part { start, length, list: looked.list, index, first_place, reported });
-            }
-        }
-    }
+    let mut groups: Vec<Group> = lists.iter_mut().flat_map(|looked| looked.groups(&levels)).collect();
     // The lists of a document may be in any order.
-    parts.sort_by_key(|part| part.start);
+    groups.sort_by_key(Group::start);
     let item_lists = document.notes::<ItemLists>();
     lists
         .into_iter()
         .map(Looked::into_item_list)
         .for_each(|(list, item_list)| item_lists.keep(analyzer.file, list, item_list));
-    Problems::new(analyzer.file, analyzer.is_guess, parts, places, others)
+    Problems::new(analyzer.file, analyzer.is_guess, document, groups, others)
 }
 
 /// Moves the problems of some items to the others.
@@ -85,6 +80,13 @@ fn finish_others(
         for looked in lists {
             let of_item = |item| looked.found(item).map(move |it| (it.code, it.range.start + item.start));
             begun.extend(looked.wrong.iter().flat_map(of_item));
+            // No allowance ends within these.
+            begun.extend(
+                looked
+                    .kept_codes()
+                    .into_iter()
+                    .flat_map(|(extent, codes)| codes.iter().map(move |code| (*code, extent.start))),
+            );
         }
     }
     problems.retain(|problem| !levels.is_of_no_concern(problem));
@@ -96,10 +98,13 @@ fn finish_others(
     directives::lint(document, analyzer.file, allowances, problems);
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
-        let of_items = || lists.iter().flat_map(|looked| looked.wrong.iter().flat_map(|item| looked.found(item)));
+        let of_items = lists.iter().flat_map(|looked| looked.wrong.iter().flat_map(|item| looked.found(item)));
+        let mut of_kept = lists.iter().flat_map(Looked::kept_codes).flat_map(|(_, codes)| codes);
+        let mut is_partly_read = problems.iter().chain(of_items).any(|problem| problem.code.is_about_reading());
+        is_partly_read |= of_kept.any(|code| code.is_about_reading());
         // If part of the text is not understood, or the file may belong to another tool, the allowed problem may exist
         // anyway.
-        if !analyzer.is_guess && !problems.iter().chain(of_items()).any(|problem| problem.code.is_about_reading()) {
+        if !analyzer.is_guess && !is_partly_read {
             directives::lint_unused(document, allowances, &mut begun, problems);
         }
         let allowed = Allowed::by(allowances);

@@ -13,14 +13,15 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::{
     Analyzer, Findings,
     levels::Levels,
-    problems::{ItemPlace, Reported},
+    problems::{Group, ItemPlace, ItemReport, Reported, Reports},
     remarks::{OfRule, Remark, Scene, Words},
+    stretches::{Settled, Stretches},
 };
 use crate::{
     document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
-    problem::Problem,
+    problem::{Code, Problem},
     relations::{Between, Facts, Items, Tally},
     validate::Definition,
 };
@@ -44,8 +45,8 @@ pub(super) struct ItemList {
     known: Vec<Known>,
     /// Items with problems.
     wrong: Vec<usize>,
-    /// Items with aliases.
-    leading: Vec<usize>,
+    /// Items with aliases, each with the id of its own block and with those of blocks that the aliases may refer to.
+    leading: Vec<(usize, u64)>,
     /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
     tally: Tally,
@@ -53,6 +54,7 @@ pub(super) struct ItemList {
     of_rules: Vec<OfRule>,
     /// The items that changed since the rules last looked at them.
     changed: Vec<usize>,
+    stretches: Stretches,
 }
 
 /// Checked items of a list.
@@ -61,10 +63,12 @@ pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
     blocks: Option<ItemBlocks<'d>>,
     item_list: ItemList,
-    /// Items with problems that are alone in an intact block.
+    /// Items with problems that are alone in an intact block, in the stretches of which nothing is kept.
     pub(super) wrong: Vec<Wrong>,
-    /// The remarks about them: the number of the rule, and that of the remark. In the order of the items.
+    /// The remarks about them: the number of the rule, and that of the remark.
     remarked: Vec<(usize, usize)>,
+    /// The number of items with problems in each stretch. `None` for a stretch that is as it was.
+    opened: Vec<Option<usize>>,
 }
 
 /// Cached result of an item.
@@ -73,11 +77,18 @@ struct Known {
     key: u64,
     /// Start of its node, relative to the offset of its ranges.
     offset: usize,
-    /// Blocks that its aliases refer to. Empty without aliases.
-    leads: Box<[u64]>,
     findings: Arc<Findings>,
     /// Its problems as reported last, with the key of the circumstances.
     reported: Option<(u64, Arc<Reported>)>,
+}
+
+/// An item that was looked at.
+struct Fresh {
+    /// Id of the block that contains only the item, or 0.
+    id: u64,
+    /// Ids of that block and of those that its aliases may refer to. Empty without aliases.
+    leads: Vec<u64>,
+    known: Known,
 }
 
 impl ItemLists {
@@ -97,8 +108,9 @@ impl ItemLists {
 pub(super) struct Wrong {
     /// Index of the item.
     pub(super) index: usize,
-    /// The start of the block that it is alone in, and its length in bytes.
+    /// The start of the block that it is alone in, its line, and its length in bytes.
     pub(super) start: usize,
+    line: usize,
     pub(super) length: usize,
     /// Whether its block defines anchors.
     pub(super) has_anchors: bool,
@@ -124,7 +136,7 @@ impl<'d> Looked<'d> {
         mut item_list: ItemList,
     ) -> Looked<'d> {
         analyzer.bring_up_to_date(&mut item_list, document, node, list, files);
-        Looked { list, blocks: node.item_blocks(), item_list, wrong: Vec::new(), remarked: Vec::new() }
+        Looked { list, blocks: node.item_blocks(), item_list, ..Looked::default() }
     }
 
     /// Whether its items have facts that matter to others.
@@ -143,48 +155,158 @@ impl<'d> Looked<'d> {
         let mut of_rules = std::mem::take(&mut item_list.of_rules);
         of_rules.resize_with(rules.len(), OfRule::default);
         let changed = std::mem::take(&mut item_list.changed);
+        let mut stretches = std::mem::take(&mut item_list.stretches);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
         item_list.relate(*blocks, |items| {
             let scene = Scene { root, list, items, blocks: *blocks, key_of: &key_of, changed: &changed };
             for (rule, of_rule) in rules.iter().zip(&mut of_rules) {
-                of_rule.bring_up_to_date(*rule, &scene, others);
+                of_rule.bring_up_to_date(*rule, &scene, &mut stretches, others);
             }
         });
         item_list.of_rules = of_rules;
+        item_list.stretches = stretches;
     }
 
-    /// Finds the items with problems that are alone in an intact block. The problems of other items are added to the others.
+    /// Finds the items with problems that are alone in an intact block, unless they are in a stretch that is as it was. The
+    /// problems of other items are added to the others.
     pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
+        self.opened = vec![None; self.item_list.stretches.len()];
+        let blocks = self.blocks;
+        self.open(others, |items, settled| {
+            settled.is_none() || !blocks.is_some_and(|blocks| blocks.are_consecutive(items))
+        });
+    }
+
+    /// Does the same in stretches that are as they were, by the bytes of the items with problems and what is kept of them.
+    pub(super) fn open_where(&mut self, others: &mut Vec<Problem>, is_meant: impl Fn(Range<usize>, &Settled) -> bool) {
+        let mut blocks = self.blocks;
+        self.open(others, |items, settled| {
+            settled.zip(blocks.as_mut()).is_some_and(|(settled, blocks)| {
+                let start = blocks.at(items.start).start;
+                is_meant(start + settled.extent.start..start + settled.extent.end, settled)
+            })
+        });
+        self.wrong.sort_by_key(|wrong| wrong.index);
+    }
+
+    /// Finds the items with problems in some of the stretches.
+    fn open(&mut self, others: &mut Vec<Problem>, mut is_meant: impl FnMut(Range<usize>, Option<&Settled>) -> bool) {
+        let mut end = 0;
+        for number in 0..self.opened.len() {
+            let items = end..end + self.item_list.stretches.count(number);
+            end = items.end;
+            if self.opened[number].is_none() && is_meant(items.clone(), self.item_list.stretches.settled(number)) {
+                self.opened[number] = Some(self.open_items(items, others));
+            }
+        }
+    }
+
+    /// Finds those of a stretch. Returns their number.
+    fn open_items(&mut self, items: Range<usize>, others: &mut Vec<Problem>) -> usize {
+        let part = |place: &dyn Fn(usize) -> usize| place(items.start)..place(items.end);
         let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
         for (rule, of_rule) in self.item_list.of_rules.iter().enumerate() {
-            let kept = of_rule.remarks.iter().enumerate().filter(|(_, remark)| remark.words.is_some());
-            remarked.extend(kept.map(|(number, remark)| (remark.link.of.item, rule, number)));
+            let remarks = &of_rule.remarks;
+            let numbers = part(&|at| remarks.partition_point(|remark| remark.link.of.item < at));
+            let kept = numbers.filter(|number| remarks[*number].words.is_some());
+            remarked.extend(kept.map(|number| (remarks[number].link.of.item, rule, number)));
         }
         remarked.sort();
-        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.item_list.wrong.len() + remarked.len());
+        let own = &self.item_list.wrong;
+        let mut wrong: Vec<usize> = own[part(&|at| own.partition_point(|index| *index < at))].to_vec();
+        wrong.extend(remarked.iter().map(|(item, ..)| *item));
+        wrong.sort_unstable();
+        wrong.dedup();
+        let before = self.remarked.len();
+        let place = |item: usize| before + remarked.partition_point(|(of, ..)| *of < item);
         let mut apart = Vec::new();
-        let (mut own, mut next) = (self.item_list.wrong.iter().copied().peekable(), 0);
-        loop {
-            let of_remark = remarked.get(next).map(|(item, ..)| *item);
-            let Some(index) = own.peek().copied().into_iter().chain(of_remark).min() else { break };
-            own.next_if_eq(&index);
-            let count = remarked[next..].iter().take_while(|(item, ..)| *item == index).count();
-            let remarks = (next, next + count);
-            next += count;
-            let place = self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone);
+        for &index in &wrong {
+            let remarks = (place(index), place(index + 1));
             let wrong_item = Wrong { index, remarks, ..Wrong::default() };
-            match place {
-                Some(ItemBlock { start, length, has_anchors, is_intact, .. }) => {
-                    let item = Wrong { start, length, has_anchors, ..wrong_item };
+            match self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone) {
+                Some(ItemBlock { start, line, length, has_anchors, is_intact, .. }) => {
+                    let item = Wrong { start, line, length, has_anchors, ..wrong_item };
                     // Unparsed text next to them may affect what is reported.
-                    if is_intact { wrong.push(item) } else { apart.push(item) }
+                    if is_intact { self.wrong.push(item) } else { apart.push(item) }
                 }
                 None => apart.push(wrong_item),
             }
         }
-        self.remarked = remarked.into_iter().map(|(_, rule, number)| (rule, number)).collect();
+        self.remarked.extend(remarked.into_iter().map(|(_, rule, number)| (rule, number)));
         others.extend(apart.iter().flat_map(|wrong| self.problems(wrong)));
-        self.wrong = wrong;
+        wrong.len()
+    }
+
+    /// Returns the codes of problems in stretches that are as they were, each with the bytes of the items with problems.
+    pub(super) fn kept_codes(&self) -> Vec<(Range<usize>, &[Code])> {
+        let mut found = Vec::new();
+        let mut end = 0;
+        for (number, opened) in self.opened.iter().enumerate() {
+            let first = end;
+            end += self.item_list.stretches.count(number);
+            let settled = self.item_list.stretches.settled(number).filter(|_| opened.is_none());
+            if let Some(settled) = settled.filter(|settled| !settled.codes.is_empty()) {
+                let start = self.place_of(first).start;
+                found.push((start + settled.extent.start..start + settled.extent.end, &*settled.codes));
+            }
+        }
+        found
+    }
+
+    /// Returns the items with reported problems, in groups: those of a stretch together. Those that are left in a stretch are
+    /// kept, unless others are not.
+    pub(super) fn groups(&mut self, levels: &Levels<'_>) -> Vec<Group> {
+        let wrong = std::mem::take(&mut self.wrong);
+        let mut rest = wrong.as_slice();
+        let mut groups = Vec::new();
+        let mut end = 0;
+        for number in 0..self.opened.len() {
+            let items = end..end + self.item_list.stretches.count(number);
+            end = items.end;
+            let Some(found) = self.opened[number] else {
+                let settled = self.item_list.stretches.settled(number);
+                let reports = settled.and_then(|settled| settled.reports.as_ref()).map(Arc::clone);
+                groups.extend(reports.map(|reports| Group::new(self.place_of(items.start), self.list, reports)));
+                continue;
+            };
+            let (own, others) = rest.split_at(rest.partition_point(|wrong| wrong.index < items.end));
+            rest = others;
+            let first = self.place_of(items.start);
+            let settled = self.settled(first, own, levels);
+            let reports = settled.reports.as_ref().map(Arc::clone);
+            groups.extend(reports.map(|reports| Group::new(first, self.list, reports)));
+            let is_alone = || self.item_list.ids[items.clone()].iter().all(|id| *id != 0);
+            let is_consecutive = || self.blocks.is_some_and(|blocks| blocks.are_consecutive(items.clone()));
+            let is_whole = own.len() == found && is_alone() && is_consecutive();
+            self.item_list.stretches.settle(number, is_whole.then_some(settled));
+        }
+        groups
+    }
+
+    /// Returns what is reported of some items of a stretch. `first`: the first item of the stretch.
+    fn settled(&mut self, first: ItemPlace, wrong: &[Wrong], levels: &Levels<'_>) -> Settled {
+        let mut items = Vec::new();
+        let mut codes: Vec<Code> = Vec::new();
+        for wrong in wrong {
+            codes.extend(self.found(wrong).map(|problem| problem.code));
+            let (reported, places) = self.reported(wrong, levels);
+            if !reported.problems.is_empty() {
+                let (start, line) = (wrong.start - first.start, wrong.line - first.line);
+                let index = wrong.index - first.index;
+                items.push(ItemReport { start, line, length: wrong.length, index, places, reported });
+            }
+        }
+        codes.sort_unstable();
+        codes.dedup();
+        let start = wrong.first().map_or(0, |wrong| wrong.start - first.start);
+        Settled {
+            levels: levels.key(),
+            reports: Reports::of(items).map(Arc::new),
+            codes,
+            extent: start..wrong.last().map_or(start, |wrong| wrong.extent().end - first.start),
+            has_anchors: wrong.iter().any(|wrong| wrong.has_anchors),
+            has_remarks: wrong.iter().any(|wrong| wrong.remarks.0 < wrong.remarks.1),
+        }
     }
 
     fn remarks(&self, wrong: &Wrong) -> impl Iterator<Item = (&Remark, &Words)> {
@@ -225,28 +347,20 @@ impl<'d> Looked<'d> {
     }
 
     fn place_of(&self, index: usize) -> ItemPlace {
-        let start = self.blocks.map_or(0, |mut blocks| blocks.at(index).start);
-        ItemPlace { start, index }
+        ItemPlace::of(self.blocks, index)
     }
 
-    /// Returns the problems of an item as they are reported. The items that they name are added to `places`.
-    pub(super) fn reported(
-        &mut self,
-        wrong: &Wrong,
-        levels: &Levels<'_>,
-        places: &mut Vec<ItemPlace>,
-    ) -> Arc<Reported> {
+    /// Returns the problems of an item as they are reported, and the items that they name.
+    fn reported(&mut self, wrong: &Wrong, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
         self.remarks(wrong).for_each(|(remark, _)| remark.key.hash(&mut hasher));
         let key = hasher.finish();
-        for (remark, _) in self.remarks(wrong) {
-            places.extend(remark.link.because.iter().map(|said| self.place_of(said.item)));
-        }
+        let places = self.remarks(wrong).flat_map(|(remark, _)| &remark.link.because).map(|said| said.item).collect();
         if let Some((known, reported)) = &self.item_list.known[wrong.index].reported
             && *known == key
         {
-            return Arc::clone(reported);
+            return (Arc::clone(reported), places);
         }
         let own =
             self.item_list.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
@@ -258,7 +372,7 @@ impl<'d> Looked<'d> {
         });
         let reported = Arc::new(Reported::of(own.chain(remarks).collect(), levels));
         self.item_list.known[wrong.index].reported = Some((key, Arc::clone(&reported)));
-        reported
+        (reported, places)
     }
 
     /// Returns the item_list, for the next version.
@@ -295,40 +409,52 @@ impl ItemList {
     }
 
     /// Replaces items.
-    fn replace(&mut self, old: Range<usize>, new: Vec<(u64, Known)>) {
-        let (length, count) = (old.len(), new.len());
+    fn replace(&mut self, old: Range<usize>, new: Vec<Fresh>) {
+        let count = new.len();
         let start = old.start;
-        for numbers in [&mut self.wrong, &mut self.leading] {
-            let place = |at: usize| numbers.partition_point(|index| *index < at);
-            let (from, to) = (place(old.start), place(old.end));
-            if length != count {
-                numbers[to..].iter_mut().for_each(|index| *index = *index - length + count);
-            }
-            numbers.drain(from..to);
-        }
-        let numbers_where = |is_meant: fn(&Known) -> bool| -> Vec<usize> {
-            let meant = new.iter().enumerate().filter(|(_, (_, known))| is_meant(known));
-            meant.map(|(index, _)| start + index).collect()
-        };
-        let fresh = [
-            (&mut self.wrong, numbers_where(|known| !known.findings.problems.is_empty())),
-            (&mut self.leading, numbers_where(|known| !known.leads.is_empty())),
-        ];
-        for (numbers, fresh) in fresh {
-            let place = numbers.partition_point(|index| *index < start);
-            drop(numbers.splice(place..place, fresh));
-        }
+        let numbered = || (start..).zip(&new);
+        let wrong = numbered().filter(|(_, fresh)| !fresh.known.findings.problems.is_empty());
+        let wrong = wrong.map(|(index, _)| index).collect();
+        renumber(&mut self.wrong, &old, count, wrong, |index| index);
+        let leading = numbered().flat_map(|(index, fresh)| fresh.leads.iter().map(move |lead| (index, *lead)));
+        let leading = leading.collect();
+        renumber(&mut self.leading, &old, count, leading, |(index, _)| index);
+        self.stretches.replace(old.clone(), count);
         let gone = if self.facts.is_empty() { 0..0 } else { old.clone() };
         self.facts[gone.clone()].iter().for_each(|facts| self.tally.remove(facts));
-        let facts: Vec<Facts> = new.iter().filter_map(|(_, known)| known.findings.facts.clone()).collect();
+        let facts: Vec<Facts> = new.iter().filter_map(|fresh| fresh.known.findings.facts.clone()).collect();
         facts.iter().for_each(|facts| self.tally.add(facts));
         drop(self.facts.splice(gone, facts));
-        let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().unzip();
+        let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
         let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
         self.loose = self.loose + loose(&ids) - loose(&self.ids[old.clone()]);
         drop(self.ids.splice(old.clone(), ids));
         drop(self.known.splice(old, known));
     }
+}
+
+/// Replaces the facts of some items in a list in the order of the items, and renumbers those of the items behind.
+fn renumber<T>(
+    facts: &mut Vec<T>,
+    old: &Range<usize>,
+    count: usize,
+    new: Vec<T>,
+    index_of: impl Fn(&mut T) -> &mut usize,
+) {
+    let mut place = |at: usize| {
+        let (mut low, mut high) = (0, facts.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if *index_of(&mut facts[middle]) < at { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let (from, to) = (place(old.start), place(old.end));
+    if old.len() != count {
+        let moved = facts[to..].iter_mut().map(&index_of);
+        moved.for_each(|index| *index = *index - old.len() + count);
+    }
+    drop(facts.splice(from..to, new));
 }
 
 impl Analyzer {
@@ -355,27 +481,26 @@ impl Analyzer {
         // An alias may refer to another value although the item is unchanged.
         let definitions = document.definitions();
         let elsewhere = definitions.gone_since(&item_list.definitions);
-        let is_same = |index: &usize| {
-            let leads_to = |gone: &Vec<u64>| item_list.known[*index].leads.iter().any(|block| gone.contains(block));
-            elsewhere.as_ref().is_some_and(|gone| gone.is_empty() || !leads_to(gone))
-        };
-        let stale = item_list.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
-        let stale: Vec<usize> =
-            stale.map(|index| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
+        let may_differ = |lead: &u64| elsewhere.as_ref().is_none_or(|gone| gone.contains(lead));
+        let stale = item_list.leading.iter().filter(|(index, lead)| may_differ(lead) && !gone.contains(index));
+        let mut stale: Vec<usize> =
+            stale.map(|(index, _)| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
+        stale.dedup();
         let fresh = Cell::new(0);
         let look = |index: usize, count: &dyn Fn()| {
             let item = node.item_at(index).expect("there are so many items");
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             match place {
-                Some(place) => (place.id, self.look_or_recall(document, item, &place, basis, list, files, count)),
+                Some(place) => self.look_or_recall(document, item, &place, basis, list, files, count),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, reported: None })
+                    let known = Known { key: 0, offset: item.range().start, findings, reported: None };
+                    Fresh { id: 0, leads: Vec::new(), known }
                 }
             }
         };
         let asked: Vec<usize> = new.clone().chain(stale.iter().copied()).collect();
-        let mut found: Vec<(u64, Known)> = Vec::with_capacity(asked.len());
+        let mut found: Vec<Fresh> = Vec::with_capacity(asked.len());
         while let Some(index) = asked.get(found.len()) {
             if fresh.get() > MANY {
                 found.extend(parallel::map(&asked[found.len()..], |index| look(*index, &|| {})));
@@ -394,8 +519,8 @@ impl Analyzer {
         };
         let before = if is_one_for_one { digests(item_list, None) } else { Vec::new() };
         item_list.replace(gone, found);
-        for (index, known) in stale.into_iter().zip(again) {
-            item_list.replace(index..index + 1, vec![known]);
+        for (index, fresh) in stale.into_iter().zip(again) {
+            item_list.replace(index..index + 1, vec![fresh]);
         }
         let after = if is_one_for_one { digests(item_list, blocks) } else { Vec::new() };
         for (number, of_rule) in item_list.of_rules.iter_mut().enumerate() {
@@ -420,9 +545,9 @@ impl Analyzer {
         list: &'static str,
         files: &dyn Files,
         count: &dyn Fn(),
-    ) -> Known {
-        let ItemBlock { block, start, has_aliases, .. } = *place;
-        let leads: Box<[u64]> = if has_aliases { document.leads_of(block).into() } else { Box::default() };
+    ) -> Fresh {
+        let ItemBlock { block, id, start, has_aliases, .. } = *place;
+        let leads = if has_aliases { document.leads_of(block) } else { Vec::new() };
         let mut hasher = FxHasher::default();
         (basis, &leads).hash(&mut hasher);
         let key = hasher.finish();
@@ -430,7 +555,7 @@ impl Analyzer {
             count();
             self.look_at(item, list, files).relative_to(start, block)
         });
-        Known { key, offset: item.range().start - start, leads, findings, reported: None }
+        Fresh { id, leads, known: Known { key, offset: item.range().start - start, findings, reported: None } }
     }
 
     /// Returns a hash of everything outside of the document that the findings of an item depend on, including its list:

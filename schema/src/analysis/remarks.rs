@@ -8,7 +8,7 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::finish;
+use super::{finish, stretches::Stretches};
 use crate::{
     document::{ItemBlocks, NodeRef},
     finding::Report,
@@ -24,6 +24,10 @@ pub(super) struct OfRule {
     pub(super) is_linked: bool,
     /// Problems in the order of the items.
     pub(super) remarks: Vec<Remark>,
+    /// The items that remarks are about, in order, each with the number of the remark.
+    about: Vec<(usize, usize)>,
+    /// The numbers of the remarks that cannot be kept.
+    unkept: Vec<usize>,
 }
 
 /// A problem of an item because of other items.
@@ -58,48 +62,65 @@ pub(super) struct Scene<'s, 'd> {
 }
 
 impl OfRule {
-    /// Updates the remarks. Problems that cannot be kept are added to the others.
-    pub(super) fn bring_up_to_date(&mut self, rule: &dyn Between, scene: &Scene<'_, '_>, others: &mut Vec<Problem>) {
+    /// Updates the remarks. Nothing is kept of stretches with items whose remarks change. Problems that cannot be kept are
+    /// added to the others.
+    pub(super) fn bring_up_to_date(
+        &mut self,
+        rule: &dyn Between,
+        scene: &Scene<'_, '_>,
+        stretches: &mut Stretches,
+        others: &mut Vec<Problem>,
+    ) {
         if self.is_linked {
-            for remark in &mut self.remarks {
-                if scene.is_changed(&remark.link) {
-                    let link = std::mem::replace(&mut remark.link, Link { of: NOBODY, because: Vec::new() });
-                    *remark = scene.remark(rule, link, None, others);
-                } else if remark.words.is_none() {
-                    others.extend(scene.problem(rule, &remark.link));
-                }
+            let mut numbers = self.unkept.clone();
+            for item in scene.changed {
+                let place = |at: usize| self.about.partition_point(|(about, _)| *about < at);
+                numbers.extend(self.about[place(*item)..place(item + 1)].iter().map(|(_, number)| *number));
             }
+            numbers.sort_unstable();
+            numbers.dedup();
+            stretches.forget(numbers.iter().map(|number| self.remarks[*number].link.of.item).collect());
+            for &number in &numbers {
+                let link = std::mem::replace(&mut self.remarks[number].link, Link { of: NOBODY, because: Vec::new() });
+                self.remarks[number] = scene.remark(rule, link, None, others);
+            }
+            self.unkept = numbers.into_iter().filter(|number| self.remarks[*number].words.is_none()).collect();
             return;
         }
-        let before: FxHashMap<u64, Remark> =
-            std::mem::take(&mut self.remarks).into_iter().map(|remark| (remark.key, remark)).collect();
-        let links = rule.links(scene.items);
-        self.remarks = links.into_iter().map(|link| scene.remark(rule, link, Some(&before), others)).collect();
+        let old = std::mem::take(&mut self.remarks);
+        let before: Before = old.iter().map(|remark| (remark.key, remark.words.clone())).collect();
+        let mut links = rule.links(scene.items);
+        links.sort_by_key(|link| link.of.item);
+        let new: Vec<Remark> = links.into_iter().map(|link| scene.remark(rule, link, Some(&before), others)).collect();
+        let is_same = |(old, new): &(&Remark, &Remark)| old.key == new.key && old.link == new.link;
+        let head = old.iter().zip(&new).take_while(is_same).count();
+        let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
+        let changed = old[head..old.len() - tail].iter().chain(&new[head..new.len() - tail]);
+        stretches.forget(changed.map(|remark| remark.link.of.item).collect());
+        let about = |(number, remark): (usize, &Remark)| {
+            remark.link.facts().map(move |said| (said.item, number)).collect::<Vec<_>>()
+        };
+        self.about = new.iter().enumerate().flat_map(about).collect();
+        self.about.sort_unstable();
+        self.unkept = (0..new.len()).filter(|number| new[*number].words.is_none()).collect();
+        self.remarks = new;
         self.is_linked = true;
     }
 }
 
+/// The words of remarks, by their keys.
+type Before = FxHashMap<u64, Option<Arc<Words>>>;
+
 const NOBODY: Said = Said { item: 0, part: 0 };
 
 impl Scene<'_, '_> {
-    fn is_changed(&self, link: &Link) -> bool {
-        let has_changed = |said: &Said| self.changed.binary_search(&said.item).is_ok();
-        !self.changed.is_empty() && (has_changed(&link.of) || link.because.iter().any(has_changed))
-    }
-
-    fn remark(
-        &self,
-        rule: &dyn Between,
-        link: Link,
-        before: Option<&FxHashMap<u64, Remark>>,
-        others: &mut Vec<Problem>,
-    ) -> Remark {
+    fn remark(&self, rule: &dyn Between, link: Link, before: Option<&Before>, others: &mut Vec<Problem>) -> Remark {
         let Some(key) = self.key(&link) else {
             others.extend(self.problem(rule, &link));
             return Remark { link, key: 0, words: None };
         };
-        if let Some(known) = before.and_then(|before| before.get(&key)) {
-            return Remark { link, key, words: known.words.clone() };
+        if let Some(words) = before.and_then(|before| before.get(&key)) {
+            return Remark { link, key, words: words.clone() };
         }
         let words = self.problem(rule, &link).map(|problem| Arc::new(self.placed(problem, &link)));
         Remark { link, key, words }
@@ -108,7 +129,7 @@ impl Scene<'_, '_> {
     /// Returns the hash of the items of a link. `None` if one of them is not alone in a block.
     fn key(&self, link: &Link) -> Option<u64> {
         let mut hasher = FxHasher::default();
-        for said in std::iter::once(&link.of).chain(&link.because) {
+        for said in link.facts() {
             let (block, key) = (self.key_of)(said.item);
             if block == 0 {
                 return None;

@@ -144,9 +144,13 @@ fn items_that_move_to_another_list_are_looked_at_again() {
 
 /// Returns the number of problem lists that two analyses share, and the number of all in the second one.
 fn shared(before: &super::Problems, after: &super::Problems) -> (usize, usize) {
-    let is_shared =
-        |part: &&super::Part| before.parts.iter().any(|it| std::sync::Arc::ptr_eq(&it.reported, &part.reported));
-    (after.parts.iter().filter(is_shared).count(), after.parts.len())
+    let parts = |problems: &super::Problems| -> Vec<_> {
+        let parts = problems.groups().iter().flat_map(super::Group::parts);
+        parts.map(|part| std::sync::Arc::clone(part.reported())).collect()
+    };
+    let (before, after) = (parts(before), parts(after));
+    let is_shared = |part: &&std::sync::Arc<_>| before.iter().any(|it| std::sync::Arc::ptr_eq(it, part));
+    (after.iter().filter(is_shared).count(), after.len())
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod directives;
 mod draft;
 mod events;
 mod fault;
+mod first_lines;
 mod layout;
 mod lines;
 mod loose;
@@ -49,6 +50,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
+use first_lines::FirstLines;
 use marks::Mark;
 use outline::Index;
 use slots::{Slot, Slots};
@@ -81,6 +83,8 @@ pub struct Document {
     blocks: Slots,
     /// Start of each block, in bytes.
     starts: Arc<Vec<usize>>,
+    /// The same in lines.
+    first_lines: FirstLines,
     index: Arc<Index>,
     /// The edits since the tree was last updated.
     pending: Option<Pending>,
@@ -131,6 +135,7 @@ impl Document {
             rules,
             blocks: Slots::default(),
             starts: Arc::default(),
+            first_lines: FirstLines::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_fault: None,
@@ -286,6 +291,7 @@ impl Document {
     fn adopt(&mut self, blocks: Vec<Slot>) {
         self.blocks = Slots::default();
         self.starts = Arc::default();
+        self.first_lines = FirstLines::default();
         self.replace(0, 0, blocks);
     }
 
@@ -378,6 +384,11 @@ impl Document {
     /// Returns the blocks of this version.
     pub fn version(&self) -> Version {
         Version(self.blocks.clone())
+    }
+
+    /// Returns a number that is the same in two versions only if their blocks begin on the same lines.
+    pub fn lines_id(&self) -> u64 {
+        self.first_lines.id()
     }
 
     /// Returns the definitions of names in this version.

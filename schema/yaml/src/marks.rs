@@ -21,11 +21,13 @@ pub(super) enum Mark {
     Tab,
     /// A number sign with a digit after it.
     Number,
+    /// An item that is not a mapping.
+    PlainItem,
 }
 
 /// A set of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u8);
+pub(super) struct Marks(u16);
 
 impl Marks {
     /// Returns the marks that depend on the bytes of a text.
@@ -39,12 +41,12 @@ impl Marks {
 
     /// Returns the set with a mark, if it applies.
     pub(super) fn with(self, mark: Mark, applies: bool) -> Marks {
-        Marks(self.0 | u8::from(applies) << mark as u8)
+        Marks(self.0 | u16::from(applies) << mark as u16)
     }
 
     /// Whether a mark is in the set.
     pub(super) fn has(self, mark: Mark) -> bool {
-        self.0 & 1 << mark as u8 != 0
+        self.0 & 1 << mark as u16 != 0
     }
 }
 

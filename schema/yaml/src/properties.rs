@@ -245,12 +245,22 @@ fn assert_kept(document: &Document, text: &str) {
     let lengths = document.blocks.iter().map(|slot| slot.block.length());
     let starts: Vec<usize> = lengths.scan(0, |at, length| Some(std::mem::replace(at, *at + length))).collect();
     assert_eq!(*document.starts, starts, "{text}");
+    for (number, start) in starts.into_iter().enumerate() {
+        assert_eq!(document.first_lines.of(number), document.text.byte_to_line(start), "{text}");
+    }
     let mut anew = document.clone();
     anew.adopt(document.blocks.iter().cloned().collect());
     assert_eq!(document.index.dangling, anew.index.dangling, "{text}");
     assert_eq!(document.definitions(), anew.definitions(), "{text}");
     assert_eq!(document.aliases_beyond(1), anew.aliases_beyond(1), "{text}");
     assert_eq!(document.faults(), anew.faults(), "{text}");
+    let lists = document.root().into_iter().flat_map(|root| root.entries().map(|entry| entry.value).chain([root]));
+    for list in lists {
+        let plain =
+            list.items().enumerate().filter(|(_, item)| item.alias().is_some() || item.shape() != Shape::Mapping);
+        let plain: Vec<usize> = plain.map(|(index, _)| index).collect();
+        assert_eq!(list.plain_items().iter().map(|(index, _)| *index).collect::<Vec<_>>(), plain, "{text}");
+    }
 }
 
 /// A saved document is the same in an editor that opens the file.

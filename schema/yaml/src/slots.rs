@@ -8,7 +8,7 @@ use std::{
 use super::{
     Block, BlockKind,
     marks::{Mark, Marks},
-    tree::NodeKind,
+    tree::{Node, NodeKind},
 };
 
 /// Number of blocks of a new chunk.
@@ -30,10 +30,11 @@ pub(super) struct Slot {
 
 impl Slot {
     pub(super) fn new(block: Arc<Block>) -> Slot {
-        let children = match block.root.as_ref().map(|root| &root.kind) {
-            Some(NodeKind::Mapping(entries)) => entries.len(),
-            Some(NodeKind::Sequence(items)) => items.len(),
-            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
+        let is_plain = |item: &Node| !matches!(item.kind, NodeKind::Mapping(_));
+        let (children, has_plain_item) = match block.root.as_ref().map(|root| &root.kind) {
+            Some(NodeKind::Mapping(entries)) => (entries.len(), false),
+            Some(NodeKind::Sequence(items)) => (items.len(), items.iter().any(is_plain)),
+            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => (0, false),
         };
         Slot {
             id: block.id(),
@@ -46,7 +47,8 @@ impl Slot {
                 .with(Mark::RepeatedKey, !block.duplicates.is_empty())
                 .with(Mark::Anchor, !block.anchors.is_empty())
                 .with(Mark::Alias, !block.aliases.is_empty())
-                .with(Mark::Directive, !block.directives.is_empty()),
+                .with(Mark::Directive, !block.directives.is_empty())
+                .with(Mark::PlainItem, has_plain_item),
             block,
         }
     }

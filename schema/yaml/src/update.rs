@@ -166,7 +166,7 @@ impl Document {
         Arc::get_mut(&mut self.index).expect("nobody else has it yet").dangling = dangling;
     }
 
-    /// Updates the starts of blocks after some were replaced. `grown`: the number of added bytes, which wraps around zero.
+    /// Updates the starts of blocks, in bytes and lines, after some were replaced. `grown`: the number of added bytes, which wraps around zero.
     fn place(&mut self, old: Range<usize>, count: usize, grown: usize) {
         let first = self.starts.get(old.start).copied().unwrap_or_else(|| {
             let before = old.start.checked_sub(1);
@@ -181,11 +181,14 @@ impl Document {
             })
             .collect();
         let rest = old.start + count;
+        let lines = fresh.iter().map(|start| self.text.byte_to_line(*start)).collect();
         let starts = Arc::make_mut(&mut self.starts);
-        drop(starts.splice(old, fresh));
+        drop(starts.splice(old.clone(), fresh));
         if grown != 0 {
             starts[rest..].iter_mut().for_each(|start| *start = start.wrapping_add(grown));
         }
+        let next = starts.get(rest).map(|start| self.text.byte_to_line(*start));
+        self.first_lines.replace(old, lines, next);
     }
 
     /// Returns the blocks of a range that use a name that is not defined before them.

@@ -18,6 +18,7 @@ use super::{
     lens::{CaseState, Known},
     outcome::CaseOutcome,
     run_problems::RunProblem,
+    runnable::{BrokenTests, Errors},
 };
 
 /// The last known results of a suite.
@@ -29,8 +30,8 @@ pub(crate) struct Latest {
     pub suite: Option<Arc<Suite>>,
     /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
-    /// The names of the tests with errors.
-    pub broken: HashSet<String>,
+    /// The errors in the text; `None` if it contains no tests.
+    pub errors: Option<Errors>,
     /// Whether no test runs, because the settings have errors.
     pub is_refused: bool,
 }
@@ -98,10 +99,12 @@ impl Latest {
 
     /// Whether lenses differ from those of an earlier state.
     pub(crate) fn changes_lenses(&self, before: Option<&Latest>) -> bool {
-        let none = HashSet::new();
-        if before.map_or(&none, |before| &before.broken) != &self.broken
-            || before.is_some_and(|before| before.is_refused) != self.is_refused
-        {
+        let errors_differ = match (&self.errors, before.and_then(|before| before.errors.as_ref())) {
+            (Some(errors), Some(before)) => errors.concern_others_than(before),
+            (Some(only), None) | (None, Some(only)) => *only.tests() != BrokenTests::none(),
+            (None, None) => false,
+        };
+        if errors_differ || before.is_some_and(|before| before.is_refused) != self.is_refused {
             return true;
         }
         let Some(before) = before else {

@@ -9,12 +9,12 @@ use std::{
     mem,
     ops::Range,
     rc::Rc,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
-    document::{Document, NodeRef, Shape as NodeShape},
+    document::{Definitions, Document, ItemBlock, NodeRef, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
@@ -143,6 +143,8 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
     let Some(blocks) = list.item_blocks().filter(|_| !list.is_through_alias()) else {
         return vec![Group { list, items: 0..list.items().count(), blocks: None }];
     };
+    let alias_keys = list.document().notes::<AliasKeys>();
+    let mut alias_keys = alias_keys.of(list.document(), blocks.len());
     let mut found: Vec<Group<'_>> = Vec::new();
     let mut is_open = false;
     for (number, block) in blocks.iter().enumerate() {
@@ -153,7 +155,7 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
             continue;
         }
         let end = block.start + block.length;
-        let aliases = if block.has_aliases { list.document().fingerprint_of(block.block) } else { 0 };
+        let aliases = if block.has_aliases { alias_keys.of(list.document(), &block) } else { 0 };
         let key_after = |before: u64| {
             let mut hasher = FxHasher::default();
             (before, block.id, aliases).hash(&mut hasher);
@@ -173,6 +175,56 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
         is_open = block.id % SIZE != 0;
     }
     found
+}
+
+/// The keys of the blocks with aliases, for the definitions of one version of a document.
+#[derive(Default)]
+struct AliasKeys(Mutex<KnownKeys>);
+
+#[derive(Default)]
+struct KnownKeys {
+    definitions: Definitions,
+    /// The key of each block, by its id.
+    keys: FxHashMap<u64, u64>,
+    /// The ids of the blocks whose aliases may refer to a block, by the id of that one.
+    users: FxHashMap<u64, Vec<u64>>,
+}
+
+impl AliasKeys {
+    /// Returns the keys that are valid for a version of the document, for a list of so many items.
+    fn of(&self, document: &Document, items: usize) -> MutexGuard<'_, KnownKeys> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let definitions = document.definitions();
+        // Those of blocks that no longer exist remain until there are too many of them.
+        let is_long = known.keys.len() > 2 * items + 1000;
+        match definitions.gone_since(&known.definitions).filter(|_| !is_long) {
+            Some(gone) => {
+                let users: Vec<u64> = gone.iter().filter_map(|id| known.users.remove(id)).flatten().collect();
+                users.iter().for_each(|id| drop(known.keys.remove(id)));
+            }
+            None => *known = KnownKeys::default(),
+        }
+        known.definitions = definitions;
+        known
+    }
+}
+
+impl KnownKeys {
+    /// Returns a number that changes with the targets of the aliases of a block.
+    fn of(&mut self, document: &Document, block: &ItemBlock<'_>) -> u64 {
+        if let Some(key) = self.keys.get(&block.id) {
+            return *key;
+        }
+        let leads = document.leads_of(block.block);
+        for lead in leads.iter().filter(|lead| **lead != block.id) {
+            self.users.entry(*lead).or_default().push(block.id);
+        }
+        let mut hasher = FxHasher::default();
+        leads.hash(&mut hasher);
+        let key = hasher.finish();
+        self.keys.insert(block.id, key);
+        key
+    }
 }
 
 /// Returns the index of the first item of a list that begins after a place, in logarithmic time.

@@ -1,15 +1,19 @@
 //! Decides whether a test can run, and if not, explains why: briefly for its lens, in a sentence for a refused run.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
 
 use rustc_hash::FxHashMap;
 use speclens_runner::exec;
 use speclens_schema::{
-    analysis::Problems,
+    analysis::{Group, Located, Problems},
     document::{Document, NodeRef},
     json_schema::SpecFile,
     problem::Severity,
-    suite::{ActionKind, Suite, list_of_cases, name_of_item, written_cases},
+    suite::{ActionKind, Suite, list_of_cases, name_of_item},
 };
 
 use super::parts::first_after;
@@ -93,8 +97,8 @@ pub(crate) struct Looks<'a> {
     pub has_suite: bool,
     /// Whether no test of the suite runs, because its settings have errors.
     pub is_refused: bool,
-    /// The names of the tests with errors.
-    pub broken: &'a HashSet<String>,
+    /// The tests with errors.
+    pub broken: &'a BrokenTests,
 }
 
 impl<'a> Obstacles<'a> {
@@ -126,36 +130,91 @@ impl<'a> Obstacles<'a> {
     }
 }
 
-/// Returns the names of the tests that errors concern: those that contain one, or all if one is outside of the tests.
-pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
-    let mut numbers: Vec<usize> = Vec::new();
-    let mut places: Vec<usize> = Vec::new();
-    for error in problems.iter().filter(|problem| problem.severity() == Severity::Error) {
-        match error.part().map(|(part, _)| part.item()).filter(|(list, _)| file.case_list() == Some(list)) {
-            Some((_, number)) => numbers.push(number),
-            None => places.push(error.range().start),
+/// The tests that errors concern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BrokenTests {
+    /// All of them: an error is outside of the tests.
+    All,
+    /// Those with these names.
+    These(HashSet<String>),
+}
+
+impl BrokenTests {
+    /// Returns no tests.
+    pub(crate) fn none() -> BrokenTests {
+        BrokenTests::These(HashSet::new())
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            BrokenTests::All => true,
+            BrokenTests::These(names) => names.contains(name),
         }
     }
-    if numbers.is_empty() && places.is_empty() {
-        return HashSet::new();
+}
+
+/// The errors of a version of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Errors {
+    file: SpecFile,
+    document: Document,
+    problems: Arc<Problems>,
+    /// The tests that they concern, once requested.
+    tests: OnceLock<BrokenTests>,
+}
+
+impl Errors {
+    /// Returns the errors among the problems of a document.
+    pub(crate) fn among(problems: &Arc<Problems>, file: SpecFile, document: &Document) -> Errors {
+        Errors { file, document: document.clone(), problems: Arc::clone(problems), tests: OnceLock::new() }
     }
-    let Some(at) = list_of_cases(file) else {
-        return written_cases(file, document).into_iter().map(|test| test.name.into_owned()).collect();
-    };
-    let list = document.find(&at);
-    let name = |node: NodeRef<'_>| name_of_item(file, node).map(str::to_owned);
-    numbers.dedup();
-    let mut broken: HashSet<String> = numbers.iter().filter_map(|number| name(list?.item_at(*number)?)).collect();
-    let mut left = places.as_slice();
-    // Only the tests with an error are read: there may be thousands of others.
-    while let Some(&place) = left.first() {
-        let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
-        let end = around.map_or(0, |node| document.end_with_strays(node).max(node.range().end));
-        let Some(node) = around.filter(|_| place < end) else {
-            return list.into_iter().flat_map(NodeRef::items).filter_map(name).collect();
-        };
-        broken.extend(name(node));
-        left = &left[left.partition_point(|place| *place < end)..];
+
+    /// Returns the tests that they concern.
+    pub(crate) fn tests(&self) -> &BrokenTests {
+        self.tests.get_or_init(|| self.tests_in(self.problems.groups()))
     }
-    broken
+
+    /// Whether they may concern other tests than those of another version. Only the tests of groups that differ are compared.
+    pub(crate) fn concern_others_than(&self, before: &Errors) -> bool {
+        let (old, new) = (before.problems.groups(), self.problems.groups());
+        let is_same = |(old, new): &(&Group, &Group)| old.has_findings_of(new);
+        let head = old.iter().zip(new).take_while(is_same).count();
+        let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
+        before.tests_in(&old[head..old.len() - tail]) != self.tests_in(&new[head..new.len() - tail])
+    }
+
+    /// Returns the tests that the errors of some groups concern, and those outside of groups: the tests that contain one, or
+    /// all if one is outside of the tests.
+    fn tests_in(&self, groups: &[Group]) -> BrokenTests {
+        let is_error = |problem: &Located<'_>| problem.severity() == Severity::Error;
+        let others = self.problems.others().iter().filter(|problem| problem.severity == Severity::Error);
+        let mut places: Vec<usize> = others.map(|problem| problem.range.start).collect();
+        let mut numbers: Vec<usize> = Vec::new();
+        let groups = groups.iter().filter(|group| group.counts().of(Severity::Error) > 0);
+        for part in groups.flat_map(Group::parts) {
+            let mut errors = self.problems.of_part(part).filter(is_error).peekable();
+            match part.item() {
+                (list, number) if self.file.case_list() == Some(list) => numbers.extend(errors.peek().map(|_| number)),
+                _ => places.extend(errors.map(|error| error.range().start)),
+            }
+        }
+        if numbers.is_empty() && places.is_empty() {
+            return BrokenTests::none();
+        }
+        places.sort_unstable();
+        let Some(at) = list_of_cases(self.file) else { return BrokenTests::All };
+        let list = self.document.find(&at);
+        let name = |node: NodeRef<'_>| name_of_item(self.file, node).map(str::to_owned);
+        let mut broken: HashSet<String> = numbers.iter().filter_map(|number| name(list?.item_at(*number)?)).collect();
+        let mut left = places.as_slice();
+        // Only the tests with an error are read: there may be thousands of others.
+        while let Some(&place) = left.first() {
+            let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
+            let end = around.map_or(0, |node| self.document.end_with_strays(node).max(node.range().end));
+            let Some(node) = around.filter(|_| place < end) else { return BrokenTests::All };
+            broken.extend(name(node));
+            left = &left[left.partition_point(|place| *place < end)..];
+        }
+        BrokenTests::These(broken)
+    }
 }

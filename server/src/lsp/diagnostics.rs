@@ -1,22 +1,23 @@
-//! The diagnostics of a document's text, as JSON. Most of it was sent before: the JSON of the problems in an item is
-//! kept with the item, and only its line numbers are rewritten.
+//! The diagnostics of a document's text, as JSON. Most of it was sent before: the JSON of a group of items is kept with the
+//! group, and sent again as it is if the group is on the same line. If not, the line numbers are rewritten in the JSON of each
+//! problem.
 
 use std::{
     hash::{Hash, Hasher},
     sync::{Arc, OnceLock},
 };
 
-use ropey::Rope;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 use speclens_schema::{
-    analysis::{Located, Part, Problems},
-    document::Document,
+    analysis::{Group, Located, Part, Problems, Run},
+    problem::Severity,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert::{self, Converter, Ranges},
-    limit, reference,
+    limit::Choice,
+    reference,
     session::Snapshot,
     shares::{Pieces, push_moved},
     transport::Piece,
@@ -33,26 +34,23 @@ impl List {
 
     /// Returns the diagnostics of the text of a document: all of them, or the most important.
     pub(super) fn of(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> List {
-        let all: Vec<Located<'_>> = problems.iter().collect();
-        let shown = limit::chosen(&all, snapshot.edited_at, |located| (located.severity(), located.range()));
         let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-        let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
+        let writer = Writer::new(Converter { ranges, uri, directory: &snapshot.place.directory }, problems);
+        let mut choice = Choice::of(problems, snapshot.edited_at);
         let mut list = List::new();
-        let mut last: Option<(&Part, Placed)> = None;
-        let mut lines = Lines::of(&snapshot.document);
-        for located in &shown {
-            let Some((part, index)) = located.part() else {
-                list.push(&converter.diagnostic(located.as_found()));
-                continue;
-            };
-            let placed = match &last {
-                Some((known, placed)) if std::ptr::eq(*known, part) => placed,
-                Some(_) | None => &last.insert((part, Placed::of(part, &converter, &mut lines))).1,
-            };
-            let worded = placed.words.0[index].get_or_init(|| Worded::of(located, &converter, &mut lines));
-            list.push_worded(worded, located, placed.line, &mut lines);
+        for run in problems.runs() {
+            match run {
+                Run::Group(group) => match choice.of_group(group) {
+                    Some(least) => list.0.add_kept(&writer.words_of(group, least).0),
+                    None => {
+                        let located = problems.of_group(group);
+                        located.for_each(|located| list.push_chosen(&located, &mut choice, &writer));
+                    }
+                },
+                Run::One(located) => list.push_chosen(&located, &mut choice, &writer),
+            }
         }
-        list.extend(convert::left_out(all.len() - shown.len(), convert::SOURCE, "speclens check").as_ref());
+        list.extend(convert::left_out(choice.left_out, convert::SOURCE, "speclens check").as_ref());
         list
     }
 
@@ -67,26 +65,17 @@ impl List {
         self.0.last().push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
     }
 
-    /// Adds a diagnostic that was written before, with the lines that its places are in now.
-    fn push_worded(&mut self, worded: &Worded, located: &Located<'_>, line: u32, lines: &mut Lines<'_>) {
-        self.0.separate();
-        let json = self.0.last();
-        push_moved(&worded.json, worded.line, line, json);
-        if worded.related.is_empty() {
+    fn push_chosen(&mut self, located: &Located<'_>, choice: &mut Choice, writer: &Writer<'_>) {
+        if !choice.takes(located.severity(), &located.range()) {
             return;
         }
-        // The end of the object comes after its last member.
-        json.pop();
-        json.push_str(",\"relatedInformation\":[");
-        for ((words, was), start) in worded.related.iter().zip(located.starts_of_related()) {
-            match was {
-                Some(was) => push_moved(words, *was, lines.line_of(start), json),
-                None => json.push_str(words),
+        match located.part() {
+            None => self.push(&writer.converter.diagnostic(located.as_found())),
+            Some((part, index)) => {
+                self.0.separate();
+                writer.write(&writer.words_of_part(part), index, located, self.0.last());
             }
-            json.push(',');
         }
-        json.pop();
-        json.push_str("]}");
     }
 
     /// Returns the list.
@@ -108,29 +97,16 @@ impl List {
     }
 }
 
-/// The lines of a text. Many places are asked for again and again.
-struct Lines<'d> {
-    text: &'d Rope,
-    known: FxHashMap<usize, u32>,
+/// Writes the diagnostics of a document.
+struct Writer<'s> {
+    converter: Converter<'s>,
+    problems: &'s Problems,
+    /// A hash of everything outside of a problem that its JSON depends on, besides the lines.
+    circumstances: u64,
 }
 
-impl<'d> Lines<'d> {
-    fn of(document: &'d Document) -> Lines<'d> {
-        Lines { text: document.text(), known: FxHashMap::default() }
-    }
-
-    /// Returns the line that a byte is in.
-    fn line_of(&mut self, at: usize) -> u32 {
-        let text = self.text;
-        *self.known.entry(at).or_insert_with(|| u32::try_from(text.byte_to_line(at)).unwrap_or(u32::MAX))
-    }
-}
-
-/// The JSON of a part, and the line it begins on.
-struct Placed {
-    line: u32,
-    words: Arc<Words>,
-}
+/// The diagnostics of a group, with a comma before each.
+struct GroupWords(Arc<str>);
 
 /// The diagnostics of a part, once they are written.
 struct Words(Vec<OnceLock<Worded>>);
@@ -146,30 +122,85 @@ struct Worded {
     related: Box<[(Box<str>, Option<u32>)]>,
 }
 
-impl Placed {
-    fn of(part: &Part, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Placed {
+impl<'s> Writer<'s> {
+    fn new(converter: Converter<'s>, problems: &'s Problems) -> Writer<'s> {
         let mut hasher = FxHasher::default();
         // Links to the reference exist only once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
-        let compute = || Words(part.problems().iter().map(|_| OnceLock::new()).collect());
-        Placed { line: lines.line_of(part.start()), words: part.memo(hasher.finish(), compute) }
+        Writer { converter, problems, circumstances: hasher.finish() }
+    }
+
+    /// Returns the diagnostics of a group that are at least this severe.
+    fn words_of(&self, group: &Group, least: Severity) -> Arc<GroupWords> {
+        let mut hasher = FxHasher::default();
+        let has_less = |severity: &Severity| *severity <= least && group.counts().of(*severity) > 0;
+        // Without problems of a severity, it makes no difference whether they are sent.
+        let least = [Severity::Hint, Severity::Information, Severity::Warning].into_iter().find(has_less);
+        let least = least.unwrap_or(Severity::Error);
+        let lines = group.has_places_elsewhere().then(|| self.converter.ranges.document().lines_id());
+        (self.circumstances, least, group.line(), lines).hash(&mut hasher);
+        group.memo(hasher.finish(), || {
+            let mut json = String::new();
+            for part in group.parts() {
+                let words = self.words_of_part(part);
+                for (index, located) in self.problems.of_part(part).enumerate() {
+                    if located.severity() <= least {
+                        json.push(',');
+                        self.write(&words, index, &located, &mut json);
+                    }
+                }
+            }
+            GroupWords(json.into())
+        })
+    }
+
+    fn words_of_part(&self, part: Part<'_>) -> Arc<Words> {
+        part.memo(self.circumstances, || Words(part.problems().iter().map(|_| OnceLock::new()).collect()))
+    }
+
+    /// Writes a diagnostic of a part, with the lines that its places are in now.
+    fn write(&self, words: &Words, index: usize, located: &Located<'_>, json: &mut String) {
+        let worded = words.0[index].get_or_init(|| Worded::of(located, &self.converter));
+        push_moved(&worded.json, worded.line, line_of(located), json);
+        if worded.related.is_empty() {
+            return;
+        }
+        // The end of the object comes after its last member.
+        json.pop();
+        json.push_str(",\"relatedInformation\":[");
+        for ((words, was), line) in worded.related.iter().zip(located.lines_of_related()) {
+            match was {
+                Some(was) => push_moved(words, *was, number(line), json),
+                None => json.push_str(words),
+            }
+            json.push(',');
+        }
+        json.pop();
+        json.push_str("]}");
     }
 }
 
 impl Worded {
-    fn of(located: &Located<'_>, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Worded {
+    fn of(located: &Located<'_>, converter: &Converter<'_>) -> Worded {
         let mut diagnostic = converter.diagnostic(&located.problem());
         let related = diagnostic.related_information.take().unwrap_or_default();
-        let starts = located.starts_of_related().into_iter().zip(&located.as_found().related);
-        let was: Vec<Option<u32>> =
-            starts.map(|(start, related)| related.file.is_none().then(|| lines.line_of(start))).collect();
+        let lines = located.lines_of_related().into_iter().zip(&located.as_found().related);
+        let was: Vec<Option<u32>> = lines.map(|(line, related)| related.file.is_none().then(|| number(line))).collect();
         // Serializing a diagnostic cannot fail.
         let words = |related: &lsp::DiagnosticRelatedInformation| serde_json::to_string(related).unwrap_or_default();
-        let start = located.part().map_or(0, |(part, _)| part.start());
         Worded {
             json: serde_json::to_string(&diagnostic).unwrap_or_default().into(),
-            line: lines.line_of(start),
+            line: line_of(located),
             related: related.iter().map(|related| words(related).into()).zip(was).collect(),
         }
     }
+}
+
+/// Returns the line that the lines of a problem count from.
+fn line_of(located: &Located<'_>) -> u32 {
+    located.part().map_or(0, |(part, _)| number(part.line()))
+}
+
+fn number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,6 @@
 //! Converts editor features from our types to LSP's.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
@@ -28,7 +28,7 @@ use crate::{
         latest::Latest,
         lens::{self, Around, Lens, LensAction},
         models::{self, Reach},
-        runnable::Looks,
+        runnable::{BrokenTests, Errors, Looks},
         surroundings::{self, Surroundings},
         symbols::{self, Symbol},
         values::Values,
@@ -61,12 +61,12 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     }
     let latest = snapshot.latest.as_deref();
     let known = latest.map(Latest::known).unwrap_or_default();
-    let none = HashSet::new();
+    let none = BrokenTests::none();
     let looks = Looks {
         file: place.file,
         has_suite: place.has_suite(),
         is_refused: latest.is_some_and(|latest| latest.is_refused),
-        broken: latest.map_or(&none, |latest| &latest.broken),
+        broken: latest.and_then(|latest| latest.errors.as_ref()).map_or(&none, Errors::tests),
     };
     let main = place.main().map(|main| relative_path(place.path.as_deref(), &place.directory.join(main)));
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();

@@ -1,8 +1,11 @@
 //! Limits the diagnostics that are sent for a file with very many.
 
-use std::ops::Range;
+use std::{cmp::Ordering, ops::Range};
 
-use speclens_schema::problem::Severity;
+use speclens_schema::{
+    analysis::{Counts, Group, Problems},
+    problem::Severity,
+};
 
 /// Maximum number of diagnostics of one source that are sent for one file. Errors are not limited.
 pub(super) const MAX_DIAGNOSTICS: usize = 1000;
@@ -36,8 +39,187 @@ pub(super) fn chosen<T>(
     indices.into_iter().map(|index| &all[index]).collect()
 }
 
+/// The same choice among the problems of a text. What is chosen of a group is known without a look at its problems, unless
+/// the group is at the edge of what is chosen.
+pub(super) struct Choice {
+    edited_at: usize,
+    cut: Cut,
+    /// Number of problems that are not sent.
+    pub(super) left_out: usize,
+}
+
+/// The last of the problems that are sent, by their ranks.
+#[derive(Clone, Copy)]
+enum Cut {
+    /// All problems are sent.
+    None,
+    /// Only errors are sent.
+    Errors,
+    /// Of this rank, only the first `count` problems are sent.
+    Rank { rank: Rank, count: usize },
+}
+
+/// Whether a problem that is not an error is far from the edit, its severity, and its distance.
+type Rank = (bool, Severity, usize);
+
+impl Choice {
+    pub(super) fn of(problems: &Problems, edited_at: usize) -> Choice {
+        let counts = problems.counts();
+        let (total, errors) = (counts.total(), counts.of(Severity::Error));
+        let count = errors.max(MAX_DIAGNOSTICS);
+        let cut = match total <= count {
+            true => Cut::None,
+            false => Distances::of(problems, edited_at).cut(count - errors),
+        };
+        Choice { edited_at, cut, left_out: total.saturating_sub(count) }
+    }
+
+    /// Whether the next problem in document order is sent.
+    pub(super) fn takes(&mut self, severity: Severity, range: &Range<usize>) -> bool {
+        if severity == Severity::Error {
+            return true;
+        }
+        match &mut self.cut {
+            Cut::None => true,
+            Cut::Errors => false,
+            Cut::Rank { rank, count } => {
+                let distance = distance(self.edited_at, range);
+                match (distance > NEAR_BYTES, severity, distance).cmp(rank) {
+                    Ordering::Less => true,
+                    Ordering::Equal => {
+                        let takes = *count > 0;
+                        *count -= usize::from(takes);
+                        takes
+                    }
+                    Ordering::Greater => false,
+                }
+            }
+        }
+    }
+
+    /// Returns the least severity of a group of which problems are sent, if all that are at least as severe are, and no
+    /// others.
+    pub(super) fn of_group(&self, group: &Group) -> Option<Severity> {
+        match self.cut {
+            Cut::None => Some(Severity::Hint),
+            Cut::Errors => Some(Severity::Error),
+            Cut::Rank { rank: (is_far, severity, limit), .. } => {
+                let extent = group.extent();
+                let (nearest, farthest) = (distance(self.edited_at, &extent), farthest(self.edited_at, &extent));
+                let is_group_far = nearest > NEAR_BYTES;
+                if !is_group_far && farthest > NEAR_BYTES {
+                    return None;
+                }
+                match is_group_far.cmp(&is_far) {
+                    Ordering::Less => Some(Severity::Hint),
+                    Ordering::Greater => Some(Severity::Error),
+                    Ordering::Equal if farthest < limit => Some(severity),
+                    Ordering::Equal if nearest > limit => Some(next_more_severe(severity)),
+                    Ordering::Equal => None,
+                }
+            }
+        }
+    }
+}
+
+fn next_more_severe(severity: Severity) -> Severity {
+    match severity {
+        Severity::Error | Severity::Warning => Severity::Error,
+        Severity::Information => Severity::Warning,
+        Severity::Hint => Severity::Information,
+    }
+}
+
+fn distance(from: usize, range: &Range<usize>) -> usize {
+    from.saturating_sub(range.end).max(range.start.saturating_sub(from))
+}
+
+/// Returns a distance that no range within a range exceeds.
+fn farthest(from: usize, range: &Range<usize>) -> usize {
+    from.saturating_sub(range.start).max(range.end.saturating_sub(from))
+}
+
+/// The distances of problems from the last edit.
+struct Distances<'p> {
+    problems: &'p Problems,
+    edited_at: usize,
+    /// The counts of the groups before each group, and those of all.
+    before: Vec<Counts>,
+    /// Severities and distances of the problems outside of groups, in order.
+    others: Vec<(Severity, usize)>,
+}
+
+impl Distances<'_> {
+    fn of(problems: &Problems, edited_at: usize) -> Distances<'_> {
+        let mut before = vec![Counts::default()];
+        for group in problems.groups() {
+            before.push(before[before.len() - 1].plus(group.counts()));
+        }
+        let others = problems.others().iter().map(|problem| (problem.severity, distance(edited_at, &problem.range)));
+        let mut others: Vec<(Severity, usize)> = others.collect();
+        others.sort_unstable();
+        Distances { problems, edited_at, before, others }
+    }
+
+    /// Returns the rank of the last of the problems that are chosen in addition to the errors.
+    fn cut(&self, mut count: usize) -> Cut {
+        if count == 0 {
+            return Cut::Errors;
+        }
+        for is_far in [false, true] {
+            for severity in [Severity::Warning, Severity::Information, Severity::Hint] {
+                let nearer = if is_far { self.within(severity, NEAR_BYTES) } else { 0 };
+                let all = self.within(severity, if is_far { usize::MAX / 4 } else { NEAR_BYTES }) - nearer;
+                if all < count {
+                    count -= all;
+                    continue;
+                }
+                // The distance of the last one.
+                let (mut low, mut high) = if is_far { (NEAR_BYTES, usize::MAX / 4) } else { (0, NEAR_BYTES) };
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if self.within(severity, middle) - nearer >= count { high = middle } else { low = middle + 1 }
+                }
+                let before = low.checked_sub(1).map_or(0, |limit| self.within(severity, limit).max(nearer));
+                return Cut::Rank { rank: (is_far, severity, low), count: count - before.saturating_sub(nearer) };
+            }
+        }
+        Cut::None
+    }
+
+    /// Returns the number of problems of a severity up to a distance.
+    fn within(&self, severity: Severity, limit: usize) -> usize {
+        let groups = self.problems.groups();
+        let first = groups.partition_point(|group| group.extent().start + limit < self.edited_at);
+        let end = groups.partition_point(|group| group.extent().end <= self.edited_at + limit);
+        let inside = match first < end {
+            true => self.before[end].of(severity) - self.before[first].of(severity),
+            false => 0,
+        };
+        // Groups that only partly are within the distance.
+        let mut edges: Vec<usize> =
+            first.checked_sub(1).into_iter().chain((end < groups.len()).then_some(end)).collect();
+        edges.dedup();
+        let at_edges = edges.into_iter().flat_map(|edge| self.problems.of_group(&groups[edge]));
+        let is_within = |range: &Range<usize>| distance(self.edited_at, range) <= limit;
+        let at_edges = at_edges.filter(|located| located.severity() == severity && is_within(&located.range())).count();
+        let others = &self.others;
+        let place = |key: (Severity, usize)| others.partition_point(|other| *other < key);
+        inside + at_edges + place((severity, limit + 1)) - place((severity, 0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use speclens_schema::{
+        analysis::{Analyzer, Located, Run},
+        dialect::ScalarRules,
+        document::Document,
+        files::MemoryFiles,
+        json_schema::SpecFile,
+        settings::{Level, Settings},
+    };
+
     use super::*;
 
     /// Returns the choice from `count` problems, one every 100 bytes, of which some are not hints.
@@ -46,6 +228,63 @@ mod tests {
         let all: Vec<_> = (0..count).map(|index| (severity(index), index * 100..index * 100 + 10)).collect();
         let chosen = chosen(&all, edited_at, |(severity, range)| (*severity, range.clone()));
         chosen.into_iter().map(|(_, range)| range.start / 100).collect()
+    }
+
+    /// Returns a suite of so many tests, with problems of all severities.
+    fn suite(tests: usize) -> String {
+        let test = |number: usize| {
+            let lines = match number % 11 {
+                0 => "    repeat: many\n",
+                1 | 2 | 7 => "    tagz: [x]\n    tags: []\n",
+                3 => "    skip: yes\n",
+                4 => "    expect: {output: {contains: []}}\n    tagz: [x]\n    tagss: [x]\n",
+                _ => "    description: a\n",
+            };
+            format!("  - name: t{number}\n    command: 'true'\n{lines}")
+        };
+        let tests: String = (0..tests).map(test).collect();
+        format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}defaults: {{timeoutSm: 1}}\nextra: 1\n")
+    }
+
+    #[test]
+    fn choice_by_groups_is_the_choice_among_all_problems() {
+        let analyzer = Analyzer::new(SpecFile::KINDLM);
+        // With the second settings, more problems are errors than fit.
+        let mut strict = Settings::default();
+        strict.severity.insert("unknown-key".to_owned(), Level::Error);
+        for (tests, settings) in [(600, &Settings::default()), (2500, &Settings::default()), (2500, &strict)] {
+            let text = suite(tests);
+            let document = Document::read(&text, ScalarRules::Yaml12);
+            let problems = analyzer.look(&document, &MemoryFiles::default(), settings);
+            let all: Vec<Located<'_>> = problems.iter().collect();
+            let counts = problems.counts();
+            assert_eq!(counts.total(), all.len());
+            assert!(
+                [Severity::Error, Severity::Warning].iter().all(|severity| counts.of(*severity) > 50),
+                "{counts:?}"
+            );
+            for edited_at in (0..24).map(|part| text.len() * part / 23) {
+                let expected = chosen(&all, edited_at, |located| (located.severity(), located.range()));
+                let expected: Vec<_> = expected.iter().map(|located| (located.code(), located.range())).collect();
+                let mut choice = Choice::of(&problems, edited_at);
+                let (mut shown, mut whole) = (Vec::new(), 0);
+                for run in problems.runs() {
+                    let (located, least): (Vec<Located<'_>>, _) = match run {
+                        Run::Group(group) => (problems.of_group(group).collect(), choice.of_group(group)),
+                        Run::One(located) => (vec![located], None),
+                    };
+                    whole += usize::from(least.is_some());
+                    let is_shown = |located: &&Located<'_>| match least {
+                        Some(least) => located.severity() <= least,
+                        None => choice.takes(located.severity(), &located.range()),
+                    };
+                    shown.extend(located.iter().filter(is_shown).map(|located| (located.code(), located.range())));
+                }
+                assert_eq!(shown, expected, "{tests} tests, at {edited_at}");
+                assert_eq!(choice.left_out, all.len() - shown.len());
+                assert!(whole + 8 > problems.groups().len(), "only {whole} groups are sent without a look at them");
+            }
+        }
     }
 
     #[test]

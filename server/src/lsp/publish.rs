@@ -23,7 +23,7 @@ use crate::{
         latest::{self, Latest, RunProblems},
         left_out,
         run_problems::RunProblem,
-        runnable,
+        runnable::Errors,
     },
     results, workspace,
 };
@@ -64,7 +64,7 @@ fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let RunProblems { own: mut run_problems, parts } = found;
     latest.text = snapshot.document.text().clone();
     if snapshot.place.has_tests() {
-        latest.broken = runnable::broken(snapshot.place.file, &snapshot.document, &problems);
+        latest.errors = Some(Errors::among(&problems, snapshot.place.file, &snapshot.document));
         latest.is_refused = workspace.wrong().is_some();
         run_problems.extend(workspace.wrong().map(|file| settings::refusal(&snapshot.document, file)));
     }
@@ -155,8 +155,7 @@ fn results(
         outcomes = left_out::without_spare(&suite, outcomes);
     }
     // If a run refuses the suite, its gates are not reported.
-    let is_refused =
-        workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity() == Severity::Error);
+    let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;
     let with_gates = place.main().is_none() && !is_refused;
     let problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
     (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)

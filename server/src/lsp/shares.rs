@@ -64,7 +64,7 @@ impl Pieces {
     }
 
     /// Adds values with a comma before each, which are not copied.
-    fn add_kept(&mut self, values: &Arc<str>) {
+    pub(super) fn add_kept(&mut self, values: &Arc<str>) {
         if values.is_empty() {
             return;
         }

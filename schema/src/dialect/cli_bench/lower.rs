@@ -100,7 +100,7 @@ fn scripts(models: &[String], files: &dyn Files) -> Inputs {
 
 /// Returns the files that several entries of `tasks` include, each with the index of the first such entry.
 fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
-    let items = root.get("tasks").into_iter().flat_map(NodeRef::items).enumerate();
+    let items = root.get("tasks").into_iter().flat_map(NodeRef::plain_items);
     let entries: Vec<(usize, &str)> = items.filter_map(|(index, item)| Some((index, item.as_str()?))).collect();
     if entries.len() < 2 {
         return BTreeMap::new();

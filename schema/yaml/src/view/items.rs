@@ -1,8 +1,16 @@
 //! The items of a list whose items are blocks.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
-use super::super::{Block, Document, Version, marks::Mark, slots::Slot};
+use super::{
+    super::{
+        Block, Document, Version,
+        marks::Mark,
+        slots::Slot,
+        tree::{Node, NodeKind},
+    },
+    NodeRef, Place,
+};
 
 /// The block of an item, with properties that are known without reading it.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +21,8 @@ pub struct ItemBlock<'d> {
     pub id: u64,
     /// The start of the line.
     pub start: usize,
+    /// The line, counted from 0.
+    pub line: usize,
     /// The length in bytes.
     pub length: usize,
     /// Whether it contains no other item.
@@ -54,6 +64,13 @@ impl<'d> ItemBlocks<'d> {
         (before(head), self.items.len() - before(blocks.len() - tail))
     }
 
+    /// Whether nothing is between the blocks of some items, each of which is alone in its block.
+    pub fn are_consecutive(&self, items: Range<usize>) -> bool {
+        self.items[items.clone()]
+            .split_last()
+            .is_none_or(|(last, rest)| last.0 - rest.len() == self.items[items.start].0)
+    }
+
     /// Returns the blocks, in the order of the items.
     pub fn iter(mut self) -> impl Iterator<Item = ItemBlock<'d>> {
         (0..self.len()).map(move |index| self.at(index))
@@ -72,11 +89,33 @@ impl<'d> ItemBlocks<'d> {
             block: &slot.block,
             id: slot.id,
             start: self.document.starts[number],
+            line: self.document.first_lines.of(number),
             length: slot.length,
             is_alone: slot.children == 1,
             is_intact: !slot.marks.has(Mark::Fault),
             has_anchors: slot.marks.has(Mark::Anchor),
             has_aliases: slot.marks.has(Mark::Alias),
         }
+    }
+}
+
+impl<'d> NodeRef<'d> {
+    /// Returns the items of a list that are not mappings, each with its index. In a list with a block per item, the others
+    /// cost next to nothing.
+    pub fn plain_items(self) -> Vec<(usize, NodeRef<'d>)> {
+        let node = self.resolved();
+        let is_plain = |(_, item): &(usize, NodeRef<'d>)| {
+            !matches!(item.place, Place::Node { node: Node { kind: NodeKind::Mapping(_), .. }, .. })
+        };
+        let items = match node.place {
+            Place::RootList => node.root_items(),
+            Place::List(entry) => node.list_items(entry),
+            Place::Node { .. } | Place::Root => return node.items().enumerate().filter(is_plain).collect(),
+        };
+        let numbers = node.document.blocks.marked(Mark::PlainItem).flat_map(|(block, _)| {
+            let place = |at: usize| items.partition_point(|(of, _)| *of < at);
+            place(block)..place(block + 1)
+        });
+        numbers.map(|number| (number, node.item(items[number]))).filter(is_plain).collect()
     }
 }

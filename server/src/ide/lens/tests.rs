@@ -1,11 +1,13 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use expect_test::{Expect, expect};
 use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::SpecFile};
 
+use crate::ide::runnable::BrokenTests;
+
 use super::{Around, CaseState, Known, Lens, Lenses, Looks, Tests, lenses, test_at};
 
-fn around(broken: &HashSet<String>) -> Around<'_> {
+fn around(broken: &BrokenTests) -> Around<'_> {
     let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
     Around { looks, main: None, elsewhere: &[], has_choice: false }
 }
@@ -24,7 +26,7 @@ fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
 
 #[test]
 fn lenses_of_each_format_are_at_its_tests() {
-    let none = HashSet::new();
+    let none = BrokenTests::none();
     for (file, text, expected) in [
         (
             SpecFile::CLI_BENCH,
@@ -56,7 +58,7 @@ fn lenses_of_each_format_are_at_its_tests() {
 
 #[test]
 fn lens_of_a_part_names_the_suite_that_runs_it() {
-    let none = HashSet::new();
+    let none = BrokenTests::none();
     let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
     let found = titles(&document, Around { main: Some("../main.yaml"), ..around(&none) });
     assert_eq!(found, ["1: ▶ Run file, as ../main.yaml does", "1: ▶ Run"]);
@@ -67,7 +69,7 @@ fn lens_of_a_part_names_the_suite_that_runs_it() {
 
 #[test]
 fn tests_in_other_files_of_the_suite_count() {
-    let none = HashSet::new();
+    let none = BrokenTests::none();
     let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
     let states = [CaseState::Failed { claims: 1 }, CaseState::Passed { duration_ms: Some(1.0) }];
     let found = titles(&document, Around { elsewhere: &states, ..around(&none) });
@@ -85,7 +87,7 @@ fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Ex
         (*name, Known { state: state.clone(), from, is_foreign, can_ask, ..Known::nothing() })
     });
     let known: HashMap<&str, Known> = known.collect();
-    let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
+    let broken = BrokenTests::These(broken.iter().map(|name| (*name).to_owned()).collect());
     let lines: Vec<String> = all(lenses(&document, around(&broken), |name| known.get(name)))
         .into_iter()
         .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
@@ -198,7 +200,7 @@ fn a_test_that_cannot_be_run_says_why() {
 #[test]
 fn no_test_of_a_refused_suite_offers_to_run() {
     let document = Document::read("tests:\n- name: a\n- {name: b, skip: true}\n", ScalarRules::Yaml12);
-    let none = HashSet::new();
+    let none = BrokenTests::none();
     let looks = Looks { is_refused: true, ..around(&none).looks };
     let found = titles(&document, Around { looks, ..around(&none) });
     assert_eq!(found, ["1: ▶ Run file", "2: ! the settings have errors", "3: ○ skipped"]);

@@ -1,0 +1,164 @@
+//! Items of a list in stretches of a few dozen. What is reported of the items of a stretch is kept until one of them
+//! changes, so a keystroke costs nothing for the items of the others, of which there may be thousands.
+
+use std::{ops::Range, sync::Arc};
+
+use super::problems::Reports;
+use crate::problem::Code;
+
+/// Number of items of a new stretch.
+const SIZE: usize = 64;
+
+/// The stretches of a list, in their order.
+#[derive(Default)]
+pub(super) struct Stretches(Vec<Stretch>);
+
+struct Stretch {
+    /// Number of items.
+    count: usize,
+    settled: Option<Settled>,
+}
+
+/// What is reported of the items of a stretch, where nothing outside of the items decides about it. The blocks of the items
+/// follow each other, and nothing else is in them. Offsets are relative to the first block.
+pub(super) struct Settled {
+    /// The key of the circumstances: see [`super::levels::Levels::key`].
+    pub(super) levels: u64,
+    /// `None` if no problem is reported.
+    pub(super) reports: Option<Arc<Reports>>,
+    /// The codes of the problems that were found, reported or not.
+    pub(super) codes: Vec<Code>,
+    /// Bytes from the first item with a problem to the last one.
+    pub(super) extent: Range<usize>,
+    /// Whether one of the items with problems defines names.
+    pub(super) has_anchors: bool,
+    /// Whether one of the problems is because of other items.
+    pub(super) has_remarks: bool,
+}
+
+impl Stretches {
+    /// Returns the number of stretches.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the number of items of a stretch.
+    pub(super) fn count(&self, number: usize) -> usize {
+        self.0[number].count
+    }
+
+    /// Returns what is kept of a stretch.
+    pub(super) fn settled(&self, number: usize) -> Option<&Settled> {
+        self.0[number].settled.as_ref()
+    }
+
+    /// Sets what is kept of a stretch.
+    pub(super) fn settle(&mut self, number: usize, settled: Option<Settled>) {
+        self.0[number].settled = settled;
+    }
+
+    /// Replaces items with others. Nothing is kept of the stretches that contain them.
+    pub(super) fn replace(&mut self, old: Range<usize>, count: usize) {
+        let (mut first, mut start) = (0, 0);
+        // Items that are added at the end belong to the last stretch.
+        while first + 1 < self.0.len() && start + self.0[first].count <= old.start {
+            start += self.0[first].count;
+            first += 1;
+        }
+        let (mut last, mut end) = (first, start);
+        while last < self.0.len() && (last == first || end < old.end) {
+            end += self.0[last].count;
+            last += 1;
+        }
+        let total = end - start - old.len() + count;
+        let sizes = if total < 2 * SIZE { vec![total] } else { in_pieces(total) };
+        let fresh = sizes.into_iter().filter(|count| *count > 0).map(|count| Stretch { count, settled: None });
+        drop(self.0.splice(first..last, fresh));
+        if old.len() != count {
+            self.forget_remarks();
+        }
+    }
+
+    /// Keeps nothing of the stretches of some items.
+    pub(super) fn forget(&mut self, mut items: Vec<usize>) {
+        items.sort_unstable();
+        let mut left = items.as_slice();
+        let mut end = 0;
+        for stretch in &mut self.0 {
+            end += stretch.count;
+            let (own, rest) = left.split_at(left.partition_point(|item| *item < end));
+            if !own.is_empty() {
+                stretch.settled = None;
+            }
+            left = rest;
+        }
+    }
+
+    /// Keeps nothing of stretches with problems that are because of other items.
+    fn forget_remarks(&mut self) {
+        for stretch in &mut self.0 {
+            stretch.settled.take_if(|settled| settled.has_remarks);
+        }
+    }
+}
+
+fn in_pieces(total: usize) -> Vec<usize> {
+    (0..total).step_by(SIZE).map(|start| SIZE.min(total - start)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(has_remarks: bool) -> Settled {
+        Settled { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_remarks }
+    }
+
+    /// Returns the indices of the items of which something is kept.
+    fn kept(stretches: &Stretches) -> Vec<bool> {
+        stretches.0.iter().flat_map(|stretch| vec![stretch.settled.is_some(); stretch.count]).collect()
+    }
+
+    #[test]
+    fn nothing_is_kept_of_replaced_items() {
+        for (old, count) in
+            [(0..0, 1), (0..1, 0), (70..71, 1), (70..70, 1), (64..70, 200), (0..500, 3), (500..500, 1), (31..33, 2)]
+        {
+            let mut stretches = Stretches::default();
+            stretches.replace(0..0, 500);
+            (0..stretches.len()).for_each(|number| stretches.settle(number, Some(settled(false))));
+            stretches.replace(old.clone(), count);
+            let kept = kept(&stretches);
+            assert_eq!(kept.len(), 500 - old.len() + count);
+            assert!(kept[old.start..old.start + count].iter().all(|kept| !kept), "{old:?}");
+            let lost = kept.iter().filter(|kept| !**kept).count();
+            assert!(lost <= old.len() + count + 2 * SIZE, "{lost} of {old:?}");
+        }
+    }
+
+    #[test]
+    fn stretches_of_items_that_are_added_one_by_one_are_not_short() {
+        let mut stretches = Stretches::default();
+        (0..1000).for_each(|count| stretches.replace(count..count, 1));
+        assert!(stretches.len() <= 1000 / SIZE + 1, "{}", stretches.len());
+        (0..900).for_each(|_| stretches.replace(50..51, 0));
+        assert_eq!(kept(&stretches).len(), 100);
+    }
+
+    #[test]
+    fn problems_because_of_other_items_are_not_kept_if_the_items_have_other_numbers() {
+        let mut stretches = Stretches::default();
+        stretches.replace(0..0, 3 * SIZE);
+        let settle = |stretches: &mut Stretches| {
+            (0..3).for_each(|number| stretches.settle(number, Some(settled(number == 0))));
+        };
+        settle(&mut stretches);
+        stretches.replace(2 * SIZE..2 * SIZE + 1, 1);
+        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, true, false]);
+        stretches.replace(2 * SIZE..2 * SIZE + 1, 2);
+        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [false, true, false]);
+        settle(&mut stretches);
+        stretches.forget(vec![SIZE]);
+        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, false, true]);
+    }
+}
