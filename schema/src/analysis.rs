@@ -8,6 +8,7 @@
 //! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
+mod cross_item;
 mod directives;
 mod errors;
 mod facts;
@@ -16,7 +17,6 @@ mod item_list;
 mod levels;
 mod problems;
 mod ranges;
-mod remarks;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -182,7 +182,7 @@ impl Analyzer {
             (None, _) => self.file.report(root, files, &mut report),
             (Some(format), Some(looked)) => {
                 looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-                looked.remark(format.between(self.file), root, others);
+                looked.update_cross_item(format.cross_item_rules(self.file), root, others);
             }
             (Some(format), None) => {
                 let looked = Looked::default();

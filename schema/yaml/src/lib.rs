@@ -395,11 +395,11 @@ impl Document {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
         let marked = [Mark::Fault, Mark::RepeatedKey].into_iter().flat_map(|mark| self.blocks.marked(mark));
-        let mut remarkable: Vec<usize> = marked.map(|(number, _)| number).collect();
-        remarkable.extend(&*self.index.dangling);
-        remarkable.sort_unstable();
-        remarkable.dedup();
-        for number in remarkable {
+        let mut marked: Vec<usize> = marked.map(|(number, _)| number).collect();
+        marked.extend(&*self.index.dangling);
+        marked.sort_unstable();
+        marked.dedup();
+        for number in marked {
             let (start, block) = (self.starts[number], &self.blocks[number]);
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
