@@ -17,7 +17,7 @@ use super::{
     problems::{ItemPlace, Reported},
 };
 use crate::{
-    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
+    document::{Definitions, Document, ItemBlock, ItemBlocks, Leads, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::Problem,
@@ -55,7 +55,7 @@ pub(super) struct ItemList {
     changed: Vec<usize>,
 }
 
-/// Checked items of a list.
+/// The items of a list after a check.
 #[derive(Default)]
 pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
@@ -73,8 +73,8 @@ struct Known {
     key: u64,
     /// Start of its node, relative to the offset of its ranges.
     offset: usize,
-    /// Blocks that its aliases refer to. Empty without aliases.
-    leads: Box<[u64]>,
+    /// Blocks that its aliases lead to. `None` without aliases.
+    leads: Option<Leads>,
     findings: Arc<Findings>,
     /// Its problems as reported last, with the key of the circumstances.
     reported: Option<(u64, Arc<Reported>)>,
@@ -266,7 +266,7 @@ impl<'d> Looked<'d> {
         reported
     }
 
-    /// Returns the item_list, for the next version.
+    /// Returns the list, and the results to keep for the next version.
     pub(super) fn into_item_list(self) -> (&'static str, ItemList) {
         (self.list, self.item_list)
     }
@@ -317,7 +317,7 @@ impl ItemList {
         };
         let fresh = [
             (&mut self.wrong, numbers_where(|known| !known.findings.problems.is_empty())),
-            (&mut self.leading, numbers_where(|known| !known.leads.is_empty())),
+            (&mut self.leading, numbers_where(|known| known.leads.is_some())),
         ];
         for (numbers, fresh) in fresh {
             let place = numbers.partition_point(|index| *index < start);
@@ -337,8 +337,7 @@ impl ItemList {
 }
 
 impl Analyzer {
-    /// Updates the item_list of a list. Findings that are kept are looked up; if many are not, they are found on several
-    /// threads.
+    /// Updates the results of a list. Kept findings are looked up; if many are missing, several threads find them.
     pub(super) fn bring_up_to_date(
         &self,
         item_list: &mut ItemList,
@@ -347,6 +346,7 @@ impl Analyzer {
         list: &'static str,
         files: &dyn Files,
     ) {
+        /// Number of changed items from which several threads are used.
         const MANY: usize = 32;
         let blocks = node.item_blocks();
         let length = node.item_count();
@@ -361,7 +361,8 @@ impl Analyzer {
         let definitions = document.definitions();
         let elsewhere = definitions.gone_since(&item_list.definitions);
         let is_same = |index: &usize| {
-            let leads_to = |gone: &Vec<u64>| item_list.known[*index].leads.iter().any(|block| gone.contains(block));
+            let leads = item_list.known[*index].leads.as_ref();
+            let leads_to = |gone: &[u64]| leads.is_some_and(|leads| leads.may_include_any_of(gone));
             elsewhere.as_ref().is_some_and(|gone| gone.is_empty() || !leads_to(gone))
         };
         let stale = item_list.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
@@ -369,13 +370,13 @@ impl Analyzer {
             stale.map(|index| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
         let fresh = Cell::new(0);
         let look = |index: usize, count: &dyn Fn()| {
-            let item = node.item_at(index).expect("there are so many items");
+            let item = node.item_at(index).expect("the index is below the number of items");
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             match place {
                 Some(place) => (place.id, self.look_or_recall(document, item, &place, basis, list, files, count)),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, reported: None })
+                    (0, Known { key: 0, offset: item.range().start, leads: None, findings, reported: None })
                 }
             }
         };
@@ -406,6 +407,10 @@ impl Analyzer {
         for (number, problems) in item_list.by_rule.iter_mut().enumerate() {
             problems.is_linked &= is_one_for_one && before[number] == after[number];
         }
+        if item_list.facts.is_empty() {
+            // Rules look only at items with facts, so no rule would update these.
+            item_list.by_rule.clear();
+        }
         match is_one_for_one && !item_list.facts.is_empty() {
             true => item_list.changed.extend(asked),
             false => item_list.changed.clear(),
@@ -427,7 +432,7 @@ impl Analyzer {
         count: &dyn Fn(),
     ) -> Known {
         let ItemBlock { block, start, has_aliases, .. } = *place;
-        let leads: Box<[u64]> = if has_aliases { document.leads_of(block).into() } else { Box::default() };
+        let leads = has_aliases.then(|| document.leads_at(start));
         let mut hasher = FxHasher::default();
         (basis, &leads).hash(&mut hasher);
         let key = hasher.finish();
