@@ -243,7 +243,9 @@ impl<'d> Looked<'d> {
     ) -> Arc<Reported> {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
-        self.cross_item_problems(wrong).for_each(|(known, _)| known.key.hash(&mut hasher));
+        for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
+            (rule, self.item_list.by_rule[*rule].problems[*number].key).hash(&mut hasher);
+        }
         let key = hasher.finish();
         for (known, _) in self.cross_item_problems(wrong) {
             places.extend(known.link.causes.iter().map(|fact| self.place_of(fact.item)));
