@@ -134,7 +134,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if args.failed {
         let past = runtime.block_on(past::Past::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
-            output::remark(&sentence);
+            output::note(&sentence);
         }
         chosen = past.failing;
     }
@@ -253,8 +253,8 @@ fn write_clawspec(
     let place = load::shown(reports.directory());
     match written {
         0 => {}
-        1 => output::remark(&format!("wrote 1 report to {place}")),
-        count => output::remark(&format!("wrote {count} reports to {place}")),
+        1 => output::note(&format!("wrote 1 report to {place}")),
+        count => output::note(&format!("wrote {count} reports to {place}")),
     }
     Ok(())
 }
