@@ -8,6 +8,7 @@
 //! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
+mod cross_item;
 mod directives;
 mod errors;
 mod facts;
@@ -16,7 +17,6 @@ mod item_list;
 mod levels;
 mod problems;
 mod ranges;
-mod remarks;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -182,7 +182,7 @@ impl Analyzer {
             (None, _) => self.file.report(root, files, &mut report),
             (Some(format), Some(looked)) => {
                 looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-                looked.remark(format.between(self.file), root, others);
+                looked.update_cross_item(format.cross_item_rules(self.file), root, others);
             }
             (Some(format), None) => {
                 let looked = Looked::default();
@@ -215,8 +215,8 @@ impl Analyzer {
     }
 
     /// Returns a hash of everything that the findings of a block depend on.
-    fn key(&self, document: &Document, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+    fn key(&self, document: &Document, start: usize, block: &Block) -> u64 {
+        let aliases = if block.has_aliases() { document.fingerprint_at(start) } else { 0 };
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
@@ -300,7 +300,7 @@ impl Analyzer {
             let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
-                    let key = self.key(document, block).rotate_left(17) ^ context_key;
+                    let key = self.key(document, start, block).rotate_left(17) ^ context_key;
                     let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
                     (start..start + block.length(), kept.at(&at))
                 }

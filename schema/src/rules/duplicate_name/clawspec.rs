@@ -16,7 +16,7 @@ use crate::{
     document::Pointer,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, OtherFile, Severity, Subject},
-    relations::{self, Between, Link, Said},
+    relations::{self, CrossItemRule, FactRef, Link},
     lint_node::LintNode,
 };
 
@@ -69,7 +69,7 @@ impl DuplicateNames {
     }
 }
 
-impl Between for DuplicateNames {
+impl CrossItemRule for DuplicateNames {
     fn digest(&self, items: relations::Items<'_>, index: usize) -> u64 {
         let mut hasher = FxHasher::default();
         DuplicateNames::name(items, index).map(|name| &name.name).hash(&mut hasher);
@@ -83,8 +83,8 @@ impl Between for DuplicateNames {
             let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
             match first.get(name.name.as_str()) {
                 Some(first) => {
-                    let said = |item| Said { item, part: 0 };
-                    links.push(Link { of: said(item), because: vec![said(*first)] });
+                    let fact = |item| FactRef { item, part: 0 };
+                    links.push(Link { of: fact(item), causes: vec![fact(*first)] });
                 }
                 None => drop(first.insert(&name.name, item)),
             }
@@ -93,12 +93,12 @@ impl Between for DuplicateNames {
     }
 
     fn finding(&self, items: relations::Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |said: &Said| {
-            let name = DuplicateNames::name(items, said.item)?;
-            Some((name, Items::new(self.list, items).place(said.item, name)))
+        let place = |fact: &FactRef| {
+            let name = DuplicateNames::name(items, fact.item)?;
+            Some((name, Items::new(self.list, items).place(fact.item, name)))
         };
         let (name, (at, range)) = place(&link.of)?;
-        let (_, (first_at, first_range)) = place(link.because.first()?)?;
+        let (_, (first_at, first_range)) = place(link.causes.first()?)?;
         let finding = Finding::new(DuplicateItem { owner: self.owner, name: name.name.clone() }, at, range);
         Some(finding.related(Relation::Labelled("first named here"), first_at, first_range))
     }
