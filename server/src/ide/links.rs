@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::task_files},
+    dialect::cli_bench::task_files,
     document::{Document, NodeRef},
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -63,12 +63,11 @@ pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
 /// Returns the file of the agent that a text such as `agent:website/orchestrator` names.
 fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usize) -> Option<String> {
     let node = document.find(&document.pointer_at(offset))?;
-    if file.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&offset) {
-        return None;
-    }
+    let directories = agents::of(file).filter(|_| node.own_range().contains(&offset))?;
     let name = node.text()?.trim().strip_prefix("agent:")?;
-    let directory = format!("agents/{name}");
-    agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
+    let directory = format!("{}/{name}", agents::KIND);
+    let definition = directories.definition(name, files);
+    definition.or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
 }
 
 fn link(node: NodeRef<'_>, shape: &Shape, values: Values<'_>) -> Option<Link> {
