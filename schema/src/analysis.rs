@@ -8,6 +8,7 @@
 //! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
+mod cross_item;
 mod directives;
 mod errors;
 mod facts;
@@ -16,7 +17,6 @@ mod item_list;
 mod levels;
 mod problems;
 mod ranges;
-mod remarks;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -37,7 +37,7 @@ use crate::{
     json_schema::SpecFile,
     names,
     problem::{Code, Problem},
-    relations::{Between, Facts},
+    relations::{CrossItemRule, Facts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Case, Suite},
@@ -191,7 +191,7 @@ impl Analyzer {
             }
         }
         for looked in lists.iter_mut() {
-            looked.remark(&self.rules_between(), root, others);
+            looked.update_cross_item(&self.cross_item_rules(), root, others);
         }
         others.extend(report.resolve(false).problems(root));
         lists.iter_mut().for_each(|looked| looked.sort_out(others));
@@ -224,8 +224,8 @@ impl Analyzer {
     }
 
     /// Returns a hash of everything that the findings of a block depend on.
-    fn key(&self, document: &Document, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+    fn key(&self, document: &Document, start: usize, block: &Block) -> u64 {
+        let aliases = if block.has_aliases() { document.fingerprint_at(start) } else { 0 };
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
@@ -267,9 +267,9 @@ impl Analyzer {
     }
 
     /// Returns the rules between the items of a list.
-    fn rules_between(&self) -> Vec<&'static dyn Between> {
-        let of_format = self.format().map(|format| format.between(self.file)).unwrap_or_default();
-        [&duplicate_name::OfItems as &dyn Between].into_iter().chain(of_format.iter().copied()).collect()
+    fn cross_item_rules(&self) -> Vec<&'static dyn CrossItemRule> {
+        let of_format = self.format().map(|format| format.cross_item_rules(self.file)).unwrap_or_default();
+        [&duplicate_name::OfItems as &dyn CrossItemRule].into_iter().chain(of_format.iter().copied()).collect()
     }
 
     fn format(&self) -> Option<&'static dyn Format> {
@@ -315,7 +315,7 @@ impl Analyzer {
             let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
-                    let key = self.key(document, block).rotate_left(17) ^ context_key;
+                    let key = self.key(document, start, block).rotate_left(17) ^ context_key;
                     let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
                     (start..start + block.length(), kept.at(&at))
                 }

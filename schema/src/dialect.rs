@@ -9,7 +9,7 @@ mod lenient;
 
 pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Report, Rule, Site, Words};
-pub use crate::relations::{Between, Facts, Items, Link, Said, Topic};
+pub use crate::relations::{CrossItemRule, FactRef, Facts, Items, Link, Topic};
 pub use count::Count;
 pub use format::{Directories, Format, Gate, InForce, Lookup, Lower, Starter, Traced, Unit};
 use std::{

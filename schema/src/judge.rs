@@ -41,7 +41,7 @@ fn forbids(outcome: &Outcome) -> bool {
 fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
     match (only, is_precondition) {
         (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
-        (Some(Only::Present), true) => Some("only the current state was judged: nothing was started"),
+        (Some(Only::Present), true) => Some("only the current state was evaluated: nothing was started"),
         (Some(Only::Preconditions), true) | (Some(Only::Present), false) | (None, _) => None,
     }
 }

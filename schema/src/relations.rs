@@ -1,5 +1,5 @@
-//! Facts of the items of a list that matter to other items. A keystroke changes one of thousands, and hardly any has to do with
-//! another: rules between items look only at those with a topic, or with one that others have as well.
+//! Facts of the items of a list that matter to other items. A keystroke changes one of thousands, and few of them affect
+//! each other, so rules between items look only at those with a topic, or with one that others have as well.
 
 use std::{
     any::Any,
@@ -121,11 +121,11 @@ fn sorted(mut topics: Vec<Topic>) -> Arc<[Topic]> {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     items: FxHashMap<Topic, usize>,
-    kinds: FxHashMap<u8, OfKind>,
+    kinds: FxHashMap<u8, TopicCounts>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct OfKind {
+struct TopicCounts {
     /// Number of topics, those of each item counted.
     total: usize,
     /// Number of topics that several items have.
@@ -158,14 +158,14 @@ impl Tally {
         }
     }
 
-    fn of(&self, kind: u8) -> OfKind {
+    fn of(&self, kind: u8) -> TopicCounts {
         self.kinds.get(&kind).copied().unwrap_or_default()
     }
 }
 
 /// One of the facts of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Said {
+pub struct FactRef {
     /// Index of the item.
     pub item: usize,
     /// The number of the fact among those of its kind.
@@ -176,15 +176,14 @@ pub struct Said {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The fact that is reported.
-    pub of: Said,
+    pub of: FactRef,
     /// The facts that are the reason.
-    pub because: Vec<Said>,
+    pub causes: Vec<FactRef>,
 }
 
-/// A rule about facts of several items. Its problems are kept until one of the items changes that they are about.
-pub trait Between: Sync {
-    /// Returns a number that changes with everything that [`Between::links`] reads of an item. The positions of bytes are not
-    /// part of it.
+/// A rule about facts of several items. A problem of it is kept until one of its items changes.
+pub trait CrossItemRule: Sync {
+    /// Returns a hash of everything that [`CrossItemRule::links`] reads of an item. Byte offsets are not part of it.
     fn digest(&self, items: Items<'_>, index: usize) -> u64;
 
     /// Returns the links, in the order of the items.

@@ -199,7 +199,7 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the schema of the value.
     pub(crate) fn shape(&self) -> Option<&Shape> {
         let shape = || match &self.place {
-            // The conditions of a root with lists ask about every item, and decide which keys it needs, not what they mean.
+            // Conditions of a root with lists depend on every item. They decide which keys are required, not what they mean.
             Place::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
                 Some(Definition::Root(*file).shape())
             }

@@ -12,16 +12,16 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::{
     Analyzer, Findings,
+    cross_item::{CrossItemContext, CrossItemProblem, RelativeProblem, RuleProblems},
     levels::Levels,
     problems::{ItemPlace, Reported},
-    remarks::{OfRule, Remark, Scene, Words},
 };
 use crate::{
-    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
+    document::{Definitions, Document, ItemBlock, ItemBlocks, Leads, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::Problem,
-    relations::{Between, Facts, Items, Tally},
+    relations::{CrossItemRule, Facts, Items, Tally},
     validate::Definition,
 };
 
@@ -49,13 +49,13 @@ pub(super) struct ItemList {
     /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
     tally: Tally,
-    /// The remarks of each rule between items.
-    of_rules: Vec<OfRule>,
+    /// The problems of each rule between items.
+    by_rule: Vec<RuleProblems>,
     /// The items that changed since the rules last looked at them.
     changed: Vec<usize>,
 }
 
-/// Checked items of a list.
+/// The items of a list after a check.
 #[derive(Default)]
 pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
@@ -63,8 +63,8 @@ pub(super) struct Looked<'d> {
     item_list: ItemList,
     /// Items with problems that are alone in an intact block.
     pub(super) wrong: Vec<Wrong>,
-    /// The remarks about them: the number of the rule, and that of the remark. In the order of the items.
-    remarked: Vec<(usize, usize)>,
+    /// Their cross-item problems: the number of the rule, and that of the problem. In the order of the items.
+    cross_item: Vec<(usize, usize)>,
 }
 
 /// Cached result of an item.
@@ -73,8 +73,8 @@ struct Known {
     key: u64,
     /// Start of its node, relative to the offset of its ranges.
     offset: usize,
-    /// Blocks that its aliases refer to. Empty without aliases.
-    leads: Box<[u64]>,
+    /// Blocks that its aliases lead to. `None` without aliases.
+    leads: Option<Leads>,
     findings: Arc<Findings>,
     /// Its problems as reported last, with the key of the circumstances.
     reported: Option<(u64, Arc<Reported>)>,
@@ -102,8 +102,8 @@ pub(super) struct Wrong {
     pub(super) length: usize,
     /// Whether its block defines anchors.
     pub(super) has_anchors: bool,
-    /// The range of its remarks.
-    remarks: (usize, usize),
+    /// The range of its cross-item problems.
+    cross_item: (usize, usize),
 }
 
 impl Wrong {
@@ -124,7 +124,7 @@ impl<'d> Looked<'d> {
         mut item_list: ItemList,
     ) -> Looked<'d> {
         analyzer.bring_up_to_date(&mut item_list, document, node, list, files);
-        Looked { list, blocks: node.item_blocks(), item_list, wrong: Vec::new(), remarked: Vec::new() }
+        Looked { list, blocks: node.item_blocks(), item_list, wrong: Vec::new(), cross_item: Vec::new() }
     }
 
     /// Whether the format has facts of its items.
@@ -139,43 +139,48 @@ impl<'d> Looked<'d> {
         look(&items.collect::<Vec<_>>());
     }
 
-    /// Updates the remarks of rules between items. Problems that cannot be kept are added to the others.
-    pub(super) fn remark(&mut self, rules: &[&dyn Between], root: NodeRef<'_>, others: &mut Vec<Problem>) {
+    /// Updates the problems of rules between items. Those that cannot be kept are added to the others.
+    pub(super) fn update_cross_item(
+        &mut self,
+        rules: &[&dyn CrossItemRule],
+        root: NodeRef<'_>,
+        others: &mut Vec<Problem>,
+    ) {
         let Looked { list, blocks, item_list, .. } = self;
-        let mut of_rules = std::mem::take(&mut item_list.of_rules);
-        of_rules.resize_with(rules.len(), OfRule::default);
+        let mut by_rule = std::mem::take(&mut item_list.by_rule);
+        by_rule.resize_with(rules.len(), RuleProblems::default);
         let changed = std::mem::take(&mut item_list.changed);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
         let start_of = item_list.starts(*blocks);
         let items = item_list.items(list, &start_of);
-        let scene = Scene { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
-        for (rule, of_rule) in rules.iter().zip(&mut of_rules) {
-            of_rule.bring_up_to_date(*rule, &scene, others);
+        let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
+        for (rule, problems) in rules.iter().zip(&mut by_rule) {
+            problems.bring_up_to_date(*rule, &context, others);
         }
         drop(start_of);
-        item_list.of_rules = of_rules;
+        item_list.by_rule = by_rule;
     }
 
     /// Finds the items with problems that are alone in an intact block. The problems of other items are added to the others.
     pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
-        let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
-        for (rule, of_rule) in self.item_list.of_rules.iter().enumerate() {
-            let kept = of_rule.remarks.iter().enumerate().filter(|(_, remark)| remark.words.is_some());
-            remarked.extend(kept.map(|(number, remark)| (remark.link.of.item, rule, number)));
+        let mut cross_item: Vec<(usize, usize, usize)> = Vec::new();
+        for (rule, problems) in self.item_list.by_rule.iter().enumerate() {
+            let kept = problems.problems.iter().enumerate().filter(|(_, problem)| problem.relative.is_some());
+            cross_item.extend(kept.map(|(number, problem)| (problem.link.of.item, rule, number)));
         }
-        remarked.sort();
-        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.item_list.wrong.len() + remarked.len());
+        cross_item.sort();
+        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.item_list.wrong.len() + cross_item.len());
         let mut apart = Vec::new();
         let (mut own, mut next) = (self.item_list.wrong.iter().copied().peekable(), 0);
         loop {
-            let of_remark = remarked.get(next).map(|(item, ..)| *item);
-            let Some(index) = own.peek().copied().into_iter().chain(of_remark).min() else { break };
+            let of_problem = cross_item.get(next).map(|(item, ..)| *item);
+            let Some(index) = own.peek().copied().into_iter().chain(of_problem).min() else { break };
             own.next_if_eq(&index);
-            let count = remarked[next..].iter().take_while(|(item, ..)| *item == index).count();
-            let remarks = (next, next + count);
+            let count = cross_item[next..].iter().take_while(|(item, ..)| *item == index).count();
+            let range = (next, next + count);
             next += count;
             let place = self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone);
-            let wrong_item = Wrong { index, remarks, ..Wrong::default() };
+            let wrong_item = Wrong { index, cross_item: range, ..Wrong::default() };
             match place {
                 Some(ItemBlock { start, length, has_anchors, is_intact, .. }) => {
                     let item = Wrong { start, length, has_anchors, ..wrong_item };
@@ -185,29 +190,29 @@ impl<'d> Looked<'d> {
                 None => apart.push(wrong_item),
             }
         }
-        self.remarked = remarked.into_iter().map(|(_, rule, number)| (rule, number)).collect();
+        self.cross_item = cross_item.into_iter().map(|(_, rule, number)| (rule, number)).collect();
         others.extend(apart.iter().flat_map(|wrong| self.problems(wrong)));
         self.wrong = wrong;
     }
 
-    fn remarks(&self, wrong: &Wrong) -> impl Iterator<Item = (&Remark, &Words)> {
-        let remarks = self.remarked[wrong.remarks.0..wrong.remarks.1].iter();
-        remarks.filter_map(|(rule, number)| {
-            let remark = &self.item_list.of_rules[*rule].remarks[*number];
-            Some((remark, remark.words.as_deref()?))
+    fn cross_item_problems(&self, wrong: &Wrong) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
+        let numbers = self.cross_item[wrong.cross_item.0..wrong.cross_item.1].iter();
+        numbers.filter_map(|(rule, number)| {
+            let problem = &self.item_list.by_rule[*rule].problems[*number];
+            Some((problem, problem.relative.as_deref()?))
         })
     }
 
-    /// Returns the problems of an item, remarks included. Ranges count from its block.
+    /// Returns the problems of an item, including cross-item problems. Ranges are relative to its block.
     pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
         let own = &self.item_list.known[wrong.index].findings.problems;
-        own.iter().chain(self.remarks(wrong).map(|(_, words)| &words.problem))
+        own.iter().chain(self.cross_item_problems(wrong).map(|(_, relative)| &relative.problem))
     }
 
     /// Whether the report of an item's problems depends on other parts of the document.
     pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
         self.item_list.known[wrong.index].findings.is_entangled
-            || self.remarks(wrong).any(|(_, words)| words.is_entangled)
+            || self.cross_item_problems(wrong).any(|(_, relative)| relative.is_entangled)
     }
 
     /// Returns copies of the problems of an item, with absolute locations.
@@ -215,16 +220,16 @@ impl<'d> Looked<'d> {
         let base = Definition::list_at(self.list).index(wrong.index);
         let own = self.item_list.known[wrong.index].findings.problems.iter();
         let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
-        let remarks = self.remarks(wrong).map(|(remark, words)| {
-            let mut problem = words.problem.clone().moved(&base, wrong.start);
-            for (number, other) in &words.elsewhere {
-                let item = remark.link.because[*other].item;
-                problem.related[*number] = words.problem.related[*number].clone();
+        let cross_item = self.cross_item_problems(wrong).map(|(known, relative)| {
+            let mut problem = relative.problem.clone().moved(&base, wrong.start);
+            for (number, other) in &relative.elsewhere {
+                let item = known.link.causes[*other].item;
+                problem.related[*number] = relative.problem.related[*number].clone();
                 self.place_of(item).place(self.list, &mut problem.related[*number]);
             }
             problem
         });
-        own.chain(remarks).collect()
+        own.chain(cross_item).collect()
     }
 
     fn place_of(&self, index: usize) -> ItemPlace {
@@ -241,10 +246,12 @@ impl<'d> Looked<'d> {
     ) -> Arc<Reported> {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
-        self.remarks(wrong).for_each(|(remark, _)| remark.key.hash(&mut hasher));
+        for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
+            (rule, self.item_list.by_rule[*rule].problems[*number].key).hash(&mut hasher);
+        }
         let key = hasher.finish();
-        for (remark, _) in self.remarks(wrong) {
-            places.extend(remark.link.because.iter().map(|said| self.place_of(said.item)));
+        for (known, _) in self.cross_item_problems(wrong) {
+            places.extend(known.link.causes.iter().map(|fact| self.place_of(fact.item)));
         }
         if let Some((known, reported)) = &self.item_list.known[wrong.index].reported
             && *known == key
@@ -254,17 +261,17 @@ impl<'d> Looked<'d> {
         let own =
             self.item_list.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
         let mut first = 0;
-        let remarks = self.remarks(wrong).map(|(remark, words)| {
-            let elsewhere = words.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
-            first += remark.link.because.len();
-            (words.problem.clone(), elsewhere)
+        let cross_item = self.cross_item_problems(wrong).map(|(known, relative)| {
+            let elsewhere = relative.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
+            first += known.link.causes.len();
+            (relative.problem.clone(), elsewhere)
         });
-        let reported = Arc::new(Reported::of(own.chain(remarks).collect(), levels));
+        let reported = Arc::new(Reported::of(own.chain(cross_item).collect(), levels));
         self.item_list.known[wrong.index].reported = Some((key, Arc::clone(&reported)));
         reported
     }
 
-    /// Returns the item_list, for the next version.
+    /// Returns the list, and the results to keep for the next version.
     pub(super) fn into_item_list(self) -> (&'static str, ItemList) {
         (self.list, self.item_list)
     }
@@ -319,7 +326,7 @@ impl ItemList {
         };
         let fresh = [
             (&mut self.wrong, numbers_where(|known| !known.findings.problems.is_empty())),
-            (&mut self.leading, numbers_where(|known| !known.leads.is_empty())),
+            (&mut self.leading, numbers_where(|known| known.leads.is_some())),
         ];
         for (numbers, fresh) in fresh {
             let place = numbers.partition_point(|index| *index < start);
@@ -339,8 +346,7 @@ impl ItemList {
 }
 
 impl Analyzer {
-    /// Updates the item_list of a list. Findings that are kept are looked up; if many are not, they are found on several
-    /// threads.
+    /// Updates the results of a list. Kept findings are looked up; if many are missing, several threads find them.
     pub(super) fn bring_up_to_date(
         &self,
         item_list: &mut ItemList,
@@ -349,6 +355,7 @@ impl Analyzer {
         list: &'static str,
         files: &dyn Files,
     ) {
+        /// Number of changed items from which several threads are used.
         const MANY: usize = 32;
         let blocks = node.item_blocks();
         let length = node.item_count();
@@ -363,7 +370,8 @@ impl Analyzer {
         let definitions = document.definitions();
         let elsewhere = definitions.gone_since(&item_list.definitions);
         let is_same = |index: &usize| {
-            let leads_to = |gone: &Vec<u64>| item_list.known[*index].leads.iter().any(|block| gone.contains(block));
+            let leads = item_list.known[*index].leads.as_ref();
+            let leads_to = |gone: &[u64]| leads.is_some_and(|leads| leads.may_include_any_of(gone));
             elsewhere.as_ref().is_some_and(|gone| gone.is_empty() || !leads_to(gone))
         };
         let stale = item_list.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
@@ -371,13 +379,13 @@ impl Analyzer {
             stale.map(|index| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
         let fresh = Cell::new(0);
         let look = |index: usize, count: &dyn Fn()| {
-            let item = node.item_at(index).expect("there are so many items");
+            let item = node.item_at(index).expect("the index is below the number of items");
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             match place {
                 Some(place) => (place.id, self.look_or_recall(document, item, &place, basis, list, files, count)),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, reported: None })
+                    (0, Known { key: 0, offset: item.range().start, leads: None, findings, reported: None })
                 }
             }
         };
@@ -391,10 +399,10 @@ impl Analyzer {
             found.push(look(*index, &|| fresh.set(fresh.get() + 1)));
         }
         let again = found.split_off(new.len());
-        let rules = self.rules_between();
+        let rules = self.cross_item_rules();
         let is_one_for_one = gone.len() == new.len() && asked.len() < MANY;
         let digests = |item_list: &ItemList, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
-            let digests = |items: Items<'_>, rule: &&dyn Between| {
+            let digests = |items: Items<'_>, rule: &&dyn CrossItemRule| {
                 asked.iter().filter(|index| **index < items.len()).map(|index| rule.digest(items, *index)).collect()
             };
             let start_of = item_list.starts(blocks);
@@ -407,8 +415,12 @@ impl Analyzer {
             item_list.replace(index..index + 1, vec![known]);
         }
         let after = if is_one_for_one { digests(item_list, blocks) } else { Vec::new() };
-        for (number, of_rule) in item_list.of_rules.iter_mut().enumerate() {
-            of_rule.is_linked &= is_one_for_one && before[number] == after[number];
+        for (number, problems) in item_list.by_rule.iter_mut().enumerate() {
+            problems.is_linked &= is_one_for_one && before[number] == after[number];
+        }
+        if item_list.facts.is_empty() {
+            // Rules look only at items with facts, so no rule would update these.
+            item_list.by_rule.clear();
         }
         match is_one_for_one && !item_list.facts.is_empty() {
             true => item_list.changed.extend(asked),
@@ -431,7 +443,7 @@ impl Analyzer {
         count: &dyn Fn(),
     ) -> Known {
         let ItemBlock { block, start, has_aliases, .. } = *place;
-        let leads: Box<[u64]> = if has_aliases { document.leads_of(block).into() } else { Box::default() };
+        let leads = has_aliases.then(|| document.leads_at(start));
         let mut hasher = FxHasher::default();
         (basis, &leads).hash(&mut hasher);
         let key = hasher.finish();

@@ -54,7 +54,7 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
-    relations::{Between, Facts, Items},
+    relations::{CrossItemRule, Facts, Items},
     rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -192,8 +192,8 @@ impl Format for ClawSpec {
         has_relations.then(|| facts::of(item))
     }
 
-    fn between(&self, file: SpecFile) -> &'static [&'static dyn Between] {
-        lint::between(file)
+    fn cross_item_rules(&self, file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
+        lint::cross_item_rules(file)
     }
 
     fn report_relations(

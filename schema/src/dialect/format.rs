@@ -11,7 +11,7 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
-    relations::{Between, Facts, Items},
+    relations::{CrossItemRule, Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::{Context, Definition},
@@ -217,7 +217,7 @@ pub trait Format: Sync {
     }
 
     /// Returns the rules between items of a list.
-    fn between(&self, _file: SpecFile) -> &'static [&'static dyn Between] {
+    fn cross_item_rules(&self, _file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
         &[]
     }
 

@@ -14,7 +14,7 @@ use crate::{
     lint_node::LintNode,
     names::{self, Declaration, Role},
     problem::{Code, Severity, Subject},
-    relations::{Between, Items, Link, Said},
+    relations::{CrossItemRule, Items, Link, FactRef},
     validate::Definition,
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Repo
 #[derive(Debug)]
 pub(crate) struct OfItems;
 
-impl Between for OfItems {
+impl CrossItemRule for OfItems {
     fn digest(&self, items: Items<'_>, index: usize) -> u64 {
         let mut hasher = FxHasher::default();
         items.own_name(index).map(|name| &name.named.name).hash(&mut hasher);
@@ -66,8 +66,8 @@ impl Between for OfItems {
             let Some(name) = items.own_name(item).filter(|name| !name.named.at.is_root()) else { continue };
             match first.get(name.named.name.as_str()) {
                 Some(first) => {
-                    let said = |item| Said { item, part: 0 };
-                    links.push(Link { of: said(item), because: vec![said(*first)] });
+                    let fact = |item| FactRef { item, part: 0 };
+                    links.push(Link { of: fact(item), causes: vec![fact(*first)] });
                 }
                 None => drop(first.insert(&name.named.name, item)),
             }
@@ -76,12 +76,12 @@ impl Between for OfItems {
     }
 
     fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |said: &Said| {
-            let name = items.own_name(said.item)?;
-            Some((name, items.place(said.item, &name.named)))
+        let place = |fact: &FactRef| {
+            let name = items.own_name(fact.item)?;
+            Some((name, items.place(fact.item, &name.named)))
         };
         let (name, (at, range)) = place(&link.of)?;
-        let (_, (first_at, first_range)) = place(link.because.first()?)?;
+        let (_, (first_at, first_range)) = place(link.causes.first()?)?;
         let rule = DuplicateName { declaration: name.declaration, name: name.named.name.clone() };
         Some(Finding::new(rule, at, range).related(Relation::Labelled(FIRST), first_at, first_range))
     }

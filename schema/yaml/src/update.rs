@@ -163,7 +163,7 @@ impl Document {
             true => Arc::new(self.dangling(0..self.blocks.len())),
             false => self.dangling_again(&before.dangling, head..head + count),
         };
-        Arc::get_mut(&mut self.index).expect("nobody else has it yet").dangling = dangling;
+        Arc::get_mut(&mut self.index).expect("the new index is not shared yet").dangling = dangling;
     }
 
     /// Updates the starts of blocks after some were replaced. `grown`: the number of added bytes, which wraps around zero.

@@ -111,12 +111,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     output::print(&text)?;
     if let Some((text, count)) = diff {
         output::print(&text)?;
-        output::remark(&format!("`--fix` would fix {}", plural(count, "problem")));
+        output::note(&format!("`--fix` would fix {}", plural(count, "problem")));
     }
     let unwritten = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
     if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
         // Standard output belongs to the report.
-        output::remark(&fix::summary(&outcome));
+        output::note(&fix::summary(&outcome));
     }
     let bad = unwritten || !failures.is_empty() || reports.iter().any(SuiteReport::is_refused);
     Ok(if bad { INVALID } else { PASSED })

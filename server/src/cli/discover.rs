@@ -170,14 +170,14 @@ fn below(
     for (file, inclusion) in in_parallel(&paths, look).into_iter().flatten() {
         match inclusion {
             Inclusion::Counts => found.push(file),
-            Inclusion::NotNamed => output::remark(&format!(
+            Inclusion::NotNamed => output::note(&format!(
                 "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
                  speclens: dialect={}` at the top",
                 file.path.display(),
                 file.scope.file.title(),
                 file.scope.file.as_str()
             )),
-            Inclusion::Excluded(source) => output::remark(&format!(
+            Inclusion::Excluded(source) => output::note(&format!(
                 "{} is skipped because no pattern of `{source}` matches it: name it on the command line, or add a pattern",
                 file.path.display()
             )),

@@ -153,7 +153,7 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
             continue;
         }
         let end = block.start + block.length;
-        let aliases = if block.has_aliases { list.document().fingerprint_of(block.block) } else { 0 };
+        let aliases = if block.has_aliases { list.document().fingerprint_at(block.start) } else { 0 };
         let key_after = |before: u64| {
             let mut hasher = FxHasher::default();
             (before, block.id, aliases).hash(&mut hasher);

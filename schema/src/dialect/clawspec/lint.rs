@@ -10,7 +10,7 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
-    relations::{Between, Items},
+    relations::{CrossItemRule, Items},
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
         invalid_value, missing_field, missing_file, missing_negative, never_evaluated, no_effect, out_of_range,
@@ -193,7 +193,7 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
 }
 
 /// Returns the rules between scenarios.
-pub(crate) fn between(file: SpecFile) -> &'static [&'static dyn Between] {
+pub(crate) fn cross_item_rules(file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
     match ContractFile::of(file) {
         ContractFile::Scenarios => &[&vacuous_claim::clawspec::LeftBehind],
         ContractFile::Pipeline

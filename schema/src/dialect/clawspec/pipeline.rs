@@ -97,10 +97,10 @@ pub struct Stage {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct FinalAssertions {
-    /// Assertions that are judged first.
+    /// Assertions that are evaluated first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deterministic: Vec<Assertion>,
-    /// Assertions that are judged afterwards. Both lists accept any type.
+    /// Assertions that are evaluated afterwards. Both lists accept any type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub semantic: Vec<Assertion>,
 }

@@ -133,7 +133,7 @@ pub struct Scenario {
     pub tags: Vec<Name>,
     /// Preconditions to check before the target is started.
     ///
-    /// All of them are judged. If one does not pass, nothing is started and the scenario fails.
+    /// All of them are evaluated. If one does not pass, nothing is started and the scenario fails.
     ///
     /// ```yaml
     /// given:

@@ -222,7 +222,7 @@ impl Rule for OtherValue {
     const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("another assertion expects `{}` in the same place", self.0))
+        Words::new(format!("another assertion expects `{}` instead", self.0))
     }
 }
 

@@ -236,7 +236,10 @@ impl Rule for Merged {
 impl Rule for TaskNotText {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("expected a string to send to the agent").help("put it in quotes")
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = site.node().map(describe).unwrap_or_default();
+        Words::new(format!("expected a string for `task`, found {found}"))
+            .note("it is the message that the agent receives")
+            .help("put it in quotes")
     }
 }

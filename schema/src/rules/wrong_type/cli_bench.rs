@@ -153,7 +153,7 @@ impl Rule for ExitCode {
         let fix = if is_same { Fix::safe } else { Fix::guess };
         let edits = site.replaced(number.to_string());
         Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
-            .note(format!("it counts as {number}"))
+            .note(format!("it is read as {number}"))
             .remedy(title, fix, edits)
     }
 }

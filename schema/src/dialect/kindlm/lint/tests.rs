@@ -30,7 +30,7 @@ fn a_test_that_moves_keeps_its_facts_and_problems() {
     let mut seen = 0;
     for code in ["no-effect", "missing-variable", "shell-quoting", "contradiction", "wrong-type", "unknown-reference"] {
         let text = fs::read_to_string(folder.join(format!("{code}.yaml"))).expect("the fixture is there");
-        let before = "# A remark that was not there before.\n";
+        let before = "# A comment that is new.\n";
         let moved = format!("{before}{text}");
         let [here, there] = [&text, &moved].map(|text| Document::read(text, ScalarRules::Yaml12));
         for index in 0.. {
