@@ -149,9 +149,12 @@ impl Defined {
 
     /// Returns the rule for a name, unless it is defined.
     fn missing(&self, declaration: &Declaration, name: &str, search: &mut Search) -> Option<Unknown> {
+        if self.set.contains(name) {
+            return None;
+        }
         // Validation reports a name outside of a closed set. A name inside is not a misspelt one of those.
         let is_open = declaration.shape.values().is_empty();
-        if self.set.contains(name) || !is_open && !declaration.shape.admits_text(name) {
+        if !is_open && !declaration.shape.admits_text(name) {
             return None;
         }
         let near = search.nearest(name, self.names.iter().map(String::as_str)).filter(|_| is_open);
@@ -208,8 +211,10 @@ pub(crate) fn check_names(
                 let known = defined.entry(declaration.kind);
                 let known = known.or_insert_with(|| Defined::of(declaration.kind, file, &root, lists));
                 let rule = known.as_ref().and_then(|known| known.missing(declaration, &named.name, &mut search));
-                let (at, range) = items.place(index, named);
-                report.extend(rule.map(|rule| Finding::new(rule, at, range)));
+                report.extend(rule.map(|rule| {
+                    let (at, range) = items.place(index, named);
+                    Finding::new(rule, at, range)
+                }));
             }
         }
     }

@@ -129,14 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn handoff_contracts_count_from_the_directory_of_the_skill() {
-        let fixture = Fixture::parse(
-            "//- /skills/a/tests/clawspec-pipeline.yaml\nstages: [{name: x, handoff_contract: tests/handoffs/h.yaml}]\n//- /skills/a/tests/handoffs/h.yaml\n{}\n",
-        );
-        let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-        let found = links(&fixture.document, fixture.file, values);
-        let paths: Vec<&str> = found.iter().map(|link| link.path.as_str()).collect();
-        assert_eq!(paths, ["skills/a/tests/handoffs/h.yaml"]);
+    fn paths_count_from_the_directory_that_their_field_declares() {
+        for (text, expected) in [
+            (
+                "//- /skills/a/tests/clawspec-pipeline.yaml\nstages: [{name: x, handoff_contract: tests/handoffs/h.yaml}]\n//- /skills/a/tests/handoffs/h.yaml\n{}\n",
+                "skills/a/tests/handoffs/h.yaml",
+            ),
+            (
+                "//- /w/docs/testing/clawspec-ledger.yaml\nwaves: {w: {items: [{id: a, contracts: {scenario_file: a/s.yaml}}]}}\n//- /w/a/s.yaml\n{}\n",
+                "w/a/s.yaml",
+            ),
+        ] {
+            let fixture = Fixture::parse(text);
+            let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+            let found = links(&fixture.document, fixture.file, values);
+            assert_eq!(found.iter().map(|link| link.path.as_str()).collect::<Vec<_>>(), [expected]);
+        }
     }
 
     #[test]
