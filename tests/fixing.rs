@@ -206,7 +206,7 @@ fn settings_are_fixed_too() {
 #[test]
 fn a_full_disk_costs_nothing() {
     let place = Place::empty();
-    let long = format!("{WRONG}{}", "# a long remark that fills the file\n".repeat(200));
+    let long = format!("{WRONG}{}", "# a long comment that fills the file\n".repeat(200));
     place.write("kindlm.yaml", &long);
     let binary = env!("CARGO_BIN_EXE_speclens");
     let done = std::process::Command::new("sh")

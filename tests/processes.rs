@@ -98,6 +98,22 @@ tests:
 }
 
 #[test]
+fn commands_without_a_watcher_are_reported_once() {
+    let place = Place::with(
+        "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - {name: one, command: echo a, expect: {output: {contains: [a]}}}
+  - {name: two, command: echo b, expect: {output: {contains: [b]}}}
+",
+    );
+    // Without a shell, neither commands nor the watcher can be started.
+    let done = Done::of(&place.program(&["run"]).env("PATH", place.path()).output().unwrap());
+    assert_eq!(done.stderr.matches("commands are not stopped if this program is killed").count(), 1, "{done:?}");
+}
+
+#[test]
 fn what_a_signal_kept_from_running_is_not_reported_as_passed() {
     let place = Place::empty();
     place.write("a/kindlm.yaml", suite("echo $$ > ../pid; sleep 60", "{output: {contains: [x]}}"));

@@ -377,7 +377,7 @@ impl AbsenceKind {
             AbsenceKind::RunError(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
-            AbsenceKind::NoRecording => "This test has no recording to judge. Run the test first.",
+            AbsenceKind::NoRecording => "This test has no recording to evaluate. Run the test first.",
             AbsenceKind::Stale => {
                 "The command, its variables or its files have changed since the recording. Run the test again."
             }

@@ -322,7 +322,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     while workers.join_next().await.is_some() {}
     // A worker that panicked leaves a gap: nothing was observed there.
     let hole = |unit: &Unit| {
-        let message = "the run ended before this was judged; this is a bug in speclens";
+        let message = "the run ended before this was evaluated; this is a bug in speclens";
         let case = &run.job.suite.cases[unit.case];
         Arc::new(run.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     };

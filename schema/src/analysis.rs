@@ -8,6 +8,7 @@
 //! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
+mod cross_item;
 mod directives;
 mod errors;
 mod facts;
@@ -16,7 +17,6 @@ mod item_list;
 mod levels;
 mod problems;
 mod ranges;
-mod remarks;
 mod stretches;
 
 use std::{
@@ -36,9 +36,10 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
+    names,
     problem::{Code, Problem},
-    relations::Facts,
-    rules::ambiguous_scalar::cut_text,
+    relations::{CrossItemRule, Facts},
+    rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
@@ -180,16 +181,19 @@ impl Analyzer {
             lists.push(Looked::at(self, document, node, list, files, item_lists.take(self.file, list)));
         }
         let mut report = Report::default();
-        match (self.format(), lists.iter_mut().find(|looked| looked.has_facts())) {
-            (None, _) => self.file.report(root, files, &mut report),
-            (Some(format), Some(looked)) => {
-                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-                looked.remark(format.between(self.file), root, others);
+        Looked::relate(lists, |items| unknown_reference::check_names(self.file, root, items, files, &mut report));
+        match self.format() {
+            None => (self.file.report)(root, files, &mut report),
+            Some(format) => {
+                let none = [Looked::default()];
+                let meant = lists.iter().find(|looked| looked.has_facts()).map_or(&none[..], std::slice::from_ref);
+                Looked::relate(meant, |items| {
+                    format.report_relations(self.file, root, items[0], files, &mut report);
+                });
             }
-            (Some(format), None) => {
-                let looked = Looked::default();
-                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-            }
+        }
+        for looked in lists.iter_mut() {
+            looked.update_cross_item(&self.cross_item_rules(), root, others);
         }
         others.extend(report.resolve(false).problems(root));
         lists.iter_mut().for_each(|looked| looked.sort_out(others));
@@ -200,6 +204,7 @@ impl Analyzer {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
         if !self.file.is_settings() {
+            duplicate_name::check(node, definition, &mut report);
             walk::check(node, definition, self.format(), files, &mut report);
         }
         if let Some(format) = self.format() {
@@ -213,12 +218,16 @@ impl Analyzer {
         finish::settle(&mut problems, item.document());
         let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
         let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
+        let facts = match names::of_item(item, Definition::Item(self.file, list)) {
+            None => facts,
+            Some(names) => Some(Facts::with_names(facts, names)),
+        };
         Findings { problems, is_entangled, facts }
     }
 
     /// Returns a hash of everything that the findings of a block depend on.
-    fn key(&self, document: &Document, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+    fn key(&self, document: &Document, start: usize, block: &Block) -> u64 {
+        let aliases = if block.has_aliases() { document.fingerprint_at(start) } else { 0 };
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
@@ -257,6 +266,12 @@ impl Analyzer {
             suite.cases.extend(context.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
+    }
+
+    /// Returns the rules between the items of a list.
+    fn cross_item_rules(&self) -> Vec<&'static dyn CrossItemRule> {
+        let of_format = self.format().map(|format| format.cross_item_rules(self.file)).unwrap_or_default();
+        [&duplicate_name::OfItems as &dyn CrossItemRule].into_iter().chain(of_format.iter().copied()).collect()
     }
 
     fn format(&self) -> Option<&'static dyn Format> {
@@ -302,7 +317,7 @@ impl Analyzer {
             let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
-                    let key = self.key(document, block).rotate_left(17) ^ context_key;
+                    let key = self.key(document, start, block).rotate_left(17) ^ context_key;
                     let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
                     (start..start + block.length(), kept.at(&at))
                 }

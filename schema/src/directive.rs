@@ -25,7 +25,7 @@ pub enum Verb {
 pub struct Directive {
     /// Action of the directive. `None` if its verb is not similar to any.
     pub verb: Option<Verb>,
-    /// Range of the directive; remarks after it are excluded.
+    /// Range of the directive; text after it are excluded.
     pub range: Range<usize>,
     /// Codes, or the kind.
     pub words: Vec<(String, Range<usize>)>,

@@ -267,8 +267,6 @@ pub(crate) enum Relation {
     HandsOver(String),
     /// An alias that uses the invalid value again.
     UsedAgain,
-    /// Another location with the same problem.
-    Nor(String),
     /// Any other relation, with its label: "first used here".
     Labelled(&'static str),
 }
@@ -277,7 +275,6 @@ impl Relation {
     fn label(&self) -> String {
         match self {
             Relation::KeyHere(key) => format!("`{key}` is here"),
-            Relation::Nor(name) => format!("nor `{name}`"),
             Relation::HandsOver(agent) => format!("hands over to `{agent}`"),
             Relation::UsedAgain => USED_AGAIN.to_owned(),
             Relation::Labelled(label) => (*label).to_owned(),

@@ -291,7 +291,7 @@ pub struct Health {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Score {
-    /// String in the rubric or in the judged text. Without it, the score applies to every question.
+    /// String in the rubric or in the text to score. Without it, the score applies to every question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Is it clear"]))]
     pub asked: Option<Name>,

@@ -69,7 +69,7 @@ pub struct Settings {
     ///
     /// `local/qwen3` is then the model `qwen3` on the local server.
     pub providers: BTreeMap<String, Provider>,
-    /// Id of the model that judges, instead of the one in the suite.
+    /// Id of the model that scores, instead of the one in the suite.
     ///
     /// In ClawSpec suites, it replaces the gateway's judge for `llm_judge` and `agent_identity_consistent`.
     ///
@@ -179,7 +179,7 @@ pub struct Thresholds {
 pub struct Recordings {
     /// Whether runs are recorded in `.speclens/` next to the suite.
     ///
-    /// Without recordings, an edited assertion cannot be judged again.
+    /// Without recordings, an edited assertion cannot be evaluated again.
     pub enabled: bool,
     /// Environment variables whose values are masked, in addition to those with secret-looking names.
     pub redact_env: Vec<String>,

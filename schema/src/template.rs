@@ -34,8 +34,23 @@ pub struct Filling {
     pub allows_blanks: bool,
     /// Names with a value; empty if the author defines them.
     pub variables: &'static [Variable],
+    /// Names whose value is known before a run, with the value.
+    pub presets: &'static [(&'static str, Preset)],
     /// Consequence of a name without a value. `None` if the format itself reports it.
     pub unfilled: Option<Unfilled>,
+}
+
+/// A value that is known before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// The date, in UTC.
+    Date,
+    /// The time, in UTC.
+    Time,
+    /// The root of the workspace.
+    Root,
+    /// Always the same.
+    Text(&'static str),
 }
 
 /// Consequence of a placeholder without a value.
@@ -60,6 +75,11 @@ pub static FILLINGS: [Filling; 5] = [
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
     let known = filling(word).into_iter().flat_map(|filling| filling.variables);
     known.filter(|variable| variable.files.contains(&file)).collect()
+}
+
+/// Returns the names whose value is known before a run, in all syntaxes.
+pub fn presets() -> impl Iterator<Item = (&'static str, Preset)> {
+    FILLINGS.iter().flat_map(|filling| filling.presets).copied()
 }
 
 /// Whether blanks are allowed around a name in the syntax `word`.
@@ -111,7 +131,7 @@ pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
 pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+    while let Some(start) = two_braces(text, from) {
         let name = text[start + 2..].split(|letter: char| !is_name_letter(letter)).next().unwrap_or_default();
         let end = start + 2 + name.len();
         if !name.is_empty() && text[end..].starts_with("}}") {
@@ -129,7 +149,7 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
 pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+    while let Some(start) = two_braces(text, from) {
         let inner = &text[start + 2..];
         let length = inner.find(['{', '}']).unwrap_or(inner.len());
         if inner[length..].starts_with("}}") && length > 0 {
@@ -141,6 +161,12 @@ pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
         }
     }
     found
+}
+
+/// Returns the first two braces from a byte on. Most texts have none.
+fn two_braces(text: &str, from: usize) -> Option<usize> {
+    let rest = &text.as_bytes()[from..];
+    memchr::memchr_iter(b'{', rest).find(|at| rest.get(at + 1) == Some(&b'{')).map(|at| from + at)
 }
 
 /// Whether a name is valid for a variable that the author defines.

@@ -1,7 +1,9 @@
 //! A single pass over a part of a document, which visits each value with its schema. The rules that all formats
 //! share check the values here.
 
-use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
+use std::{borrow::Cow, cell::OnceCell};
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     dialect::Format,
@@ -15,7 +17,7 @@ use crate::{
         ambiguous_scalar::yaml_1_1,
         contradiction, invalid_path, invalid_pattern, missing_file, missing_variable, pasted_secret, placeholder,
         suspicious_pattern::{self, compared},
-        unquoted_template,
+        unknown_reference, unquoted_template,
     },
     shape::{Compared, Shape, Word},
     spec_file::PerFile,
@@ -75,6 +77,9 @@ pub(crate) fn check(
 /// Applies the rules for what the schema says of a value beyond its type.
 fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn Files, report: &mut Report) {
     contradiction::check_bounds(value, report);
+    if let Some(format) = format {
+        unknown_reference::check_shared(value, format, files, report);
+    }
     match (value.word(), format) {
         (Some(Word::Pattern(flavour)), Some(format)) => {
             let Some(pattern) = Pattern::of(value, flavour, format) else { return };
@@ -152,7 +157,7 @@ impl<'d> Walk<'_, 'd> {
                 self.merged(holder, entry, is_omitted);
                 continue;
             }
-            let name = name_of(entry.key);
+            let name = entry.key.key_name();
             if is_omitted(&name, entry.value) {
                 continue;
             }
@@ -166,8 +171,8 @@ impl<'d> Walk<'_, 'd> {
     fn merged(&mut self, holder: &Value<'_, 'd>, merge: EntryRef<'d>, is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool) {
         let is_list = merge.value.shape() == NodeShape::Sequence;
         let bases: Vec<NodeRef<'d>> = if is_list { merge.value.items().collect() } else { vec![merge.value] };
-        let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| name_of(entry.key));
-        let mut taken: HashSet<Cow<'d, str>> = names(holder.node).collect();
+        let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| entry.key.key_name());
+        let mut taken: FxHashSet<Cow<'d, str>> = names(holder.node).collect();
         for base in bases {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
@@ -175,10 +180,6 @@ impl<'d> Walk<'_, 'd> {
             taken.extend(names(base));
         }
     }
-}
-
-fn name_of(key: NodeRef<'_>) -> Cow<'_, str> {
-    key.as_str().map_or_else(|| key.key_text().into(), Cow::Borrowed)
 }
 
 impl<'w, 'd> Value<'w, 'd> {
@@ -196,9 +197,9 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the schema of the value.
     pub(crate) fn shape(&self) -> Option<&Shape> {
         let shape = || match &self.place {
-            // The conditions of a root with lists ask about every item, and decide which keys it needs, not what they mean.
+            // Conditions of a root with lists depend on every item. They decide which keys are required, not what they mean.
             Place::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
-                Some(Definition::Root(*file).shape())
+                Some(Definition::Root(*file).shape().clone())
             }
             Place::Root(definition) => Some(definition.shape().at(Some(self.node))),
             Place::In(holder, step) => holder.shape()?.member_at(step, Some(self.node)),
@@ -282,7 +283,7 @@ impl<'w, 'd> Value<'w, 'd> {
 #[derive(Default)]
 struct Meaning {
     /// Keys whose values, including nested ones, are checked.
-    keys: HashSet<&'static str>,
+    keys: FxHashSet<&'static str>,
     /// Source of values for the placeholders of every string.
     filling: Option<&'static str>,
     /// Whether placeholders without a value are reported in some strings.
@@ -297,32 +298,48 @@ impl Meaning {
         MEANINGS.get(file, || {
             let root = Shape::of(file);
             let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
-            meaning.collect(&root, "", 0);
+            meaning.collect(file, &root, "", &mut FxHashSet::default());
             meaning
         })
     }
 
-    fn collect(&mut self, shape: &Shape, name: &'static str, depth: usize) {
-        /// Maximum depth. No format is deeper, but recursive types would be.
-        const DEPTH: usize = 16;
-        if depth > DEPTH {
+    /// `seen`: the schemas that were looked at, with the key that they were found at. Types may be recursive, and most are
+    /// used at many places.
+    fn collect(
+        &mut self,
+        file: SpecFile,
+        shape: &Shape,
+        name: &'static str,
+        seen: &mut FxHashSet<(u64, &'static str)>,
+    ) {
+        if !seen.insert((shape.id(), name)) {
             return;
         }
         let forms = shape.variants().into_iter().map(|variant| variant.shape).chain([shape.clone()]);
         for form in forms {
-            let is_pattern = matches!(form.word(), Some(Word::Pattern(_)));
-            if is_pattern || form.exists_before().is_some() || form.is_inside() || form.at_most().is_some() {
-                self.keys.insert(name);
-            }
-            let filling = form.template().and_then(template::filling);
-            self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
-            self.is_limited |= form.template_names().is_some();
-            for field in form.all_fields() {
-                self.collect(&field.shape, field.name, depth + 1);
+            self.add(file, name, &form);
+            for field in form.chosen_fields() {
+                self.collect(file, &field.shape, field.name, seen);
             }
             for member in form.item().into_iter().chain(form.map_value()) {
-                self.collect(&member, name, depth + 1);
+                self.collect(file, &member, name, seen);
             }
         }
+    }
+
+    fn add(&mut self, file: SpecFile, name: &'static str, form: &Shape) {
+        let is_pattern = matches!(form.word(), Some(Word::Pattern(_)));
+        let directories = file.dialect().zip(form.shares()).and_then(|(format, kind)| format.directories(kind));
+        if is_pattern
+            || directories.is_some()
+            || form.exists_before().is_some()
+            || form.is_inside()
+            || form.at_most().is_some()
+        {
+            self.keys.insert(name);
+        }
+        let filling = form.template().and_then(template::filling);
+        self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
+        self.is_limited |= form.template_names().is_some();
     }
 }

@@ -242,6 +242,29 @@ fn relations_between_items_are_found_while_items_come_and_go() {
 }
 
 #[test]
+fn list_whose_items_are_replaced_at_once_keeps_no_problem_between_them() {
+    let settings = Settings::default();
+    for file in [SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_PIPELINE, SpecFile::KINDLM, SpecFile::CLI_BENCH] {
+        let (head, pieces) = related_items(file);
+        for line_break in ["\n", "\r\n"] {
+            let head = head.trim_end().replace('\n', line_break);
+            let items = format!("{line_break}{}", pieces.concat().replace('\n', line_break));
+            for other in ["", " []", " {}", " *x", " text", "\n-", "\n- name: a"] {
+                let other = format!("{}{line_break}", other.replace('\n', line_break));
+                let mut document = Document::read(&format!("{head}{items}"), file.scalar_rules());
+                let analyzer = Analyzer::new(file);
+                for (old, new) in [(&items, &other), (&other, &items)] {
+                    same(&document, &format!("{head}{old}"), &analyzer, file, &settings);
+                    document.edit(head.len()..head.len() + old.len(), new);
+                    document.refresh();
+                    same(&document, &format!("{head}{new}"), &analyzer, file, &settings);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn kindlm_suites() {
     check(SpecFile::KINDLM);
 }

@@ -1,4 +1,4 @@
-//! Files that the original program refuses for their size are worth a remark here, and no more.
+//! Files that the original program refuses for their size get one warning.
 
 use std::time::Instant;
 
@@ -14,8 +14,8 @@ use speclens_schema::{
 
 const HEAD: &str = "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\n";
 
-/// Returns the remarks on a suite with this many models and tests, and a comment of this many bytes.
-fn remarks(models: usize, tests: usize, comment: usize) -> Vec<(String, String)> {
+/// Returns the warnings for a suite with this many models and tests, and a comment of this many bytes.
+fn warnings(models: usize, tests: usize, comment: usize) -> Vec<(String, String)> {
     let mut text = format!("{HEAD}# {}\nprompts: {{ p: {{ user: u }} }}\nmodels:\n", "x".repeat(comment));
     for model in 0..models {
         text.push_str(&format!("  - {{ id: m{model}, provider: ollama, model: x }}\n"));
@@ -34,16 +34,16 @@ fn remarks(models: usize, tests: usize, comment: usize) -> Vec<(String, String)>
 }
 
 #[test]
-fn what_the_original_can_read_needs_no_remark() {
-    assert_eq!(remarks(50, 1000, 0), []);
+fn what_the_original_can_read_has_no_warning() {
+    assert_eq!(warnings(50, 1000, 0), []);
 }
 
 #[test]
-fn more_than_the_original_reads_is_remarked_once() {
-    let remarks = remarks(51, 1001, 1_048_576);
-    let places: Vec<&str> = remarks.iter().map(|(at, _)| at.as_str()).collect();
+fn more_than_the_original_reads_is_reported_once() {
+    let warnings = warnings(51, 1001, 1_048_576);
+    let places: Vec<&str> = warnings.iter().map(|(at, _)| at.as_str()).collect();
     assert_eq!(places, ["", "/models", "/tests/1000"]);
-    assert!(remarks.iter().all(|(_, message)| message.contains("KindLM rejects")), "{remarks:?}");
+    assert!(warnings.iter().all(|(_, message)| message.contains("KindLM rejects")), "{warnings:?}");
 }
 
 /// Returns how long checking takes, the fastest of a few tries.
@@ -122,20 +122,20 @@ fn litter_is_one_mistake_in_many_lines() {
 }
 
 #[test]
-fn an_anchor_used_a_hundred_times_is_remarked_once() {
+fn an_anchor_used_a_hundred_times_is_reported_once() {
     let suite = |uses: usize| {
         let vars: String = (0..uses).map(|at| format!("  v{at}: *a\n")).collect();
         format!("{HEAD}trace:\n  spanFilter:\n    attributeMatch:\n      k: &a x\n{}", vars.replace("  v", "      v"))
     };
-    let remarks = |uses: usize| {
+    let warnings = |uses: usize| {
         let document = Document::read(&suite(uses), ScalarRules::Yaml12);
         let problems =
             Analyzer::new(SpecFile::KINDLM).problems(&document, &MemoryFiles::default(), &Settings::default());
         problems.into_iter().filter(|it| it.message.contains("`&a`")).map(|it| it.at.as_str().to_owned()).collect()
     };
-    let none: Vec<String> = remarks(99);
+    let none: Vec<String> = warnings(99);
     assert!(none.is_empty(), "{none:?}");
-    assert_eq!(remarks(250), ["/trace/spanFilter/attributeMatch/v99"]);
+    assert_eq!(warnings(250), ["/trace/spanFilter/attributeMatch/v99"]);
 }
 
 /// Merges of merges multiply: what they lead to is bounded.

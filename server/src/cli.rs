@@ -66,9 +66,9 @@ Exit status: 0 passed; 1 an assertion or gate failed; 2 a suite or the command l
 enum Command {
     /// Report problems in suites without running anything
     Check(check::Args),
-    /// Run suites, or judge their recordings
+    /// Run suites, or evaluate their recordings
     Run(run::Args),
-    /// Judge suites against a stored trace, or against one that a running system sends
+    /// Evaluate suites against a stored trace, or against one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
     List(list::Args),

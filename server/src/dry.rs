@@ -92,20 +92,20 @@ impl Plan<'_> {
             Action::None => vec!["nothing".to_owned()],
         };
         let obstacle = exec::unsupported(self.suite.dialect, &case.action);
-        let mut remarks = vec![match (case.skip, obstacle, runs) {
+        let mut details = vec![match (case.skip, obstacle, runs) {
             (true, _, _) => "skipped".to_owned(),
             (false, Some(_), _) => "not supported yet".to_owned(),
             (false, None, 1) => "once".to_owned(),
             (false, None, runs) => format!("{runs} times"),
         }];
         if !case.tags.is_empty() {
-            remarks.push(format!("tags {}", case.tags.join(", ")));
+            details.push(format!("tags {}", case.tags.join(", ")));
         }
         match obstacle.filter(|_| !case.skip) {
             Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
             None => sum.attempts += if case.skip { 0 } else { runs },
         }
-        Lines { title: format!("{} ({})", case.name, remarks.join("; ")), does }
+        Lines { title: format!("{} ({})", case.name, details.join("; ")), does }
     }
 }
 

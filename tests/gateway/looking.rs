@@ -50,7 +50,7 @@ fn what_is_there_is_judged_again_without_starting_anything() {
     assert_eq!(run["verdicts"][0]["outcome"], "skip");
     assert_eq!(run["evidence"]["run_id"].as_str().unwrap_or("run-1"), "run-1");
     assert!(
-        run.to_string().contains("nothing was started: the current state was judged, for the run `run-1`"),
+        run.to_string().contains("nothing was started: the current state was evaluated, for the run `run-1`"),
         "{run}"
     );
     assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));

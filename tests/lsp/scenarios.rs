@@ -207,13 +207,13 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
         let has = |title: &'static str| move |titles: &[String]| titles.iter().any(|it| it == title);
         let answer = client.execute("speclens.judge", test.clone());
         assert!(answer["result"]["run"].is_u64(), "{answer}");
-        lenses_of_until(&mut client, CONTRACT, "it is judged", has("✓ passed, judged without a run"));
+        lenses_of_until(&mut client, CONTRACT, "it is judged", has("✓ passed, evaluated without a run"));
         client.replace(CONTRACT, &mut text, "[Hook]", "[Body]", 2);
         let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("Body"));
         let failure = found.iter().find(|found| found["message"].as_str().unwrap().contains("Body")).unwrap();
         assert_eq!(failure["severity"], 1, "{failure}");
         let transcript = client.execute("speclens.showTranscript", test.clone())["result"]["text"].to_string();
-        assert!(transcript.contains("nothing was started: the current state was judged"), "{transcript}");
+        assert!(transcript.contains("nothing was started: the current state was evaluated"), "{transcript}");
         assert_eq!(gateway.requests().len(), 0);
         client.execute("speclens.run", test);
         lenses_of_until(&mut client, CONTRACT, "it failed", has("✗ 1 assertion failed"));

@@ -89,6 +89,16 @@ fn settings_that_are_open_report_their_own_problems() {
 }
 
 #[test]
+fn settings_that_are_opened_with_unsaved_text_take_effect() {
+    let mut client = Client::start(&files("recordings: {enabled: false}\n"));
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
+    client.forget();
+    client.open_text("speclens.yaml", WRONG);
+    client.diagnostics_of_any_version("kindlm.yaml", |found| has(found, "speclens run", "unknown key `recording`"));
+}
+
+#[test]
 fn wrong_settings_that_are_closed_keep_their_problems_while_a_suite_is_under_them() {
     let mut client = Client::start(&files(WRONG));
     client.open("kindlm.yaml");

@@ -306,7 +306,7 @@ async fn attend(
         notes.push("a background process kept the output open after the command had ended; it was stopped".to_owned());
     }
     if let Some(exit) = exit.flatten().filter(|_| stop.is_none() && killed.is_none()) {
-        notes.extend(exit.remark());
+        notes.extend(exit.note());
     }
     for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
         if dropped > 0 {

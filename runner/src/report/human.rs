@@ -20,6 +20,7 @@ use speclens_schema::{
     problem::{Problem, Severity},
     suite::{Case, Subject},
     verdict::{FailureCode, FilePlace, Place, Status, Stretch},
+    words::plural,
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
@@ -142,27 +143,27 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: u
 /// Prints one line per test, and one per note.
 fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResult) {
     let (mark, style) = mark(outcome.status);
-    let mut remarks = Vec::new();
+    let mut details = Vec::new();
     let took: f64 = outcome.runs.iter().filter_map(|run| run.figures.duration_ms).sum();
     if took > 0.0 {
-        remarks.push(duration(Duration::from_secs_f64(took / 1000.0)));
+        details.push(duration(Duration::from_secs_f64(took / 1000.0)));
     }
     if outcome.runs.len() > 1 {
         let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
         let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
-        remarks.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
-        remarks.extend((left_out > 0).then(|| format!("{left_out} not needed")));
+        details.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
+        details.extend((left_out > 0).then(|| format!("{left_out} not needed")));
     }
     match outcome.status {
-        Status::Skip => remarks.push("skipped".to_owned()),
-        Status::Unknown => remarks.push("unknown".to_owned()),
+        Status::Skip => details.push("skipped".to_owned()),
+        Status::Unknown => details.push("unknown".to_owned()),
         Status::Pass | Status::Warn | Status::Fail | Status::Error => {}
     }
-    let remarks = match remarks.is_empty() {
+    let details = match details.is_empty() {
         true => String::new(),
-        false => format!(" {DIM}({}){DIM:#}", plain::line(&remarks.join(", "))),
+        false => format!(" {DIM}({}){DIM:#}", plain::line(&details.join(", "))),
     };
-    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&report.masked(&case.name)));
+    let _ = writeln!(text, "  {style}{mark}{style:#} {}{details}", plain::line(&report.masked(&case.name)));
     // Similar attempts have the same notes.
     let mut printed = BTreeSet::new();
     for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| printed.insert(note.as_str())) {
@@ -530,10 +531,6 @@ pub fn duration(duration: Duration) -> String {
     } else {
         format!("{} min {} s", duration.as_secs() / 60, duration.as_secs() % 60)
     }
-}
-
-pub(super) fn plural(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Run {
                 self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
-                let message = "only ClawSpec tests can be judged without a run";
+                let message = "only ClawSpec tests can be evaluated without a run";
                 self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), message)
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
@@ -485,7 +485,7 @@ impl Run {
     }
 
     fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
-        let message = "judging failed; this is a bug in speclens";
+        let message = "evaluating the assertions failed; this is a bug in speclens";
         Box::new(self.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     }
 }
@@ -495,10 +495,10 @@ fn looked(only: Only, context: &Context) -> Option<String> {
     match only {
         Only::Preconditions => None,
         Only::Present if context.run_id.is_empty() => {
-            Some("nothing was started: the current state was judged, for an unknown run".to_owned())
+            Some("nothing was started: the current state was evaluated, for an unknown run".to_owned())
         }
         Only::Present => {
-            Some(format!("nothing was started: the current state was judged, for the run `{}`", context.run_id))
+            Some(format!("nothing was started: the current state was evaluated, for the run `{}`", context.run_id))
         }
     }
 }

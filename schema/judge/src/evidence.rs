@@ -135,9 +135,9 @@ impl Exit {
         }
     }
 
-    /// Returns a remark about the end: that a signal ended the process, or, by the exit status that shells use for it,
+    /// Returns a note about the end: that a signal ended the process, or, by the exit status that shells use for it,
     /// one of the commands in it.
-    pub fn remark(self) -> Option<String> {
+    pub fn note(self) -> Option<String> {
         match (self.code, self.signal) {
             (_, Some(_)) => Some(self.sentence()),
             (Some(code), None) => {

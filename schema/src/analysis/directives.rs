@@ -166,16 +166,16 @@ fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>)
     }
 }
 
-/// Removes a comment. The rest of its line stays, including remarks after it.
+/// Removes a comment. The rest of its line stays, including text after it.
 fn without(document: &Document, directive: Range<usize>) -> Edit {
     let text = document.text();
     let number = text.byte_to_line(directive.start);
     let (start, next) = (text.line_to_byte(number), text.line_to_byte(number + 1));
     let before = String::from(text.byte_slice(start..directive.start));
     let behind = String::from(text.byte_slice(directive.end..next));
-    let remark = behind.trim_start_matches(|letter: char| letter.is_whitespace() || ":;,.-–—".contains(letter));
-    if !remark.is_empty() {
-        return Edit::new(directive.start..directive.end + (behind.len() - remark.len()), "");
+    let rest = behind.trim_start_matches(|letter: char| letter.is_whitespace() || ":;,.-–—".contains(letter));
+    if !rest.is_empty() {
+        return Edit::new(directive.start..directive.end + (behind.len() - rest.len()), "");
     }
     let before = before.trim_end().trim_end_matches('#').trim_end();
     match before.trim_start_matches('\u{feff}') {

@@ -12,17 +12,17 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::{
     Analyzer, Findings,
+    cross_item::{CrossItemContext, CrossItemProblem, RelativeProblem, RuleProblems},
     levels::Levels,
     problems::{Group, ItemPlace, ItemReport, Reported, Reports},
-    remarks::{OfRule, Remark, Scene, Words},
     stretches::{Settled, Stretches},
 };
 use crate::{
-    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
+    document::{Definitions, Document, ItemBlock, ItemBlocks, Leads, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::{Code, Problem},
-    relations::{Between, Facts, Items, Tally},
+    relations::{CrossItemRule, Facts, Items, Tally},
     validate::Definition,
 };
 
@@ -45,19 +45,20 @@ pub(super) struct ItemList {
     known: Vec<Known>,
     /// Items with problems.
     wrong: Vec<usize>,
-    /// Items with aliases, each with the id of its own block and with those of blocks that the aliases may refer to.
-    leading: Vec<(usize, u64)>,
+    /// Items with aliases, each with the id of its own block and with those of blocks that the aliases lead to. `None` for any
+    /// block.
+    leading: Vec<(usize, Option<u64>)>,
     /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
     tally: Tally,
-    /// The remarks of each rule between items.
-    of_rules: Vec<OfRule>,
+    /// The problems of each rule between items.
+    by_rule: Vec<RuleProblems>,
     /// The items that changed since the rules last looked at them.
     changed: Vec<usize>,
     stretches: Stretches,
 }
 
-/// Checked items of a list.
+/// The items of a list after a check.
 #[derive(Default)]
 pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
@@ -65,8 +66,8 @@ pub(super) struct Looked<'d> {
     item_list: ItemList,
     /// Items with problems that are alone in an intact block, in the stretches of which nothing is kept.
     pub(super) wrong: Vec<Wrong>,
-    /// The remarks about them: the number of the rule, and that of the remark.
-    remarked: Vec<(usize, usize)>,
+    /// Their cross-item problems: the number of the rule, and that of the problem.
+    cross_item: Vec<(usize, usize)>,
     /// The number of items with problems in each stretch. `None` for a stretch that is as it was.
     opened: Vec<Option<usize>>,
 }
@@ -86,8 +87,8 @@ struct Known {
 struct Fresh {
     /// Id of the block that contains only the item, or 0.
     id: u64,
-    /// Ids of that block and of those that its aliases may refer to. Empty without aliases.
-    leads: Vec<u64>,
+    /// Ids of that block and of those that its aliases lead to, or `None` for any block. Empty without aliases.
+    leads: Vec<Option<u64>>,
     known: Known,
 }
 
@@ -114,8 +115,8 @@ pub(super) struct Wrong {
     pub(super) length: usize,
     /// Whether its block defines anchors.
     pub(super) has_anchors: bool,
-    /// The range of its remarks.
-    remarks: (usize, usize),
+    /// The range of its cross-item problems.
+    cross_item: (usize, usize),
 }
 
 impl Wrong {
@@ -139,31 +140,39 @@ impl<'d> Looked<'d> {
         Looked { list, blocks: node.item_blocks(), item_list, ..Looked::default() }
     }
 
-    /// Whether its items have facts that matter to others.
+    /// Whether the format has facts of its items.
     pub(super) fn has_facts(&self) -> bool {
-        !self.item_list.facts.is_empty()
+        self.item_list.facts.iter().any(Facts::are_of_format)
     }
 
-    /// Calls a function with the facts of the items.
-    pub(super) fn relate(&self, look: impl FnOnce(Items<'_>)) {
-        self.item_list.relate(self.blocks, look);
+    /// Calls a function with the facts of the items of lists.
+    pub(super) fn relate(lists: &[Looked<'_>], look: impl FnOnce(&[Items<'_>])) {
+        let starts: Vec<_> = lists.iter().map(|looked| looked.item_list.starts(looked.blocks)).collect();
+        let items = lists.iter().zip(&starts).map(|(looked, start_of)| looked.item_list.items(looked.list, start_of));
+        look(&items.collect::<Vec<_>>());
     }
 
-    /// Updates the remarks of rules between items. Problems that cannot be kept are added to the others.
-    pub(super) fn remark(&mut self, rules: &[&dyn Between], root: NodeRef<'_>, others: &mut Vec<Problem>) {
+    /// Updates the problems of rules between items. Those that cannot be kept are added to the others.
+    pub(super) fn update_cross_item(
+        &mut self,
+        rules: &[&dyn CrossItemRule],
+        root: NodeRef<'_>,
+        others: &mut Vec<Problem>,
+    ) {
         let Looked { list, blocks, item_list, .. } = self;
-        let mut of_rules = std::mem::take(&mut item_list.of_rules);
-        of_rules.resize_with(rules.len(), OfRule::default);
+        let mut by_rule = std::mem::take(&mut item_list.by_rule);
+        by_rule.resize_with(rules.len(), RuleProblems::default);
         let changed = std::mem::take(&mut item_list.changed);
         let mut stretches = std::mem::take(&mut item_list.stretches);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
-        item_list.relate(*blocks, |items| {
-            let scene = Scene { root, list, items, blocks: *blocks, key_of: &key_of, changed: &changed };
-            for (rule, of_rule) in rules.iter().zip(&mut of_rules) {
-                of_rule.bring_up_to_date(*rule, &scene, &mut stretches, others);
-            }
-        });
-        item_list.of_rules = of_rules;
+        let start_of = item_list.starts(*blocks);
+        let items = item_list.items(list, &start_of);
+        let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
+        for (rule, problems) in rules.iter().zip(&mut by_rule) {
+            problems.bring_up_to_date(*rule, &context, &mut stretches, others);
+        }
+        drop(start_of);
+        item_list.by_rule = by_rule;
         item_list.stretches = stretches;
     }
 
@@ -204,25 +213,24 @@ impl<'d> Looked<'d> {
     /// Finds those of a stretch. Returns their number.
     fn open_items(&mut self, items: Range<usize>, others: &mut Vec<Problem>) -> usize {
         let part = |place: &dyn Fn(usize) -> usize| place(items.start)..place(items.end);
-        let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
-        for (rule, of_rule) in self.item_list.of_rules.iter().enumerate() {
-            let remarks = &of_rule.remarks;
-            let numbers = part(&|at| remarks.partition_point(|remark| remark.link.of.item < at));
-            let kept = numbers.filter(|number| remarks[*number].words.is_some());
-            remarked.extend(kept.map(|number| (remarks[number].link.of.item, rule, number)));
+        let mut cross_item: Vec<(usize, usize, usize)> = Vec::new();
+        for (rule, of_rule) in self.item_list.by_rule.iter().enumerate() {
+            let problems = &of_rule.problems;
+            let numbers = part(&|at| problems.partition_point(|problem| problem.link.of.item < at));
+            let kept = numbers.filter(|number| problems[*number].relative.is_some());
+            cross_item.extend(kept.map(|number| (problems[number].link.of.item, rule, number)));
         }
-        remarked.sort();
+        cross_item.sort();
         let own = &self.item_list.wrong;
         let mut wrong: Vec<usize> = own[part(&|at| own.partition_point(|index| *index < at))].to_vec();
-        wrong.extend(remarked.iter().map(|(item, ..)| *item));
+        wrong.extend(cross_item.iter().map(|(item, ..)| *item));
         wrong.sort_unstable();
         wrong.dedup();
-        let before = self.remarked.len();
-        let place = |item: usize| before + remarked.partition_point(|(of, ..)| *of < item);
+        let before = self.cross_item.len();
+        let place = |item: usize| before + cross_item.partition_point(|(of, ..)| *of < item);
         let mut apart = Vec::new();
         for &index in &wrong {
-            let remarks = (place(index), place(index + 1));
-            let wrong_item = Wrong { index, remarks, ..Wrong::default() };
+            let wrong_item = Wrong { index, cross_item: (place(index), place(index + 1)), ..Wrong::default() };
             match self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone) {
                 Some(ItemBlock { start, line, length, has_anchors, is_intact, .. }) => {
                     let item = Wrong { start, line, length, has_anchors, ..wrong_item };
@@ -232,7 +240,7 @@ impl<'d> Looked<'d> {
                 None => apart.push(wrong_item),
             }
         }
-        self.remarked.extend(remarked.into_iter().map(|(_, rule, number)| (rule, number)));
+        self.cross_item.extend(cross_item.into_iter().map(|(_, rule, number)| (rule, number)));
         others.extend(apart.iter().flat_map(|wrong| self.problems(wrong)));
         wrong.len()
     }
@@ -305,28 +313,28 @@ impl<'d> Looked<'d> {
             codes,
             extent: start..wrong.last().map_or(start, |wrong| wrong.extent().end - first.start),
             has_anchors: wrong.iter().any(|wrong| wrong.has_anchors),
-            has_remarks: wrong.iter().any(|wrong| wrong.remarks.0 < wrong.remarks.1),
+            has_cross_item: wrong.iter().any(|wrong| wrong.cross_item.0 < wrong.cross_item.1),
         }
     }
 
-    fn remarks(&self, wrong: &Wrong) -> impl Iterator<Item = (&Remark, &Words)> {
-        let remarks = self.remarked[wrong.remarks.0..wrong.remarks.1].iter();
-        remarks.filter_map(|(rule, number)| {
-            let remark = &self.item_list.of_rules[*rule].remarks[*number];
-            Some((remark, remark.words.as_deref()?))
+    fn cross_item_problems(&self, wrong: &Wrong) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
+        let numbers = self.cross_item[wrong.cross_item.0..wrong.cross_item.1].iter();
+        numbers.filter_map(|(rule, number)| {
+            let problem = &self.item_list.by_rule[*rule].problems[*number];
+            Some((problem, problem.relative.as_deref()?))
         })
     }
 
-    /// Returns the problems of an item, remarks included. Ranges count from its block.
+    /// Returns the problems of an item, including cross-item problems. Ranges are relative to its block.
     pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
         let own = &self.item_list.known[wrong.index].findings.problems;
-        own.iter().chain(self.remarks(wrong).map(|(_, words)| &words.problem))
+        own.iter().chain(self.cross_item_problems(wrong).map(|(_, relative)| &relative.problem))
     }
 
     /// Whether the report of an item's problems depends on other parts of the document.
     pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
         self.item_list.known[wrong.index].findings.is_entangled
-            || self.remarks(wrong).any(|(_, words)| words.is_entangled)
+            || self.cross_item_problems(wrong).any(|(_, relative)| relative.is_entangled)
     }
 
     /// Returns copies of the problems of an item, with absolute locations.
@@ -334,16 +342,16 @@ impl<'d> Looked<'d> {
         let base = Definition::list_at(self.list).index(wrong.index);
         let own = self.item_list.known[wrong.index].findings.problems.iter();
         let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
-        let remarks = self.remarks(wrong).map(|(remark, words)| {
-            let mut problem = words.problem.clone().moved(&base, wrong.start);
-            for (number, other) in &words.elsewhere {
-                let item = remark.link.because[*other].item;
-                problem.related[*number] = words.problem.related[*number].clone();
+        let cross_item = self.cross_item_problems(wrong).map(|(known, relative)| {
+            let mut problem = relative.problem.clone().moved(&base, wrong.start);
+            for (number, other) in &relative.elsewhere {
+                let item = known.link.causes[*other].item;
+                problem.related[*number] = relative.problem.related[*number].clone();
                 self.place_of(item).place(self.list, &mut problem.related[*number]);
             }
             problem
         });
-        own.chain(remarks).collect()
+        own.chain(cross_item).collect()
     }
 
     fn place_of(&self, index: usize) -> ItemPlace {
@@ -354,9 +362,12 @@ impl<'d> Looked<'d> {
     fn reported(&mut self, wrong: &Wrong, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
-        self.remarks(wrong).for_each(|(remark, _)| remark.key.hash(&mut hasher));
+        for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
+            (rule, self.item_list.by_rule[*rule].problems[*number].key).hash(&mut hasher);
+        }
         let key = hasher.finish();
-        let places = self.remarks(wrong).flat_map(|(remark, _)| &remark.link.because).map(|said| said.item).collect();
+        let causes = self.cross_item_problems(wrong).flat_map(|(known, _)| &known.link.causes);
+        let places = causes.map(|fact| fact.item).collect();
         if let Some((known, reported)) = &self.item_list.known[wrong.index].reported
             && *known == key
         {
@@ -365,30 +376,34 @@ impl<'d> Looked<'d> {
         let own =
             self.item_list.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
         let mut first = 0;
-        let remarks = self.remarks(wrong).map(|(remark, words)| {
-            let elsewhere = words.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
-            first += remark.link.because.len();
-            (words.problem.clone(), elsewhere)
+        let cross_item = self.cross_item_problems(wrong).map(|(known, relative)| {
+            let elsewhere = relative.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
+            first += known.link.causes.len();
+            (relative.problem.clone(), elsewhere)
         });
-        let reported = Arc::new(Reported::of(own.chain(remarks).collect(), levels));
+        let reported = Arc::new(Reported::of(own.chain(cross_item).collect(), levels));
         self.item_list.known[wrong.index].reported = Some((key, Arc::clone(&reported)));
         (reported, places)
     }
 
-    /// Returns the item_list, for the next version.
+    /// Returns the list, and the results to keep for the next version.
     pub(super) fn into_item_list(self) -> (&'static str, ItemList) {
         (self.list, self.item_list)
     }
 }
 
 impl ItemList {
-    /// Calls a function with the facts of the items.
-    fn relate<R>(&self, blocks: Option<ItemBlocks<'_>>, look: impl FnOnce(Items<'_>) -> R) -> R {
-        let start_of = |index: usize| {
+    /// Returns a function that returns the start of an item's node.
+    fn starts(&self, blocks: Option<ItemBlocks<'_>>) -> impl Fn(usize) -> usize {
+        move |index| {
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             place.map_or(0, |place| place.start) + self.known[index].offset
-        };
-        look(Items::new(&self.facts, &self.tally, &self.ids, &start_of))
+        }
+    }
+
+    /// Returns the facts of the items.
+    fn items<'f>(&'f self, list: &'static str, start_of: &'f dyn Fn(usize) -> usize) -> Items<'f> {
+        Items::new(list, &self.facts, &self.tally, &self.ids, start_of)
     }
 
     /// Returns the number of items at the beginning and at the end that are the same as before.
@@ -468,6 +483,7 @@ impl Analyzer {
         list: &'static str,
         files: &dyn Files,
     ) {
+        /// Number of changed items from which several threads are used.
         const MANY: usize = 32;
         let blocks = node.item_blocks();
         let length = node.item_count();
@@ -481,14 +497,16 @@ impl Analyzer {
         // An alias may refer to another value although the item is unchanged.
         let definitions = document.definitions();
         let elsewhere = definitions.gone_since(&item_list.definitions);
-        let may_differ = |lead: &u64| elsewhere.as_ref().is_none_or(|gone| gone.contains(lead));
+        let may_differ = |lead: &Option<u64>| {
+            elsewhere.as_ref().is_none_or(|gone| lead.map_or(!gone.is_empty(), |lead| gone.contains(&lead)))
+        };
         let stale = item_list.leading.iter().filter(|(index, lead)| may_differ(lead) && !gone.contains(index));
         let mut stale: Vec<usize> =
             stale.map(|(index, _)| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
         stale.dedup();
         let fresh = Cell::new(0);
         let look = |index: usize, count: &dyn Fn()| {
-            let item = node.item_at(index).expect("there are so many items");
+            let item = node.item_at(index).expect("the index is below the number of items");
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             match place {
                 Some(place) => self.look_or_recall(document, item, &place, basis, list, files, count),
@@ -501,21 +519,24 @@ impl Analyzer {
         };
         let asked: Vec<usize> = new.clone().chain(stale.iter().copied()).collect();
         let mut found: Vec<Fresh> = Vec::with_capacity(asked.len());
+        let is_first = old == 0;
         while let Some(index) = asked.get(found.len()) {
-            if fresh.get() > MANY {
+            if is_first || fresh.get() > MANY {
                 found.extend(parallel::map(&asked[found.len()..], |index| look(*index, &|| {})));
                 break;
             }
             found.push(look(*index, &|| fresh.set(fresh.get() + 1)));
         }
         let again = found.split_off(new.len());
-        let rules = self.format().map_or(&[][..], |format| format.between(self.file));
+        let rules = self.cross_item_rules();
         let is_one_for_one = gone.len() == new.len() && asked.len() < MANY;
         let digests = |item_list: &ItemList, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
-            let digests = |items: Items<'_>, rule: &&dyn Between| {
+            let digests = |items: Items<'_>, rule: &&dyn CrossItemRule| {
                 asked.iter().filter(|index| **index < items.len()).map(|index| rule.digest(items, *index)).collect()
             };
-            item_list.relate(blocks, |items| rules.iter().map(|rule| digests(items, rule)).collect())
+            let start_of = item_list.starts(blocks);
+            let items = item_list.items(list, &start_of);
+            rules.iter().map(|rule| digests(items, rule)).collect()
         };
         let before = if is_one_for_one { digests(item_list, None) } else { Vec::new() };
         item_list.replace(gone, found);
@@ -523,8 +544,13 @@ impl Analyzer {
             item_list.replace(index..index + 1, vec![fresh]);
         }
         let after = if is_one_for_one { digests(item_list, blocks) } else { Vec::new() };
-        for (number, of_rule) in item_list.of_rules.iter_mut().enumerate() {
-            of_rule.is_linked &= is_one_for_one && before[number] == after[number];
+        for (number, problems) in item_list.by_rule.iter_mut().enumerate() {
+            problems.is_linked &= is_one_for_one && before[number] == after[number];
+        }
+        if item_list.facts.is_empty() {
+            // Rules look only at items with facts, so no rule would update these.
+            item_list.by_rule.clear();
+            item_list.stretches.forget_cross_item();
         }
         match is_one_for_one && !item_list.facts.is_empty() {
             true => item_list.changed.extend(asked),
@@ -547,7 +573,7 @@ impl Analyzer {
         count: &dyn Fn(),
     ) -> Fresh {
         let ItemBlock { block, id, start, has_aliases, .. } = *place;
-        let leads = if has_aliases { document.leads_of(block) } else { Vec::new() };
+        let leads = has_aliases.then(|| document.leads_at(start));
         let mut hasher = FxHasher::default();
         (basis, &leads).hash(&mut hasher);
         let key = hasher.finish();
@@ -555,6 +581,11 @@ impl Analyzer {
             count();
             self.look_at(item, list, files).relative_to(start, block)
         });
+        let leads = match leads {
+            None => Vec::new(),
+            Some(Leads::These(ids)) => ids.iter().copied().map(Some).collect(),
+            Some(Leads::Any { .. }) => vec![None],
+        };
         Fresh { id, leads, known: Known { key, offset: item.range().start - start, findings, reported: None } }
     }
 

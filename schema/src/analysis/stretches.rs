@@ -33,7 +33,7 @@ pub(super) struct Settled {
     /// Whether one of the items with problems defines names.
     pub(super) has_anchors: bool,
     /// Whether one of the problems is because of other items.
-    pub(super) has_remarks: bool,
+    pub(super) has_cross_item: bool,
 }
 
 impl Stretches {
@@ -75,7 +75,7 @@ impl Stretches {
         let fresh = sizes.into_iter().filter(|count| *count > 0).map(|count| Stretch { count, settled: None });
         drop(self.0.splice(first..last, fresh));
         if old.len() != count {
-            self.forget_remarks();
+            self.forget_cross_item();
         }
     }
 
@@ -95,9 +95,9 @@ impl Stretches {
     }
 
     /// Keeps nothing of stretches with problems that are because of other items.
-    fn forget_remarks(&mut self) {
+    pub(super) fn forget_cross_item(&mut self) {
         for stretch in &mut self.0 {
-            stretch.settled.take_if(|settled| settled.has_remarks);
+            stretch.settled.take_if(|settled| settled.has_cross_item);
         }
     }
 }
@@ -110,8 +110,8 @@ fn in_pieces(total: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn settled(has_remarks: bool) -> Settled {
-        Settled { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_remarks }
+    fn settled(has_cross_item: bool) -> Settled {
+        Settled { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_cross_item }
     }
 
     /// Returns the indices of the items of which something is kept.

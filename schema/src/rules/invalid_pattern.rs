@@ -110,7 +110,7 @@ impl Rule for InvalidPattern {
             InvalidPattern::Unsupported { reason, note } => {
                 Words::new(format!("unsupported regular expression: {reason}")).note(note)
             }
-            InvalidPattern::IgnoreCase => Words::new("`(?i)` is not valid in ECMAScript")
+            InvalidPattern::IgnoreCase => Words::new("ECMAScript does not support flags inside a pattern, such as `(?i)`")
                 .note("the pattern ignores case anyway")
                 .help("remove it"),
             InvalidPattern::PlainText { program, pattern, reason } => {

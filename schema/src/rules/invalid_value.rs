@@ -107,7 +107,10 @@ impl Rule for NotAllowed {
             });
             let fix = if sure { Fix::safe } else { Fix::guess };
             let edits = edit::rewrite(node, shape::scalar(near));
-            let words = Words::new(format!("{} is not a valid value for {name}", describe(node)));
+            let words = Words::new(match &self.key {
+                Some(_) => format!("{} is not a valid value for {name}", describe(node)),
+                None => format!("{} is not one of the allowed values", describe(node)),
+            });
             return words.remedy(format!("change it to `{near}`"), fix, edits);
         }
         let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));

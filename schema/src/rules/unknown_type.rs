@@ -308,7 +308,7 @@ impl Rule for NotUnderType {
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
-        Words::new("the type of the assertion is not in the key `type`, so nothing is checked")
+        Words::new("missing key `type`, so nothing is checked")
             .remedy(help, Fix::safe, edits)
     }
 }

@@ -224,7 +224,7 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 
 /// Returns the fix that replaces a list with its only item, a mapping.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
-    Some(Fix::safe("make it a mapping", edit::only_item(list)?))
+    Some(Fix::safe("replace the list with its only item", edit::only_item(list)?))
 }
 
 /// Returns the fix that puts a line with `: ` in quotes if a string was meant: `- Total: 5`.

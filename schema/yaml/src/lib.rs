@@ -16,6 +16,7 @@ mod events;
 mod fault;
 mod first_lines;
 mod layout;
+mod leads;
 mod lines;
 mod loose;
 mod marks;
@@ -38,14 +39,14 @@ mod view;
 
 use std::{
     any::Any,
+    borrow::Cow,
     fmt,
-    hash::{Hash, Hasher},
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use ropey::Rope;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use block::Name;
 use blocks::SpanKind;
@@ -60,13 +61,14 @@ pub use block::{Block, BlockKind, is_foreign_blank};
 pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
+pub use leads::Leads;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use memos::Memos;
 pub use outline::Definitions;
-pub use pointer::{Pointer, Step};
+pub use pointer::{Pointer, Step, Way};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
-pub use value::{NAN, TooLarge, number};
+pub use value::{Members, NAN, Plain, TooLarge, number};
 pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
@@ -300,6 +302,17 @@ impl Document {
         &self.text
     }
 
+    /// Returns a part of the text, usually without a copy. `None` if the range is not one of characters in the text.
+    pub fn source(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+        if range.end <= self.text.len_bytes() {
+            let (chunk, start, ..) = self.text.chunk_at_byte(range.start.min(range.end));
+            if range.end <= start + chunk.len() {
+                return chunk.get(range.start.checked_sub(start)?..range.end - start).map(Cow::Borrowed);
+            }
+        }
+        self.text.get_byte_slice(range).map(|part| String::from(part).into())
+    }
+
     /// Returns the rules by which plain scalars are read.
     pub fn rules(&self) -> ScalarRules {
         self.rules
@@ -353,34 +366,6 @@ impl Document {
         self.starts[last] + self.blocks[last].length
     }
 
-    /// Returns a number that changes when the block changes, or a block that one of its aliases refers to.
-    pub fn fingerprint_of(&self, block: &Block) -> u64 {
-        let mut hasher = FxHasher::default();
-        self.leads_of(block).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    /// Returns the id of a block, and those of the blocks that its aliases may lead to.
-    pub fn leads_of(&self, block: &Block) -> Vec<u64> {
-        let mut seen = vec![block.id()];
-        self.follow(block, &mut seen);
-        seen
-    }
-
-    fn follow(&self, block: &Block, seen: &mut Vec<u64>) {
-        for alias in &block.aliases {
-            for &place in self.index.definitions.anchors.get(&alias.name).into_iter().flatten() {
-                let target = &self.blocks[place];
-                if !seen.contains(&target.id) {
-                    seen.push(target.id);
-                    if target.marks.has(Mark::Alias) {
-                        self.follow(target, seen);
-                    }
-                }
-            }
-        }
-    }
-
     /// Returns the blocks of this version.
     pub fn version(&self) -> Version {
         Version(self.blocks.clone())
@@ -406,11 +391,11 @@ impl Document {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
         let marked = [Mark::Fault, Mark::RepeatedKey].into_iter().flat_map(|mark| self.blocks.marked(mark));
-        let mut remarkable: Vec<usize> = marked.map(|(number, _)| number).collect();
-        remarkable.extend(&*self.index.dangling);
-        remarkable.sort_unstable();
-        remarkable.dedup();
-        for number in remarkable {
+        let mut marked: Vec<usize> = marked.map(|(number, _)| number).collect();
+        marked.extend(&*self.index.dangling);
+        marked.sort_unstable();
+        marked.dedup();
+        for number in marked {
             let (start, block) = (self.starts[number], &self.blocks[number]);
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {

@@ -1,11 +1,12 @@
 //! An index of the entries, lists and anchors of a document, across its blocks.
 
 use std::{
+    hash::Hasher,
     ops::Deref,
     sync::{Arc, Mutex, OnceLock},
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::{BlockKind, marks::Mark, slots::Slots};
 
@@ -34,21 +35,30 @@ pub struct Definitions {
     pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
     /// The blocks that define any name, in order: their positions and their ids.
     blocks: Arc<Vec<(usize, u64)>>,
+    /// The sum of the hashes of these ids.
+    fingerprint: u64,
 }
 
 impl Definitions {
     pub(super) fn of(blocks: &Slots) -> Definitions {
-        let defining = blocks.marked(Mark::Anchor).map(|(place, slot)| (place, slot.id));
-        Definitions { anchors: Arc::new(anchors(blocks)), blocks: Arc::new(defining.collect()) }
+        let defining: Vec<(usize, u64)> = blocks.marked(Mark::Anchor).map(|(place, slot)| (place, slot.id)).collect();
+        let fingerprint = defining.iter().fold(0, |sum: u64, (_, id)| sum.wrapping_add(hash_of(*id)));
+        Definitions { anchors: Arc::new(anchors(blocks)), blocks: Arc::new(defining), fingerprint }
     }
 
     /// Returns the definitions after a block was replaced by one that defines the same names.
     pub(super) fn with(&self, place: usize, number: u64) -> Definitions {
-        let mut blocks = Arc::clone(&self.blocks);
-        if let Ok(found) = blocks.binary_search_by_key(&place, |(place, _)| *place) {
-            Arc::make_mut(&mut blocks)[found].1 = number;
+        let mut after = self.clone();
+        if let Ok(found) = after.blocks.binary_search_by_key(&place, |(place, _)| *place) {
+            let before = std::mem::replace(&mut Arc::make_mut(&mut after.blocks)[found].1, number);
+            after.fingerprint = after.fingerprint.wrapping_sub(hash_of(before)).wrapping_add(hash_of(number));
         }
-        Definitions { anchors: Arc::clone(&self.anchors), blocks }
+        after
+    }
+
+    /// Returns a number that changes with the blocks that define names.
+    pub(super) fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// Returns the ids of the blocks that defined a name before and are gone. `None` if any name may have another definition.
@@ -59,6 +69,12 @@ impl Definitions {
         let pairs = before.blocks.iter().zip(&*self.blocks).filter(|(old, new)| old != new);
         Some(pairs.map(|((_, number), _)| *number).collect())
     }
+}
+
+fn hash_of(id: u64) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(id);
+    hasher.finish()
 }
 
 /// The positions of the root's entries and the lists' items.

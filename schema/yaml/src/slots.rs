@@ -133,7 +133,7 @@ impl Slots {
         (first..self.length).map(|number| &self[number])
     }
 
-    /// Returns the blocks with a mark, each with its number. The others cost next to nothing.
+    /// Returns the blocks with a mark, each with its number. Pieces without the mark are skipped.
     pub(super) fn marked(&self, mark: Mark) -> impl Iterator<Item = (usize, &Slot)> {
         let pieces = self.pieces.iter().zip(self.before.iter()).filter(move |(piece, _)| piece.marks.has(mark));
         let numbered = pieces.flat_map(|(piece, before)| (*before..).zip(&piece.slots));
@@ -184,7 +184,7 @@ impl Index<usize> for Slots {
     type Output = Slot;
 
     fn index(&self, number: usize) -> &Slot {
-        self.get(number).expect("there are so many blocks")
+        self.get(number).expect("the number is below the number of blocks")
     }
 }
 

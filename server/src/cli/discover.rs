@@ -157,7 +157,7 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts() == Counts::Matched) {
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts == Counts::Matched) {
             Some(patterns) if patterns.name(&real) => ByName::Ours,
             Some(patterns) => ByName::Excluded(patterns.source),
             None if named.is_some() => ByName::Ours,
@@ -170,14 +170,14 @@ fn below(
     for (file, inclusion) in in_parallel(&paths, look).into_iter().flatten() {
         match inclusion {
             Inclusion::Counts => found.push(file),
-            Inclusion::NotNamed => output::remark(&format!(
+            Inclusion::NotNamed => output::note(&format!(
                 "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
                  speclens: dialect={}` at the top",
                 file.path.display(),
                 file.scope.file.title(),
                 file.scope.file.as_str()
             )),
-            Inclusion::Excluded(source) => output::remark(&format!(
+            Inclusion::Excluded(source) => output::note(&format!(
                 "{} is skipped because no pattern of `{source}` matches it: name it on the command line, or add a pattern",
                 file.path.display()
             )),
@@ -287,7 +287,7 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Inclusion::Counts } else { Inclusion::Part };
     let is_asked = wanted == Wanted::Files || said;
-    match (scope.file.counts(), name) {
+    match (scope.file.counts, name) {
         (Counts::Always, _) => Inclusion::Counts,
         (Counts::Never, _) => Inclusion::Part,
         (Counts::Named, ByName::Ours) => Inclusion::Counts,

@@ -69,7 +69,7 @@ impl LevelArgs {
             );
             ensure!(
                 *level == Level::Error || !code.is_always_an_error(),
-                "the severity of `{name}` cannot be changed: a file that cannot be read cannot be judged"
+                "the severity of `{name}` cannot be changed: a file that cannot be read cannot be evaluated"
             );
         }
         Ok(Levels { levels, deny_warnings: self.deny.contains(&Denied::Warnings) })

@@ -91,20 +91,20 @@ fn human(suites: &[SuiteEntry]) -> String {
         let refused = if suite.refused { ": has errors, see `speclens check`" } else { "" };
         let _ = writeln!(text, "{}{name}{refused}", plain::line(&suite.path));
         for test in &suite.tests {
-            let mut remarks = vec![test.action.to_owned()];
+            let mut details = vec![test.action.to_owned()];
             if test.subjects.iter().any(|subject| subject != "command") {
-                remarks.push(test.subjects.join(", "));
+                details.push(test.subjects.join(", "));
             }
             if test.repeat > 1 {
-                remarks.push(format!("{} times", test.repeat));
+                details.push(format!("{} times", test.repeat));
             }
             if !test.tags.is_empty() {
-                remarks.push(format!("tags {}", test.tags.join(", ")));
+                details.push(format!("tags {}", test.tags.join(", ")));
             }
             if test.skip {
-                remarks.push("skipped".to_owned());
+                details.push("skipped".to_owned());
             }
-            let _ = writeln!(text, "  {} ({})", plain::line(&test.name), plain::line(&remarks.join("; ")));
+            let _ = writeln!(text, "  {} ({})", plain::line(&test.name), plain::line(&details.join("; ")));
         }
     }
     text

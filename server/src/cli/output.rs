@@ -62,7 +62,7 @@ pub(super) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", plain::block(&format!("{error:#}")));
 }
 
-/// Prints a message that does not change the result.
-pub(super) fn remark(message: &str) {
+/// Prints a note.
+pub(super) fn note(message: &str) {
     let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", plain::block(message));
 }

@@ -62,16 +62,16 @@ pub(super) struct Args {
     /// Help that models get about the program of a cli-bench suite; replaces the modes of the suite (repeatable)
     #[arg(long = "help-mode", value_name = "MODE", value_parser = help_mode)]
     help_modes: Vec<HelpMode>,
-    /// Judge recordings without running anything
+    /// Evaluate recordings without running anything
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
-    /// With `--recorded`: ask judges about recordings that they have not judged yet
+    /// With `--recorded`: ask judges about recordings that they have not scored yet
     #[arg(long, requires = "recorded")]
     ask: bool,
-    /// Judge the current state of ClawSpec targets without starting or recording anything
+    /// Evaluate the current state of ClawSpec targets without starting or recording anything
     #[arg(long, conflicts_with_all = ["recorded", "dry_run", "failed", "keep_workdir"])]
     judge_only: bool,
-    /// Run to judge with `--judge-only` and in handoff contracts; defaults to the newest recorded run
+    /// Run to evaluate with `--judge-only` and in handoff contracts; defaults to the newest recorded run
     #[arg(long, value_name = "ID", conflicts_with = "recorded")]
     run_id: Option<String>,
     /// Show what would run and check the preconditions of ClawSpec scenarios, without running anything
@@ -134,7 +134,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if args.failed {
         let past = runtime.block_on(past::Past::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
-            output::remark(&sentence);
+            output::note(&sentence);
         }
         chosen = past.failing;
     }
@@ -253,8 +253,8 @@ fn write_clawspec(
     let place = load::shown(reports.directory());
     match written {
         0 => {}
-        1 => output::remark(&format!("wrote 1 report to {place}")),
-        count => output::remark(&format!("wrote {count} reports to {place}")),
+        1 => output::note(&format!("wrote 1 report to {place}")),
+        count => output::note(&format!("wrote {count} reports to {place}")),
     }
     Ok(())
 }

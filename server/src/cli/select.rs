@@ -61,7 +61,7 @@ impl Selection {
         // A suite with errors may have tests that cannot be read: it is refused because of these errors.
         let is_refused = suites.iter().any(|loaded| loaded.report.is_refused());
         ensure!(is_refused, "no test matches {}", self.words(suites));
-        output::remark(&format!("no readable test matches {}: correct the errors below first", self.words(suites)));
+        output::note(&format!("no readable test matches {}: correct the errors below first", self.words(suites)));
         Ok(chosen)
     }
 

@@ -142,7 +142,7 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     let directory = suites.first().map(|loaded| loaded.directory.clone()).unwrap_or_default();
     let received = runtime.block_on(async {
         let address = traces.open().context("the listener is gone")?.map_err(anyhow::Error::msg)?;
-        output::remark(&format!("listening at http://{address}"));
+        output::note(&format!("listening at http://{address}"));
         let mut child = match &args.command {
             Some(command) => Some(start(command, address, &directory)?),
             None => None,
@@ -151,7 +151,7 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
             if let Some(child) = &mut child {
                 let status = child.wait().await.context("cannot wait for the command")?;
                 if !status.success() {
-                    output::remark(&format!("the command ended with {status}"));
+                    output::note(&format!("the command ended with {status}"));
                 }
             }
             // A background exporter may still be sending when the command has ended.

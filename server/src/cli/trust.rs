@@ -30,7 +30,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         (None, None) => {
             let trusted = crate::trust::list()?;
             if trusted.is_empty() {
-                output::remark("no directory is trusted; `speclens trust DIRECTORY` trusts one");
+                output::note("no directory is trusted; `speclens trust DIRECTORY` trusts one");
             }
             trusted.iter().map(|directory| format!("{}\n", directory.display())).collect()
         }

@@ -216,9 +216,10 @@ impl Finder<'_> {
     /// Returns the position of an item's dash if it is on the line above, with at most an anchor or a tag.
     fn dash_above(&self, start: usize) -> usize {
         let line = self.line_of(start);
-        let Some(above) = line.checked_sub(1).filter(|above| self.lines[*above].first == Some(b'-')) else {
-            return start;
-        };
+        let before = self.document.text().byte_slice(self.lines[line].start..start);
+        let is_first_in_line = before.bytes().all(|byte| byte == b' ');
+        let above = line.checked_sub(1).filter(|above| is_first_in_line && self.lines[*above].first == Some(b'-'));
+        let Some(above) = above else { return start };
         let facts = &self.lines[above];
         let text = String::from(self.document.text().byte_slice(facts.start..facts.end));
         let mut words = text.split_whitespace();
@@ -289,6 +290,34 @@ mod tests {
             format!("{first}-{last} {:?} {}\n", fold.kind, Line::of(text, first).text)
         });
         expected.assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn empty_item_above_an_item_does_not_belong_to_it() {
+        check(
+            r#"kindlm: 1
+tests:
+  - name: a
+    tags:
+      -
+  - name: b
+    command: "true"
+  -
+    name: c
+    tags:
+      - &t
+        - x
+"#,
+            expect![[r#"
+                1-11 Node tests:
+                2-4 Node   - name: a
+                3-4 Node     tags:
+                5-6 Node   - name: b
+                7-11 Node   -
+                9-11 Node     tags:
+                10-11 Node       - &t
+            "#]],
+        );
     }
 
     #[test]

@@ -389,7 +389,7 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
         title.push_str(&format!(", from the recording of `{from}`"));
     }
     if *is_present {
-        title.push_str(", judged without a run");
+        title.push_str(", evaluated without a run");
     }
     if *is_foreign {
         title.push_str(", ");

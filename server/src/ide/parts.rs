@@ -14,7 +14,7 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
-    document::{Definitions, Document, ItemBlock, NodeRef, Shape as NodeShape},
+    document::{Definitions, Document, ItemBlock, Leads, NodeRef, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
@@ -200,7 +200,7 @@ impl AliasKeys {
         match definitions.gone_since(&known.definitions).filter(|_| !is_long) {
             Some(gone) => {
                 let users: Vec<u64> = gone.iter().filter_map(|id| known.users.remove(id)).flatten().collect();
-                users.iter().for_each(|id| drop(known.keys.remove(id)));
+                known.keys.retain(|id, _| !users.contains(id));
             }
             None => *known = KnownKeys::default(),
         }
@@ -215,14 +215,20 @@ impl KnownKeys {
         if let Some(key) = self.keys.get(&block.id) {
             return *key;
         }
-        let leads = document.leads_of(block.block);
-        for lead in leads.iter().filter(|lead| **lead != block.id) {
-            self.users.entry(*lead).or_default().push(block.id);
-        }
+        let leads = document.leads_at(block.start);
         let mut hasher = FxHasher::default();
         leads.hash(&mut hasher);
         let key = hasher.finish();
-        self.keys.insert(block.id, key);
+        match leads {
+            Leads::These(ids) => {
+                for lead in ids.iter().filter(|lead| **lead != block.id) {
+                    self.users.entry(*lead).or_default().push(block.id);
+                }
+                self.keys.insert(block.id, key);
+            }
+            // It changes with any definition.
+            Leads::Any { .. } => {}
+        }
         key
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     use super::tokens;
     use crate::ide::fixture::Fixture;
 
-    /// Checks each token on a line, with Unix and Windows line breaks, and preceding emoji.
+    /// Checks each token on a line, with each kind of line break, and preceding emoji.
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
         let show = |text: &str| {
@@ -151,7 +151,9 @@ mod tests {
         let (head, body) =
             fixture.split_once("\n").filter(|(head, _)| head.starts_with("//-")).unwrap_or(("", fixture));
         let head = if head.is_empty() { String::new() } else { format!("{head}\n") };
-        assert_eq!(show(&format!("{head}# 😀 ä\r\n{}", body.replace('\n', "\r\n"))), shown);
+        for line_break in ["\r\n", "\r"] {
+            assert_eq!(show(&format!("{head}# 😀 ä{line_break}{}", body.replace('\n', line_break))), shown);
+        }
     }
 
     #[test]
@@ -185,6 +187,15 @@ mod tests {
                 String x 
                 Placeholder {{a}}
                 String END
+            "#]],
+        );
+        check(
+            "tests:\n  - {command: echo\n    '{{a}}'}\n",
+            expect![[r#"
+                Command echo
+                String '
+                Placeholder {{a}}
+                String '
             "#]],
         );
         check(

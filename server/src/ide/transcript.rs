@@ -221,7 +221,7 @@ pub(crate) fn ended_by(ended: Ended) -> &'static str {
         Ended::Answer => "ended with the gateway's response",
         Ended::Log => "ended by a line of the log",
         Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was not followed further once all assertions could be judged",
+        Ended::Satisfied => "was not followed further once all assertions could be evaluated",
         Ended::TurnLimit => "ended at the limit of turns",
         Ended::Deadline => "ended at the deadline",
     }

@@ -54,8 +54,8 @@ impl Written {
 
     /// Returns the lines below `|` or `>`, without their indentation.
     fn block(source: &str, is_folded: bool, start: usize) -> Written {
-        let head = source.find('\n').map_or(source.len(), |end| end + 1);
-        let lines = || source[head..].split_inclusive('\n');
+        let head = lines_of(source).next().map_or(0, str::len);
+        let lines = || lines_of(&source[head..]);
         let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
         let is_blank = |line: &str| line.trim().is_empty();
         let explicit = source[..head].contains(|letter: char| letter.is_ascii_digit());
@@ -101,7 +101,8 @@ impl Written {
         for (at, letter) in self.text[part.clone()].char_indices() {
             let (from, to) = places[part.start + at];
             // A line break, or a fold that represents a blank.
-            let is_break = letter == '\n' || source.byte_slice(from..to).chars().any(|letter| letter == '\n');
+            let is_break =
+                letter == '\n' || source.byte_slice(from..to).chars().any(|letter| matches!(letter, '\n' | '\r'));
             match pieces.last_mut() {
                 _ if is_break => pieces.push(to..to),
                 Some(last) if last.end == from => last.end = to,
@@ -140,6 +141,21 @@ impl Written {
         }
         .map(|at| (0..=at).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0))
     }
+}
+
+/// Returns the lines of a text, with their line breaks.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let length = match rest.find(['\n', '\r']) {
+            Some(at) if rest[at..].starts_with("\r\n") => at + 2,
+            Some(at) => at + 1,
+            None => rest.len(),
+        };
+        let (line, after) = rest.split_at(length);
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
 struct Reader<'s> {
@@ -312,7 +328,8 @@ mod tests {
 
     #[test]
     fn every_letter_is_found_where_it_was_written() {
-        for text in [TEXTS.to_owned(), TEXTS.replace('\n', "\r\n")] {
+        for line_break in ["\n", "\r\n", "\r"] {
+            let text = TEXTS.replace('\n', line_break);
             let document = Document::read(&text, ScalarRules::Yaml12);
             let mut found = Vec::new();
             scalars(document.root().unwrap(), &mut found);

@@ -160,6 +160,10 @@ impl Session {
                 } else {
                     session.reconsider(&at);
                 }
+                // Other documents were analyzed with the file, whose text may differ.
+                if session.holds_settings(&at) {
+                    session.files_changed(None);
+                }
             }))
         });
     }

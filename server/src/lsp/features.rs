@@ -191,7 +191,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
             ActionKind::Trigger => {
                 let title = format!("Check preconditions of `{test}`");
                 actions.push(action(title, LensAction::Preconditions(test.clone())));
-                actions.push(action(format!("Judge `{test}` without a run"), LensAction::Judge(test.clone())));
+                actions.push(action(format!("Evaluate `{test}` without a run"), LensAction::Judge(test.clone())));
             }
             ActionKind::Command | ActionKind::Prompt | ActionKind::None => {}
         }

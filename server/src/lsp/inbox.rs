@@ -15,11 +15,11 @@ pub(super) enum Message {
     Request(Request),
     /// The response to a request of the server.
     Response(Response),
-    /// What is not a message.
+    /// Something else.
     Malformed(Malformed),
 }
 
-/// Why something is not a message.
+/// The reason why something is not a message.
 #[derive(Debug)]
 pub(super) struct Malformed {
     code: i32,
@@ -118,7 +118,7 @@ mod tests {
     use super::{Inbox, Message};
 
     #[test]
-    fn what_is_not_a_message_does_not_hide_the_next_one() {
+    fn malformed_messages_do_not_hide_the_next_one() {
         let request = "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"text\":\"b\\n\"}}";
         let response = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}";
         let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());

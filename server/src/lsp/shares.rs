@@ -9,11 +9,13 @@ use speclens_schema::document::{Document, Encoding};
 use super::{convert::Ranges, transport::Piece};
 use crate::ide::parts::{Group, Kept};
 
-/// The values that a part of a document contributes to an answer, as JSON with a comma before each. `T`: more data.
+/// The values that a part of a document contributes to an answer.
 pub(super) struct Share<T> {
+    /// JSON, with a comma before each value.
     json: Arc<str>,
     /// The line on which the part began when the line numbers were written.
     line: u32,
+    /// More data about the part.
     pub more: T,
 }
 
@@ -200,7 +202,7 @@ pub(super) fn push_moved(json: &str, from: u32, to: u32, into: &mut String) {
     into.push_str(&json[copied..]);
 }
 
-/// Much faster than a formatter: an answer has tens of thousands of numbers.
+/// Adds a number. Much faster than a formatter: an answer has tens of thousands of numbers.
 fn push_number(mut number: u32, into: &mut String) {
     let mut digits = [0; 10];
     let mut at = digits.len();
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn long_answer_in_pieces_is_the_list_of_what_the_parts_add() {
+    fn long_answer_in_pieces_is_the_list_of_the_values_of_its_parts() {
         const COUNT: usize = 3000;
         #[derive(Clone)]
         struct AddsNames;

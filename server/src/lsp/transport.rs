@@ -35,7 +35,7 @@ use crate::threads;
 
 /// Reads messages on a thread of its own, which ends at the end of the input.
 pub(super) fn read(input: impl Read + Send + 'static) -> anyhow::Result<Receiver<Message>> {
-    /// So many wait at most until they are begun.
+    /// Maximum number of messages that wait until they are handled.
     const WAITING: usize = 100;
     let (queue, messages) = channel(WAITING);
     let mut inbox = Inbox::new(input);
@@ -49,8 +49,8 @@ pub(super) fn read(input: impl Read + Send + 'static) -> anyhow::Result<Receiver
     Ok(messages)
 }
 
-/// Has a service handle the messages of a client until the client says `exit` or there are no more. Requests are begun in
-/// the order in which they come, and worked on side by side.
+/// Passes the messages of a client to a service until the client sends `exit` or its input ends. Requests are begun in
+/// the order of the messages, and handled concurrently.
 pub(super) async fn serve<S>(mut messages: Receiver<Message>, mut service: S, socket: ClientSocket, outbox: Outbox)
 where
     S: Service<Request, Response = Option<Response>, Error = Infallible>,
@@ -155,8 +155,8 @@ impl AsRef<[u8]> for Piece {
 }
 
 impl Outbox {
-    /// Returns a queue in front of `output`, and what is dropped when nothing is written any more: after the end of the queue,
-    /// or because the output is closed.
+    /// Returns a queue in front of `output`, and a receiver that ends when the last message was written: after the end of
+    /// the queue, or because the output is closed.
     pub(super) fn new(output: impl Write + Send + 'static) -> anyhow::Result<(Outbox, oneshot::Receiver<()>)> {
         let (queue, waiting) = mpsc::channel();
         let (end, ended) = oneshot::channel();
@@ -168,7 +168,7 @@ impl Outbox {
         Ok((Outbox { queue }, ended))
     }
 
-    /// Ends the queue: what is sent from now on is not written.
+    /// Ends the queue: later messages are not written.
     pub(super) fn end(&self) {
         let _ = self.queue.send(None);
     }
@@ -195,7 +195,7 @@ impl Outbox {
     }
 }
 
-/// Writes what waits in a queue until the end of the queue.
+/// Writes the messages of a queue until it ends.
 fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io::Result<()> {
     /// Shorter pieces are written together.
     const LONG: usize = 64 * 1024;

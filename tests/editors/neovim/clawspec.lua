@@ -92,7 +92,7 @@ function scenario.tests(T)
   test(':Speclens judge judges what is there, and says so', function()
     T.cursor('name: newsletter-drafts')
     vim.cmd.Speclens('judge')
-    T.above('name: newsletter-drafts', 'judged without a run')
+    T.above('name: newsletter-drafts', 'evaluated without a run')
   end)
 end
 

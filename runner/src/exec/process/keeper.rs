@@ -62,6 +62,8 @@ struct Keeper {
     /// The lines of the file. A group keeps its line while it is running.
     lines: Vec<Option<Pid>>,
     watcher: Option<Watcher>,
+    /// Whether it was reported that no watcher can be started.
+    is_failure_reported: bool,
 }
 
 /// A waiting shell.
@@ -75,16 +77,20 @@ struct Watcher {
 
 impl Keeper {
     const fn new() -> Keeper {
-        Keeper { lines: Vec::new(), watcher: None }
+        Keeper { lines: Vec::new(), watcher: None, is_failure_reported: false }
     }
 
     fn prepare(&mut self) {
         if self.watcher.as_mut().is_some_and(Watcher::is_waiting) {
             return;
         }
+        let watcher = Watcher::begin(&self.lines);
         // Without it everything works, except for cleaning up after the death of the program.
-        let watcher = Watcher::begin(&self.lines)
-            .inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed"));
+        if let Err(error) = &watcher
+            && !std::mem::replace(&mut self.is_failure_reported, true)
+        {
+            tracing::warn!(%error, "commands are not stopped if this program is killed");
+        }
         self.watcher = watcher.ok();
     }
 
@@ -143,15 +149,12 @@ fn line(group: Option<Pid>) -> String {
     format!("{number:>width$}\n", width = LINE - 1)
 }
 
-/// Returns a new unnamed file.
-#[cfg(target_os = "linux")]
+/// Returns a new unnamed file, in memory if the system has such files.
 fn nameless() -> io::Result<File> {
-    Ok(rustix::fs::memfd_create("speclens", rustix::fs::MemfdFlags::CLOEXEC)?.into())
-}
-
-/// Returns a new unnamed file.
-#[cfg(not(target_os = "linux"))]
-fn nameless() -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = rustix::fs::memfd_create("speclens", rustix::fs::MemfdFlags::CLOEXEC) {
+        return Ok(file.into());
+    }
     tempfile::tempfile()
 }
 

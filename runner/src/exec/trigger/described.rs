@@ -37,7 +37,7 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
             Err(missing) => vec![missing],
         },
         TriggerKind::Nothing => {
-            vec!["nothing is started: the contract is judged against the results of another run".to_owned()]
+            vec!["nothing is started: the contract is evaluated against the results of another run".to_owned()]
         }
     }
 }

@@ -153,8 +153,8 @@ fn options(draft: Draft) -> ValidationOptions<'static> {
             Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
         });
     // Annotations about the content of a string are not checked.
-    for remark in ["contentEncoding", "contentMediaType"] {
-        options = options.with_keyword(remark, |_: &Map<String, Value>, _: &Value, _| {
+    for annotation in ["contentEncoding", "contentMediaType"] {
+        options = options.with_keyword(annotation, |_: &Map<String, Value>, _: &Value, _| {
             Ok(Box::new(FormatRule { name: String::new(), format: None }) as Box<dyn for<'i> Keyword<'i>>)
         });
     }

@@ -28,7 +28,7 @@ use super::{tasks::Task, thresholds::Thresholds};
 /// ```
 ///
 /// Each model attempts each task: it runs shell commands until it is done or has used `max_turns`. Then the assertions
-/// of the task are judged.
+/// of the task are evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Config {

@@ -44,6 +44,7 @@ pub struct Task {
     /// Name of the task, unique in the suite including its task files.
     ///
     /// Use letters, digits, `.`, `_` and `-`: the id becomes a file name and selects the task on the command line.
+    #[schemars(extend("x-name" = { "help": "give the task a different id" }))]
     #[schemars(extend("examples" = ["create-config"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<TaskNames>,
@@ -56,7 +57,7 @@ pub struct Task {
     pub intent: String,
     /// Assertions to check after the task. All must hold.
     ///
-    /// All assertions are judged in the order of the list, even after one has failed.
+    /// All assertions are evaluated in the order of the list, even after one has failed.
     ///
     /// ```yaml
     /// assert:
@@ -80,7 +81,7 @@ pub struct Task {
     pub setup: Vec<Shell>,
     /// Maximum number of replies of the model. Looking up help takes turns too.
     ///
-    /// One reply is one turn, regardless of the number of its commands. The assertions are judged even if all turns are
+    /// One reply is one turn, regardless of the number of its commands. The assertions are evaluated even if all turns are
     /// used. The public documentation does not mention a default; in speclens it is 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
@@ -129,7 +130,7 @@ pub struct Task {
     ///
     /// The documentation of cli-bench does not mention this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [120]))]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "seconds", "examples" = [120]))]
     pub timeout: Option<f64>,
 }
 

@@ -64,7 +64,7 @@ pub struct Config {
     /// ```
     #[schemars(extend("x-other-names" = ["suites"]))]
     pub suite: Suite,
-    /// Providers of models. Needed only for prompt tests and for expectations that a model judges.
+    /// Providers of models. Needed only for prompt tests and for expectations that a model scores.
     ///
     /// ```yaml
     /// providers:
@@ -220,7 +220,7 @@ pub struct Defaults {
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 60000))]
     #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
-    /// Id of the model that judges. Defaults to the first of `models`.
+    /// Id of the model that scores for `judge`. Defaults to the first of `models`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["judge"]))]

@@ -109,7 +109,11 @@ pub struct Expect {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
-    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": { "type": "string", "minLength": 1 } } }
+    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": {
+        "type": "string",
+        "minLength": 1,
+        "x-needed": "`format: json` needs the JSON Schema that the output must match",
+    } } }
 ))]
 #[schemars(extend("x-advice" = [{
     "names": ["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
@@ -171,7 +175,7 @@ pub enum OutputFormat {
 /// An expectation about calls to a tool.
 ///
 /// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
-/// judged together, by position.
+/// evaluated together, by position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -210,6 +214,7 @@ pub struct ToolCallExpect {
     /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
+    #[schemars(extend("x-resolved" = "argsSchemaResolved"))]
     pub args_schema: Option<FilePath>,
     /// Position of the call among all tool calls, counted from 0.
     ///
@@ -332,7 +337,7 @@ pub struct JudgeExpect {
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-other-names" = ["threshold", "min", "score"]))]
     pub min_score: f64,
-    /// Another model to judge with, by its name at the provider.
+    /// Another model to score with, by its name at the provider.
     ///
     /// This is not an `id` from `models`: the string is sent to the judge's provider unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -73,9 +73,10 @@ impl Explanation for StageCount {
         let help = format!("add `stages: {count}`");
         let pipeline = site.holder();
         let edits = pipeline.and_then(|pipeline| pipeline.with_behind("skill_path", &[("stages", count.to_string())]));
-        let message = "missing `pipeline.stages`, the number of stages".to_owned();
+        let message = "missing `pipeline.stages`".to_owned();
+        let note = Some("it must equal the length of the list `stages`".to_owned());
         let fixes = edits.map(|edits| Fix::safe(&help, edits)).into_iter().collect();
-        Words { message, fixes, ..said }.help(help)
+        Words { message, note, fixes, ..said }.help(help)
     }
 }
 

@@ -152,7 +152,7 @@ impl Rule for NoEffect {
         match self {
             NoEffect::OnCommand { field, needs } => {
                 Words::new(format!("`{field}` has no effect on a test that runs a command"))
-                    .note(format!("it needs `{needs}`"))
+                    .note(format!("it applies only to a test with `{needs}`"))
             }
             NoEffect::UserOfTurn => Words::new("`user` is never sent").help("add it to the prompt"),
             NoEffect::Response => {

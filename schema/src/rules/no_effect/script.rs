@@ -98,8 +98,8 @@ impl Rule for NoEffect {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             NoEffect::NeverPlayed { breaks } => {
-                let ends = if *breaks { "breaks" } else { "ends" };
-                Words::new("this turn is never played").note(format!("an earlier turn {ends} the task"))
+                let how = if *breaks { " with an error" } else { "" };
+                Words::new("this turn is never played").note(format!("an earlier turn ends the task{how}"))
             }
             NoEffect::EmptyTurn => Words::new("this turn does nothing")
                 .note("the model sends an empty reply, which ends the task")

@@ -139,7 +139,7 @@ fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut R
     };
     let what = What::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
     let nor = |finding: Finding, (name, section): &&(&str, LintNode<'_>)| {
-        finding.related(Relation::Nor((*name).to_owned()), section.at.clone(), section.range())
+        finding.related(Relation::KeyHere((*name).to_owned()), section.at.clone(), section.range())
     };
     report.push(missing.iter().skip(1).fold(first.finding(Underived { what, edits }), nor));
 }

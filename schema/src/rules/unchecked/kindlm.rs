@@ -85,7 +85,7 @@ impl Rule for Unchecked {
                     .note(format!("every call to `{tool}` fails the expectation"))
                     .help("remove it")
             }
-            Unchecked::Fields { method } => Words::new(format!("`fields` are not compared with `method: {method}`"))
+            Unchecked::Fields { method } => Words::new(format!("`method: {method}` does not compare `fields`"))
                 .help("use `method: field-diff`, or remove `fields`"),
             Unchecked::NoModels => Words::new("`models` is empty, so the test never runs")
                 .help("remove `models` to use all models, or list some"),

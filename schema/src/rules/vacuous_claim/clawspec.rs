@@ -1,4 +1,4 @@
-//! Assertions in ClawSpec files that cannot fail, or that hold because of an earlier run.
+//! Assertions in ClawSpec files that cannot fail, or that hold causes of an earlier run.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::clawspec::{
-        facts::{About, Expected, ItemFacts, Items},
+        facts::{About, Expected, ItemFacts},
         stages::Condition,
     },
     document::NodeRef,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{self, Between, Link, Said},
+    relations::{CrossItemRule, Items, Link, FactRef},
     lint_node::LintNode,
     validate::is_damaged,
 };
@@ -39,13 +39,13 @@ struct NoPatterns;
 pub(crate) struct LeftBehind;
 
 impl LeftBehind {
-    fn expected<'f>(items: relations::Items<'f>, said: Said) -> Option<&'f Expected> {
-        items.facts::<ItemFacts>(said.item)?.expected.get(said.part)
+    fn expected<'f>(items: Items<'f>, fact: FactRef) -> Option<&'f Expected> {
+        items.facts::<ItemFacts>(fact.item)?.expected.get(fact.part)
     }
 }
 
-impl Between for LeftBehind {
-    fn digest(&self, items: relations::Items<'_>, index: usize) -> u64 {
+impl CrossItemRule for LeftBehind {
+    fn digest(&self, items: Items<'_>, index: usize) -> u64 {
         let mut hasher = FxHasher::default();
         let facts = |index| items.facts::<ItemFacts>(index);
         for expected in facts(index).iter().flat_map(|facts| &facts.expected) {
@@ -53,8 +53,8 @@ impl Between for LeftBehind {
             // A block has another id after each edit, although its item stays the same.
             let writer = expected.written.and_then(|(block, _)| items.in_block(block));
             match writer.and_then(|writer| Some((writer, facts(writer)?))) {
-                Some((writer, said)) => {
-                    (writer, said.expected.iter().position(|it| it.written == expected.written)).hash(&mut hasher);
+                Some((writer, facts)) => {
+                    (writer, facts.expected.iter().position(|it| it.written == expected.written)).hash(&mut hasher);
                 }
                 None => expected.written.hash(&mut hasher),
             }
@@ -63,17 +63,17 @@ impl Between for LeftBehind {
         hasher.finish()
     }
 
-    fn links(&self, items: relations::Items<'_>) -> Vec<Link> {
+    fn links(&self, items: Items<'_>) -> Vec<Link> {
         // First expectation of each file.
-        let mut first: FxHashMap<&str, Said> = FxHashMap::default();
+        let mut first: FxHashMap<&str, FactRef> = FxHashMap::default();
         let mut links: Vec<Link> = Vec::new();
         // Index of the link for each written location, which aliases repeat.
         let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
-        for (item, facts) in Items::new("scenarios", items).sharing(About::Expected) {
+        for (item, facts) in items.sharing(About::Expected) {
             let mut reported: Vec<&str> = Vec::new();
             for (part, expected) in facts.expected.iter().enumerate() {
                 let path = expected.path.name.as_str();
-                let of = Said { item, part };
+                let of = FactRef { item, part };
                 let Some(earlier) = first.get(path).filter(|earlier| earlier.item < item) else {
                     first.entry(path).or_insert(of);
                     continue;
@@ -87,27 +87,25 @@ impl Between for LeftBehind {
                 if let Some(written) = expected.written {
                     let number = *numbers.entry(written).or_insert(links.len());
                     if let Some(link) = links.get_mut(number) {
-                        link.because.push(of);
+                        link.causes.push(of);
                         continue;
                     }
                 }
-                links.push(Link { of, because: vec![*earlier] });
+                links.push(Link { of, causes: vec![*earlier] });
             }
         }
         links
     }
 
-    fn finding(&self, items: relations::Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |said: Said| {
-            Some(Items::new("scenarios", items).place(said.item, &LeftBehind::expected(items, said)?.path))
-        };
+    fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
+        let place = |fact: FactRef| Some(items.place(fact.item, &LeftBehind::expected(items, fact)?.path));
         let (at, range) = place(link.of)?;
         let path = LeftBehind::expected(items, link.of)?.path.name.clone();
-        let (first, uses) = link.because.split_first()?;
+        let (first, uses) = link.causes.split_first()?;
         let (first_at, first_range) = place(*first)?;
         let finding = Finding::new(FromBefore(path), at, range);
         let finding = finding.related(Relation::Labelled("first expected here"), first_at, first_range);
-        let uses = uses.iter().filter_map(|said| place(*said));
+        let uses = uses.iter().filter_map(|fact| place(*fact));
         Some(uses.fold(finding, |finding, (at, range)| finding.related(Relation::UsedAgain, at, range)))
     }
 }

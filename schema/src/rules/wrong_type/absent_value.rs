@@ -39,6 +39,6 @@ impl Explanation for Absent {
     }
 
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        Words { note: Some("it counts as absent".to_owned()), ..said }
+        Words { note: Some("it has no effect".to_owned()), ..said }
     }
 }

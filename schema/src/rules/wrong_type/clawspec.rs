@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::{About, Items},
+        facts::About,
         type_fields::type_of,
         waiting::{is_unquoted, updated_after},
     },
@@ -12,6 +12,7 @@ use crate::{
     rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
     shape::Type,
     lint_node::LintNode,
+    relations::Items,
     validate::{Context, Definition, describe, in_seconds},
 };
 
@@ -235,7 +236,10 @@ impl Rule for Merged {
 impl Rule for TaskNotText {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("expected a string to send to the agent").help("put it in quotes")
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = site.node().map(describe).unwrap_or_default();
+        Words::new(format!("expected a string for `task`, found {found}"))
+            .note("it is the message that the agent receives")
+            .help("put it in quotes")
     }
 }

@@ -6,6 +6,15 @@ use super::super::{
 };
 
 impl Document {
+    /// Returns the blocks that decide what an alias leads to: the one with its definition, and any after that which
+    /// defines the name in a part that is damaged.
+    pub(crate) fn blocks_that_define(&self, name: &str, block: usize, offset: usize) -> impl Iterator<Item = usize> {
+        let places = self.index.definitions.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
+        let places = &places[..places.partition_point(|&place| place <= block)];
+        let found = self.definition(name, block, offset).map_or(0, |(place, _)| place);
+        places.iter().rev().copied().take_while(move |place| *place >= found)
+    }
+
     /// Returns the last node before a position that has this name.
     pub(super) fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
         let places = self.index.definitions.anchors.get(name)?;

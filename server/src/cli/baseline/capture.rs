@@ -98,7 +98,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         );
     }
     if args.runs < FEW_RUNS {
-        output::remark(&format!("a baseline of {} runs is imprecise; {USUAL_RUNS} are recommended", args.runs));
+        output::note(&format!("a baseline of {} runs is imprecise; {USUAL_RUNS} are recommended", args.runs));
     }
     let clock = Clock::from_environment()?;
     let measuring = measuring(&loaded);
@@ -119,7 +119,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         result.cases.iter().map(|case| Captured::of(case, &suite, &measuring, clock)).collect();
     std::mem::forget(runtime);
     if cancel.is_cancelled() {
-        output::remark("interrupted: nothing was stored");
+        output::note("interrupted: nothing was stored");
         return Ok(INTERRUPTED);
     }
     let mut is_new = false;

@@ -52,11 +52,11 @@ pub(super) async fn show(
             match &event {
                 Event::Started { attempts } => bar.set_length(*attempts as u64),
                 Event::AttemptFinished { .. } => bar.inc(1),
-                Event::Note { message } => bars.suspend(|| output::remark(&secrets.mask(message))),
+                Event::Note { message } => bars.suspend(|| output::note(&secrets.mask(message))),
                 Event::Finished(_) => break 'run,
                 Event::Waiting { case } => {
                     let name = &suite.cases[*case].name;
-                    bars.suspend(|| output::remark(&secrets.mask(&waiting(name))));
+                    bars.suspend(|| output::note(&secrets.mask(&waiting(name))));
                 }
                 Event::AttemptStarted { .. } | Event::TurnStarted { .. } => {}
             }

@@ -40,7 +40,7 @@ pub struct ArtifactExists {
     pub path: Artifact,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct ArtifactContains {
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,7 +210,12 @@ impl AssertionType for ArtifactContains {
         }
         let Some((field, index)) = first else { return Ok(Row::pass("path")) };
         let message = parts.join("; ");
-        let mut mismatch = mismatch(message.clone(), "all of them", message);
+        let expected = match (&self.sections, &self.fields) {
+            (Some(_), Some(_)) => "all sections and fields",
+            (None, Some(_)) => "all fields",
+            (Some(_) | None, None) => "all sections",
+        };
+        let mut mismatch = mismatch(message.clone(), expected, message);
         help.dedup();
         mismatch.help = help;
         Ok(Row::fail(field, mismatch).at_item(index).with_places(places).unless(doubt))
@@ -287,7 +292,7 @@ pub struct ArtifactAbsentWords {
     pub key: Option<Name>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -399,7 +404,7 @@ impl AssertionType for ArtifactAbsentWords {
         let Some((first, _)) = found.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
         let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
         let mismatch =
-            mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of them", names.join(", "));
+            mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of the words", names.join(", "));
         let places = CaseFolded::new(text.text);
         let places = names.iter().filter_map(|word| {
             let place = FilePlace::bytes(&file.path, text.text, places.find(word)?);

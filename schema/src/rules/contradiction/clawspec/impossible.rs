@@ -366,7 +366,7 @@ impl Rule for Impossible {
                 let help = "rename `sections` to `fields`, which looks for keys";
                 let sections = site.holder().filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
-                Words::new(format!("`{name}` is never found, because a line of a `.{ending}` file does not have a dotted name"))
+                Words::new(format!("`{name}` is never found, because keys in a `.{ending}` file are nested, not dotted"))
                     .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {

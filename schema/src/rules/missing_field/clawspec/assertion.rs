@@ -138,14 +138,14 @@ impl Explanation for FileToScore {
         let paths = artifact_paths(site);
         let help = match paths.as_slice() {
             [] => "have the target write a file, and set `path` to it".to_owned(),
-            [only] => format!("score `{only}`"),
-            paths => format!("score one of the files of this scenario, {}", listed(paths.iter().map(String::as_str))),
+            [only] => format!("add `path: {}`", scalar(only)),
+            paths => format!("set `path` to a file of this scenario: {}", listed(paths.iter().map(String::as_str))),
         };
         let assertion = site.holder();
         let fixes = paths.iter().take(MAX_OFFERED).enumerate().filter_map(|(index, path)| {
             let edits = assertion.as_ref()?.with_behind("type", &[("path", scalar(path))])?;
             let fix = if index == 0 { Fix::guess } else { Fix::suggestion };
-            Some(fix(format!("score `{path}`"), edits))
+            Some(fix(format!("add `path: {}`", scalar(path)), edits))
         });
         let fixes = fixes.chain(site.at.parent().and_then(|assertion| comment(site, &assertion))).collect();
         let message = "`llm_judge` is missing `path`, the file to score".to_owned();

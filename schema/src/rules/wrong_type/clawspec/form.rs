@@ -72,7 +72,7 @@ fn only_action(when: &LintNode<'_>) -> Option<Fix> {
     let edits = edit::mapping_of_item(when.entry()?, &line, invoke.node)?;
     let is_sure = edit::is_flow(when.node) || text.is_none_or(|text| text.starts_with('/'));
     let fix = if is_sure { Fix::safe } else { Fix::guess };
-    Some(fix("make it a mapping", edits))
+    Some(fix(format!("write `{{ {line} }}`"), edits))
 }
 
 impl Rule for OtherForm {

@@ -1,5 +1,5 @@
-//! Problems of items because of other items. Each is kept until one of the items changes that it is about, so nothing else is
-//! worded again.
+//! Problems of items because of other items. Each is kept until one of the items changes that it is about, so the
+//! messages of all others are not composed again.
 
 use std::{
     hash::{Hash, Hasher},
@@ -13,46 +13,45 @@ use crate::{
     document::{ItemBlocks, NodeRef},
     finding::Report,
     problem::Problem,
-    relations::{Between, Items, Link, Said},
+    relations::{CrossItemRule, Items, Link},
     validate::Definition,
 };
 
-/// The remarks of one rule about the items of a list.
+/// The problems of one rule between the items of a list.
 #[derive(Default)]
-pub(super) struct OfRule {
+pub(super) struct RuleProblems {
     /// Whether the links are those of the items as they are now.
     pub(super) is_linked: bool,
     /// Problems in the order of the items.
-    pub(super) remarks: Vec<Remark>,
-    /// The items that remarks are about, in order, each with the number of the remark.
+    pub(super) problems: Vec<CrossItemProblem>,
+    /// The items that the problems are about, in order, each with the number of the problem.
     about: Vec<(usize, usize)>,
-    /// The numbers of the remarks that cannot be kept.
+    /// The numbers of the problems that cannot be kept.
     unkept: Vec<usize>,
 }
 
 /// A problem of an item because of other items.
 #[derive(Clone)]
-pub(super) struct Remark {
+pub(super) struct CrossItemProblem {
     pub(super) link: Link,
     /// The hash of the items that it is about.
     pub(super) key: u64,
     /// `None` if it cannot be kept; it is then one of the other problems.
-    pub(super) words: Option<Arc<Words>>,
+    pub(super) relative: Option<Arc<RelativeProblem>>,
 }
 
 /// A problem with ranges relative to the item's block, and pointers relative to the item.
-pub(super) struct Words {
+pub(super) struct RelativeProblem {
     pub(super) problem: Problem,
     /// Related locations in other items: the index of each, and that of the item in
-    /// [`Link::because`]. Ranges are relative to the block of that item, pointers to the item.
+    /// [`Link::causes`]. Ranges are relative to the block of that item, pointers to the item.
     pub(super) elsewhere: Vec<(usize, usize)>,
     pub(super) is_entangled: bool,
 }
 
 /// The items that rules look at.
-pub(super) struct Scene<'s, 'd> {
+pub(super) struct CrossItemContext<'s, 'd> {
     pub(super) root: NodeRef<'d>,
-    pub(super) list: &'static str,
     pub(super) items: Items<'s>,
     pub(super) blocks: Option<ItemBlocks<'d>>,
     /// Returns the number of the block that an item is alone in, or 0, and the key of its findings.
@@ -61,95 +60,99 @@ pub(super) struct Scene<'s, 'd> {
     pub(super) changed: &'s [usize],
 }
 
-impl OfRule {
-    /// Updates the remarks. Nothing is kept of stretches with items whose remarks change. Problems that cannot be kept are
+impl RuleProblems {
+    /// Updates the problems. Nothing is kept of stretches with items whose problems change. Problems that cannot be kept are
     /// added to the others.
     pub(super) fn bring_up_to_date(
         &mut self,
-        rule: &dyn Between,
-        scene: &Scene<'_, '_>,
+        rule: &dyn CrossItemRule,
+        context: &CrossItemContext<'_, '_>,
         stretches: &mut Stretches,
         others: &mut Vec<Problem>,
     ) {
         if self.is_linked {
-            let mut numbers = self.unkept.clone();
-            for item in scene.changed {
+            let mut numbers = std::mem::take(&mut self.unkept);
+            for item in context.changed {
                 let place = |at: usize| self.about.partition_point(|(about, _)| *about < at);
                 numbers.extend(self.about[place(*item)..place(item + 1)].iter().map(|(_, number)| *number));
             }
             numbers.sort_unstable();
             numbers.dedup();
-            stretches.forget(numbers.iter().map(|number| self.remarks[*number].link.of.item).collect());
+            stretches.forget(numbers.iter().map(|number| self.problems[*number].link.of.item).collect());
             for &number in &numbers {
-                let link = std::mem::replace(&mut self.remarks[number].link, Link { of: NOBODY, because: Vec::new() });
-                self.remarks[number] = scene.remark(rule, link, None, others);
+                let link = self.problems[number].link.clone();
+                self.problems[number] = context.cross_item_problem(rule, link, None, others);
             }
-            self.unkept = numbers.into_iter().filter(|number| self.remarks[*number].words.is_none()).collect();
+            self.unkept = numbers.into_iter().filter(|number| self.problems[*number].relative.is_none()).collect();
             return;
         }
-        let old = std::mem::take(&mut self.remarks);
-        let before: Before = old.iter().map(|remark| (remark.key, remark.words.clone())).collect();
-        let mut links = rule.links(scene.items);
+        let old = std::mem::take(&mut self.problems);
+        let before: Before = old.iter().map(|known| (known.key, known.relative.clone())).collect();
+        let mut links = rule.links(context.items);
         links.sort_by_key(|link| link.of.item);
-        let new: Vec<Remark> = links.into_iter().map(|link| scene.remark(rule, link, Some(&before), others)).collect();
-        let is_same = |(old, new): &(&Remark, &Remark)| old.key == new.key && old.link == new.link;
+        let update = |link| context.cross_item_problem(rule, link, Some(&before), others);
+        let new: Vec<CrossItemProblem> = links.into_iter().map(update).collect();
+        let is_same = |(old, new): &(&CrossItemProblem, &CrossItemProblem)| old.key == new.key && old.link == new.link;
         let head = old.iter().zip(&new).take_while(is_same).count();
         let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
         let changed = old[head..old.len() - tail].iter().chain(&new[head..new.len() - tail]);
-        stretches.forget(changed.map(|remark| remark.link.of.item).collect());
-        let about = |(number, remark): (usize, &Remark)| {
-            remark.link.facts().map(move |said| (said.item, number)).collect::<Vec<_>>()
-        };
-        self.about = new.iter().enumerate().flat_map(about).collect();
+        stretches.forget(changed.map(|known| known.link.of.item).collect());
+        let numbered = new.iter().enumerate();
+        let about = numbered.flat_map(|(number, known)| known.link.facts().map(move |fact| (fact.item, number)));
+        self.about = about.collect();
         self.about.sort_unstable();
-        self.unkept = (0..new.len()).filter(|number| new[*number].words.is_none()).collect();
-        self.remarks = new;
+        self.unkept = (0..new.len()).filter(|number| new[*number].relative.is_none()).collect();
+        self.problems = new;
         self.is_linked = true;
     }
 }
 
-/// The words of remarks, by their keys.
-type Before = FxHashMap<u64, Option<Arc<Words>>>;
+/// Known problems, by their keys.
+type Before = FxHashMap<u64, Option<Arc<RelativeProblem>>>;
 
-const NOBODY: Said = Said { item: 0, part: 0 };
-
-impl Scene<'_, '_> {
-    fn remark(&self, rule: &dyn Between, link: Link, before: Option<&Before>, others: &mut Vec<Problem>) -> Remark {
+impl CrossItemContext<'_, '_> {
+    fn cross_item_problem(
+        &self,
+        rule: &dyn CrossItemRule,
+        link: Link,
+        before: Option<&Before>,
+        others: &mut Vec<Problem>,
+    ) -> CrossItemProblem {
         let Some(key) = self.key(&link) else {
             others.extend(self.problem(rule, &link));
-            return Remark { link, key: 0, words: None };
+            return CrossItemProblem { link, key: 0, relative: None };
         };
-        if let Some(words) = before.and_then(|before| before.get(&key)) {
-            return Remark { link, key, words: words.clone() };
+        if let Some(relative) = before.and_then(|before| before.get(&key)) {
+            return CrossItemProblem { link, key, relative: relative.clone() };
         }
-        let words = self.problem(rule, &link).map(|problem| Arc::new(self.placed(problem, &link)));
-        Remark { link, key, words }
+        let relative = self.problem(rule, &link).map(|problem| Arc::new(self.relative(problem, &link)));
+        CrossItemProblem { link, key, relative }
     }
 
     /// Returns the hash of the items of a link. `None` if one of them is not alone in a block.
     fn key(&self, link: &Link) -> Option<u64> {
         let mut hasher = FxHasher::default();
-        for said in link.facts() {
-            let (block, key) = (self.key_of)(said.item);
+        for fact in link.facts() {
+            let (block, key) = (self.key_of)(fact.item);
             if block == 0 {
                 return None;
             }
-            (block, key, said.part).hash(&mut hasher);
+            (block, key, fact.part).hash(&mut hasher);
         }
         Some(hasher.finish())
     }
 
     /// Returns the problem, with absolute locations.
-    fn problem(&self, rule: &dyn Between, link: &Link) -> Option<Problem> {
+    fn problem(&self, rule: &dyn CrossItemRule, link: &Link) -> Option<Problem> {
         let mut report = Report::default();
         report.push(rule.finding(self.items, link)?);
         report.resolve(false).problems(self.root).pop()
     }
 
     /// Makes the locations of a problem relative to their items.
-    fn placed(&self, mut problem: Problem, link: &Link) -> Words {
+    fn relative(&self, mut problem: Problem, link: &Link) -> RelativeProblem {
         let is_entangled = finish::is_entangled(&problem, self.root.document());
-        let list = Definition::list_at(self.list);
+        let list = Definition::list_at(self.items.list());
         let extent = |item: usize| {
             let block = self.blocks.map(|mut blocks| blocks.at(item));
             block.map_or(0..0, |place| place.start..place.start + place.block.length())
@@ -166,18 +169,18 @@ impl Scene<'_, '_> {
         let places = problem.related.iter_mut().enumerate().filter(|(_, related)| related.file.is_none());
         for (number, related) in places {
             let holds = |item: usize| extent(item).contains(&related.range.start);
-            let other = link.because.iter().position(|said| said.item != link.of.item && holds(said.item));
+            let other = link.causes.iter().position(|fact| fact.item != link.of.item && holds(fact.item));
             let (start, base) = match other {
                 None => (own.start, base.clone()),
                 Some(other) => {
                     elsewhere.push((number, other));
-                    let item = link.because[other].item;
+                    let item = link.causes[other].item;
                     (extent(item).start, list.index(item))
                 }
             };
             related.range = moved(&related.range, start);
             related.at = related.at.below(&base).unwrap_or_default();
         }
-        Words { problem, elsewhere, is_entangled }
+        RelativeProblem { problem, elsewhere, is_entangled }
     }
 }
