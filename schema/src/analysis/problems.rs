@@ -398,9 +398,10 @@ impl Group {
         self.reports.items.iter().map(|item| Part { group: self, item })
     }
 
-    /// Whether another group has the same findings of the same items, wherever they are.
-    pub fn has_findings_of(&self, other: &Group) -> bool {
-        Arc::ptr_eq(&self.reports, &other.reports)
+    /// Returns a number that is the same for another group only if it has the same findings of the same items, wherever they
+    /// are.
+    pub fn findings_id(&self) -> usize {
+        Arc::as_ptr(&self.reports).addr()
     }
 
     /// Returns the cached result for these problems, or computes it. `key` represents everything else that the result

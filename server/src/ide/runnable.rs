@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use speclens_runner::exec;
 use speclens_schema::{
     analysis::{Group, Located, Problems},
@@ -171,26 +171,26 @@ impl Errors {
 
     /// Returns the tests that they concern.
     pub(crate) fn tests(&self) -> &BrokenTests {
-        self.tests.get_or_init(|| self.tests_in(self.problems.groups()))
+        self.tests.get_or_init(|| self.tests_in(|_| true))
     }
 
     /// Whether they may concern other tests than those of another version. Only the tests of groups that differ are compared.
     pub(crate) fn concern_others_than(&self, before: &Errors) -> bool {
-        let (old, new) = (before.problems.groups(), self.problems.groups());
-        let is_same = |(old, new): &(&Group, &Group)| old.has_findings_of(new);
-        let head = old.iter().zip(new).take_while(is_same).count();
-        let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
-        before.tests_in(&old[head..old.len() - tail]) != self.tests_in(&new[head..new.len() - tail])
+        let ids = |errors: &Errors| errors.problems.groups().iter().map(Group::findings_id).collect::<FxHashSet<_>>();
+        let (old, new) = (ids(before), ids(self));
+        before.tests_in(|group| !new.contains(&group.findings_id()))
+            != self.tests_in(|group| !old.contains(&group.findings_id()))
     }
 
     /// Returns the tests that the errors of some groups concern, and those outside of groups: the tests that contain one, or
     /// all if one is outside of the tests.
-    fn tests_in(&self, groups: &[Group]) -> BrokenTests {
+    fn tests_in(&self, is_meant: impl Fn(&Group) -> bool) -> BrokenTests {
         let is_error = |problem: &Located<'_>| problem.severity() == Severity::Error;
         let others = self.problems.others().iter().filter(|problem| problem.severity == Severity::Error);
         let mut places: Vec<usize> = others.map(|problem| problem.range.start).collect();
         let mut numbers: Vec<usize> = Vec::new();
-        let groups = groups.iter().filter(|group| group.counts().of(Severity::Error) > 0);
+        let has_errors = |group: &&Group| group.counts().of(Severity::Error) > 0;
+        let groups = self.problems.groups().iter().filter(has_errors).filter(|group| is_meant(group));
         for part in groups.flat_map(Group::parts) {
             let mut errors = self.problems.of_part(part).filter(is_error).peekable();
             match part.item() {
@@ -216,5 +216,61 @@ impl Errors {
             left = &left[left.partition_point(|place| *place < end)..];
         }
         BrokenTests::These(broken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use speclens_schema::{
+        analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+    };
+
+    use super::Errors;
+
+    #[test]
+    fn errors_concern_other_tests_only_if_their_tests_change() {
+        let file = SpecFile::KINDLM;
+        for line_end in ["\n", "\r\n"] {
+            let test = |number: usize| {
+                let error = if number % 9 == 0 { "    repeat: many\n" } else { "" };
+                format!("  - name: t{number}\n    command: 'true'\n{error}    expect: {{output: {{contains: [a]}}}}\n")
+            };
+            let tests: String = (0..300).map(test).collect();
+            let text = format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}").replace('\n', line_end);
+            let mut document = Document::read(&text, file.scalar_rules());
+            let errors = |document: &Document| {
+                let problems = Analyzer::new(file).look(document, &MemoryFiles::default(), &Settings::default());
+                Errors::among(&Arc::new(problems), file, document)
+            };
+            let mut before = errors(&document);
+            let edits = [
+                ("- name: t150", "- name: t150 ", false),
+                ("kindlm: 1", "# a line\nkindlm: 1", false),
+                (
+                    "  - name: t100",
+                    "  - name: new\n    command: ls\n    expect: {output: {contains: [a]}}\n  - name: t100",
+                    false,
+                ),
+                ("t151\n    command", "t151\n    repeat: x\n    command", true),
+                // The test is still one with an error.
+                ("t180\n    command: 'true'", "t180\n    command: ls", false),
+                ("t153\n    command: 'true'\n    repeat: many", "t153\n    command: 'true'", true),
+                ("- name: t270", "- name: renamed", true),
+                ("project: p", "project: [p]", true),
+                ("project: [p]", "project: p", true),
+            ];
+            for (old, new, differs) in edits {
+                let (old, new) = (old.replace('\n', line_end), new.replace('\n', line_end));
+                let at = String::from(document.text()).find(&old).unwrap();
+                document.edit(at..at + old.len(), &new);
+                document.refresh();
+                let now = errors(&document);
+                assert_eq!(now.concern_others_than(&before), differs, "{new}");
+                assert_eq!(now.tests() != before.tests(), differs, "{new}");
+                before = now;
+            }
+        }
     }
 }
