@@ -73,7 +73,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let providers = Section::new("provider", "providers", &root.providers);
     let [providers_section, models_section, prompts_section] = &root.sections;
     for test in suite.referring() {
-        if let Some(prompt) = test.facts.prompt.as_ref().filter(|prompt| !prompt.name.is_empty())
+        if let Some(prompt) = test.facts.prompt.as_deref().filter(|prompt| !prompt.name.is_empty())
             && prompts_section.filled
             && prompts_section.readable
         {
