@@ -57,6 +57,36 @@ pub struct InForce {
     pub source: Option<String>,
 }
 
+/// Names of a kind that directories of the workspace define.
+pub trait Directories: Sync {
+    /// Returns the note for a name that no directory has.
+    fn lacking(&self) -> &'static str;
+
+    /// Looks up a name.
+    fn look_up(&self, name: &str, files: &dyn Files) -> Lookup;
+
+    /// Returns the file that defines a name, by any form of the name. The last word of the name is sufficient if it is
+    /// unique.
+    fn definition(&self, name: &str, files: &dyn Files) -> Option<String>;
+
+    /// Returns the directories that define names, each with the file that does so.
+    fn all(&self, files: &dyn Files) -> Vec<(String, String)>;
+
+    /// Returns the name that a directory defines.
+    fn name_of(&self, directory: &str) -> String;
+}
+
+/// Result of looking up a name that directories define.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The name that this file (relative to the root) defines.
+    Known(String),
+    /// A misspelling of this name.
+    Misspelt(String),
+    /// Not decidable from the directories.
+    Unknown,
+}
+
 /// A format of test specs.
 ///
 /// The results of [`Format::report`] and [`Format::facts`] depend only on the node and on files, so they can be
@@ -118,6 +148,26 @@ pub trait Format: Sync {
         _files: &dyn Files,
     ) -> Option<InForce> {
         None
+    }
+
+    /// Returns the names of a kind that directories of the workspace define, such as `agents`. `None` if they define none.
+    fn directories(&self, _kind: &str) -> Option<&'static dyn Directories> {
+        None
+    }
+
+    /// Returns the path of the log that runs are observed in. `None` if there is none.
+    fn log(&self, _files: &dyn Files) -> Option<String> {
+        None
+    }
+
+    /// Returns the names of a kind, such as `tools`, in the text of such a log.
+    fn names_in_log(&self, _kind: &str, _log: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the most likely values at a place, as they would be written, best first.
+    fn likely(&self, _file: SpecFile, _document: &Document, _at: &Pointer, _files: &dyn Files) -> Vec<String> {
+        Vec::new()
     }
 
     /// Whether the author disabled a case.

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use crate::{
     dialect::kindlm::{
-        facts::{About, Named, Placed, SuiteFacts},
+        facts::{About, Placed, SuiteFacts},
         variables::{Command, Reason, Sent},
     },
     finding::{Report, Rule, Site, Words},
     problem::Code,
+    relations::Named,
 };
 
 /// An unused name.
