@@ -66,9 +66,11 @@ impl<'d> LintNode<'d> {
 
     /// Returns the value at a path of keys.
     pub(crate) fn find(&self, keys: &[&str]) -> Option<LintNode<'d>> {
-        let (first, rest) = keys.split_first()?;
-        let member = self.get(first)?;
-        if rest.is_empty() { Some(member) } else { member.find(rest) }
+        let (last, holders) = keys.split_last()?;
+        let holder = holders.iter().try_fold(self.node, |node, key| node.get(key))?;
+        let entry = holder.entry(last)?;
+        let at = keys.iter().fold(self.at.clone(), |at, key| at.key(key));
+        Some(LintNode { node: entry.value, key: Some(entry.key), at })
     }
 
     /// Returns the entries of a mapping, with their keys as strings.
@@ -187,7 +189,7 @@ impl<'d> LintNode<'d> {
             return self.range();
         }
         let range = self.node.own_range();
-        let source = self.node.document().text().get_byte_slice(range.clone()).map(String::from).unwrap_or_default();
+        let source = self.node.document().source(range.clone()).unwrap_or_default();
         let found = source.match_indices(part).nth(nth);
         found.map_or_else(|| self.head_or_line(), |(at, _)| range.start + at..range.start + at + part.len())
     }
@@ -200,7 +202,7 @@ impl<'d> LintNode<'d> {
             return found;
         }
         let range = self.node.own_range();
-        let source = self.node.document().text().get_byte_slice(range.clone()).map(String::from).unwrap_or_default();
+        let source = self.node.document().source(range.clone()).unwrap_or_default();
         let begins = memchr::memchr_iter(b'{', source.as_bytes()).filter(|at| source[*at..].starts_with("{{"));
         for at in begins {
             let name = source[at + 2..].split('{').next().unwrap_or_default();

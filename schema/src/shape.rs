@@ -149,25 +149,23 @@ impl Shape {
 
     /// Returns the schema of a member of a mapping, or of an item of a list, for the chosen branches.
     fn member(&self, step: &Step<'_>) -> Option<Shape> {
-        let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
         let key = step.text();
-        let mut found: Vec<&'static Value> =
-            own("properties").into_iter().filter_map(|properties| properties.get(&*key)).collect();
-        if found.is_empty() {
-            found = own("additionalProperties").into_iter().filter(|schema| schema.is_object()).collect();
-        }
-        if found.is_empty() && step.index().is_some() {
-            found = own("items");
-        }
-        if found.is_empty() {
-            return None;
-        }
-        let own = found.into_iter().flat_map(|schema| resolved(self.root, schema)).collect();
+        let of_all = |schemas: &mut dyn Iterator<Item = &'static Value>| {
+            let first = schemas.next()?;
+            let mut own = Vec::new();
+            std::iter::once(first).chain(schemas).for_each(|schema| resolve(self.root, schema, &mut own));
+            Some(own)
+        };
+        let own = of_all(&mut self.each("properties").filter_map(|properties| properties.get(&*key)))
+            .or_else(|| of_all(&mut self.each("additionalProperties").filter(|schema| schema.is_object())))
+            .or_else(|| step.index().and_then(|_| of_all(&mut self.each("items"))))?;
         Some(Shape::of_parts(self.root, own, None))
     }
 
     pub(crate) fn new(root: &'static Value, schema: &'static Value) -> Shape {
-        Shape::of_parts(root, resolved(root, schema), None)
+        let mut own = Vec::new();
+        resolve(root, schema, &mut own);
+        Shape::of_parts(root, own, None)
     }
 
     /// Returns an id that is equal for equal schemas.
@@ -189,7 +187,9 @@ impl Shape {
             for branch in branches::of(part).iter() {
                 let holds = node.is_some_and(|node| branch.holds(node, &mut tag));
                 let chosen = if holds { branch.then } else { branch.otherwise };
-                parts.extend(chosen.into_iter().flat_map(|schema| resolved(root, schema)));
+                if let Some(schema) = chosen {
+                    resolve(root, schema, &mut parts);
+                }
             }
         }
         Shape { root, own, parts }
@@ -211,7 +211,7 @@ impl Shape {
             for (schema, tag) in [(branch.then, branch.tag), (branch.otherwise, None)] {
                 let Some(schema) = schema else { continue };
                 let mut own = self.own.clone();
-                own.extend(resolved(self.root, schema));
+                resolve(self.root, schema, &mut own);
                 let shape = Shape { root: self.root, parts: own.clone(), own };
                 variants.push(Variant { tag, shape });
             }
@@ -226,7 +226,12 @@ impl Shape {
     }
 
     fn keyword(&self, name: &str) -> Option<&'static Value> {
-        self.parts.iter().find_map(|part| part.get(name))
+        self.each(name).next()
+    }
+
+    /// Returns the values of a keyword in all applicable schemas.
+    fn each(&self, keyword: &str) -> impl Iterator<Item = &'static Value> {
+        self.parts.iter().filter_map(move |part| part.get(keyword))
     }
 
     /// Returns the documentation of the node, as Markdown: one short line, possibly followed by more.
@@ -358,7 +363,7 @@ impl Shape {
     }
 
     /// Returns the allowed keys for the chosen branches.
-    fn chosen_fields(&self) -> Vec<Field> {
+    pub(crate) fn chosen_fields(&self) -> Vec<Field> {
         let required: Vec<&str> = self
             .parts
             .iter()
@@ -490,19 +495,21 @@ impl Shape {
     }
 }
 
-/// Returns a schema and the schemas that it refers to.
-fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywords> {
+/// Adds a schema and the schemas that it refers to.
+fn resolve(root: &'static Value, schema: &'static Value, parts: &mut Vec<&'static Keywords>) {
     /// Maximum number of references, for safety: our schemas have no circular ones.
     const LIMIT: usize = 16;
-    let mut parts = Vec::new();
+    // Names of types need no escapes.
+    let target =
+        |path: &'static str| path.strip_prefix("#/")?.split('/').try_fold(root, |within, name| within.get(name));
     let mut next = Some(schema);
+    let start = parts.len();
     while let Some(Value::Object(keywords)) = next
-        && parts.len() < LIMIT
+        && parts.len() - start < LIMIT
     {
         parts.push(keywords);
-        next = keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
+        next = keywords.get("$ref").and_then(Value::as_str).and_then(target);
     }
-    parts
 }
 
 /// Returns the closed set of values in one schema.

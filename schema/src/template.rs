@@ -111,7 +111,7 @@ pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
 pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+    while let Some(start) = two_braces(text, from) {
         let name = text[start + 2..].split(|letter: char| !is_name_letter(letter)).next().unwrap_or_default();
         let end = start + 2 + name.len();
         if !name.is_empty() && text[end..].starts_with("}}") {
@@ -129,7 +129,7 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
 pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+    while let Some(start) = two_braces(text, from) {
         let inner = &text[start + 2..];
         let length = inner.find(['{', '}']).unwrap_or(inner.len());
         if inner[length..].starts_with("}}") && length > 0 {
@@ -141,6 +141,12 @@ pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
         }
     }
     found
+}
+
+/// Returns the first two braces from a byte on. Most texts have none.
+fn two_braces(text: &str, from: usize) -> Option<usize> {
+    let rest = &text.as_bytes()[from..];
+    memchr::memchr_iter(b'{', rest).find(|at| rest.get(at + 1) == Some(&b'{')).map(|at| from + at)
 }
 
 /// Whether a name is valid for a variable that the author defines.

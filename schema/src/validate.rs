@@ -9,6 +9,7 @@
 mod context;
 mod describe;
 pub(crate) mod fix;
+mod instance;
 mod misspelt;
 pub(crate) mod unit;
 
@@ -21,7 +22,7 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
 use crate::{
-    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, EntryRef, Members, NodeRef, Plain, Pointer, Shape as NodeShape, TooLarge},
     edit,
     files::{Files, MemoryFiles},
     finding::Report,
@@ -33,6 +34,7 @@ use crate::{
 };
 
 use context::{Violation, Wrong};
+use instance::Yaml;
 
 pub(crate) use context::{Context, Mapping};
 pub(crate) use describe::{as_fragment, describe, with_article};
@@ -86,18 +88,22 @@ impl Definition {
     }
 
     /// Returns the schema.
-    pub fn shape(self) -> Shape {
+    pub fn shape(self) -> &'static Shape {
+        static ROOTS: PerFile<Shape> = PerFile::new();
+        static ITEMS: PerFile<BTreeMap<&'static str, Shape>> = PerFile::new();
         match self {
-            Definition::Root(file) => Shape::of(file),
+            Definition::Root(file) => ROOTS.get(file, || Shape::of(file)),
             Definition::Item(file, list) => {
-                Shape::find(file, &Definition::list_at(list).index(0), None).expect("a list has items")
+                let item = |list: &str| Shape::find(file, &Definition::list_at(list).index(0), None);
+                let items = || Definition::lists(file).iter().filter_map(|list| Some((*list, item(list)?))).collect();
+                ITEMS.get(file, items).get(list).expect("a list has items")
             }
         }
     }
 
-    fn validator(self) -> &'static Validator {
-        static ROOTS: PerFile<Validator> = PerFile::new();
-        static ITEMS: PerFile<BTreeMap<&'static str, Validator>> = PerFile::new();
+    fn validator(self) -> &'static Validator<Yaml> {
+        static ROOTS: PerFile<Validator<Yaml>> = PerFile::new();
+        static ITEMS: PerFile<BTreeMap<&'static str, Validator<Yaml>>> = PerFile::new();
         match self {
             Definition::Root(file) => ROOTS.get(file, || compile(&skeleton(file))),
             Definition::Item(file, list) => {
@@ -111,44 +117,42 @@ impl Definition {
     const EXPANSION: usize = 20_000;
 
     /// Returns the value to validate. Lists with separately validated items keep only their length.
-    fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
+    fn value(self, node: NodeRef<'_>) -> Result<Plain<'_>, TooLarge> {
         let limit = Definition::EXPANSION + node.own_range().len();
         match self {
-            Definition::Item(..) => node.to_checked_value(limit),
+            Definition::Item(..) => node.to_plain(limit),
             Definition::Root(_) if node.shape() != NodeShape::Mapping => Ok(if node.shape() == NodeShape::Sequence {
-                without_items(node)
+                without_items(node.item_count())
             } else {
-                node.to_checked_value(limit)?
+                node.to_plain(limit)?
             }),
             Definition::Root(file) => {
                 let lists = Definition::lists(file);
-                let mut map = Map::new();
+                let mut members = Members::default();
                 for entry in node.entries().filter(EntryRef::is_merge) {
                     let is_list = entry.value.shape() == NodeShape::Sequence;
                     let bases = if is_list { entry.value.items().collect() } else { vec![entry.value] };
                     for base in bases {
-                        let Value::Object(base) = base.to_checked_value(limit)? else { continue };
+                        let Plain::Mapping(base) = base.to_plain(limit)? else { continue };
                         for (key, value) in base {
                             let value = match value {
-                                Value::Array(items) if lists.contains(&key.as_str()) => {
-                                    Value::Array(items.iter().map(|_| Value::Null).collect())
-                                }
+                                Plain::List(items) if lists.contains(&&*key) => without_items(items.len()),
                                 other => other,
                             };
-                            map.entry(key).or_insert(value);
+                            members.keep(key, value);
                         }
                     }
                 }
                 for entry in node.entries().filter(|entry| !entry.is_merge()) {
-                    let key = entry.key.key_text();
-                    let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
-                        without_items(entry.value)
+                    let key = entry.key.key_name();
+                    let value = if lists.contains(&&*key) && entry.value.shape() == NodeShape::Sequence {
+                        without_items(entry.value.item_count())
                     } else {
-                        entry.value.to_checked_value(limit)?
+                        entry.value.to_plain(limit)?
                     };
-                    map.insert(key, value);
+                    members.set(key, value);
                 }
-                Ok(Value::Object(map))
+                Ok(Plain::Mapping(members))
             }
         }
     }
@@ -157,13 +161,13 @@ impl Definition {
 /// Maximum number of items to count in a list with separately validated items. No schema has a higher limit.
 const MAX_COUNTED: usize = 1_000;
 
-/// Returns a list of empty items that a schema cannot distinguish from the original by its length.
-fn without_items(list: NodeRef<'_>) -> Value {
-    Value::Array(vec![Value::Null; list.item_count().min(MAX_COUNTED)])
+/// Returns a list of empty items that a schema cannot distinguish from one of this length.
+fn without_items(count: usize) -> Plain<'static> {
+    Plain::List(vec![Plain::Null; count.min(MAX_COUNTED)])
 }
 
-fn compile(schema: &Value) -> Validator {
-    jsonschema::options().should_validate_formats(false).build(schema).expect("a generated schema compiles")
+fn compile(schema: &Value) -> Validator<Yaml> {
+    jsonschema::options_for::<Yaml>().should_validate_formats(false).build(schema).expect("a generated schema compiles")
 }
 
 /// Returns the schema of the whole, without conditions between blocks.
@@ -246,11 +250,11 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    report_violations(validator, &value, &Context::new(node, file, base, shape, files), report);
+    report_violations(validator, &value, &Context::new(node, file, base, shape.clone(), files), report);
 }
 
 /// Reports the violations that a validator finds in a value.
-fn report_violations(validator: &Validator, value: &Value, context: &Context<'_>, report: &mut Report) {
+fn report_violations(validator: &Validator<Yaml>, value: &Plain<'_>, context: &Context<'_>, report: &mut Report) {
     let mut violations: Vec<Violation> = Vec::new();
     for error in validator.iter_errors(value) {
         collect(context.node, &error, &mut violations);

@@ -1,7 +1,9 @@
 //! A single pass over a part of a document, which visits each value with its schema. The rules that all formats
 //! share check the values here.
 
-use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
+use std::{borrow::Cow, cell::OnceCell};
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     dialect::Format,
@@ -152,7 +154,7 @@ impl<'d> Walk<'_, 'd> {
                 self.merged(holder, entry, is_omitted);
                 continue;
             }
-            let name = name_of(entry.key);
+            let name = entry.key.key_name();
             if is_omitted(&name, entry.value) {
                 continue;
             }
@@ -166,8 +168,8 @@ impl<'d> Walk<'_, 'd> {
     fn merged(&mut self, holder: &Value<'_, 'd>, merge: EntryRef<'d>, is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool) {
         let is_list = merge.value.shape() == NodeShape::Sequence;
         let bases: Vec<NodeRef<'d>> = if is_list { merge.value.items().collect() } else { vec![merge.value] };
-        let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| name_of(entry.key));
-        let mut taken: HashSet<Cow<'d, str>> = names(holder.node).collect();
+        let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| entry.key.key_name());
+        let mut taken: FxHashSet<Cow<'d, str>> = names(holder.node).collect();
         for base in bases {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
@@ -175,10 +177,6 @@ impl<'d> Walk<'_, 'd> {
             taken.extend(names(base));
         }
     }
-}
-
-fn name_of(key: NodeRef<'_>) -> Cow<'_, str> {
-    key.as_str().map_or_else(|| key.key_text().into(), Cow::Borrowed)
 }
 
 impl<'w, 'd> Value<'w, 'd> {
@@ -198,7 +196,7 @@ impl<'w, 'd> Value<'w, 'd> {
         let shape = || match &self.place {
             // Conditions of a root with lists depend on every item. They decide which keys are required, not what they mean.
             Place::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
-                Some(Definition::Root(*file).shape())
+                Some(Definition::Root(*file).shape().clone())
             }
             Place::Root(definition) => Some(definition.shape().at(Some(self.node))),
             Place::In(holder, step) => holder.shape()?.member_at(step, Some(self.node)),
@@ -282,7 +280,7 @@ impl<'w, 'd> Value<'w, 'd> {
 #[derive(Default)]
 struct Meaning {
     /// Keys whose values, including nested ones, are checked.
-    keys: HashSet<&'static str>,
+    keys: FxHashSet<&'static str>,
     /// Source of values for the placeholders of every string.
     filling: Option<&'static str>,
     /// Whether placeholders without a value are reported in some strings.
@@ -297,15 +295,15 @@ impl Meaning {
         MEANINGS.get(file, || {
             let root = Shape::of(file);
             let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
-            meaning.collect(&root, "", 0);
+            meaning.collect(&root, "", &mut FxHashSet::default());
             meaning
         })
     }
 
-    fn collect(&mut self, shape: &Shape, name: &'static str, depth: usize) {
-        /// Maximum depth. No format is deeper, but recursive types would be.
-        const DEPTH: usize = 16;
-        if depth > DEPTH {
+    /// `seen`: the schemas that were looked at, with the key that they were found at. Types may be recursive, and most are
+    /// used at many places.
+    fn collect(&mut self, shape: &Shape, name: &'static str, seen: &mut FxHashSet<(u64, &'static str)>) {
+        if !seen.insert((shape.id(), name)) {
             return;
         }
         let forms = shape.variants().into_iter().map(|variant| variant.shape).chain([shape.clone()]);
@@ -317,11 +315,11 @@ impl Meaning {
             let filling = form.template().and_then(template::filling);
             self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
             self.is_limited |= form.template_names().is_some();
-            for field in form.all_fields() {
-                self.collect(&field.shape, field.name, depth + 1);
+            for field in form.chosen_fields() {
+                self.collect(&field.shape, field.name, seen);
             }
             for member in form.item().into_iter().chain(form.map_value()) {
-                self.collect(&member, name, depth + 1);
+                self.collect(&member, name, seen);
             }
         }
     }

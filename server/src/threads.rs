@@ -8,7 +8,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock,
         mpsc::{Sender, channel},
     },
     thread::{self, JoinHandle},
@@ -63,13 +63,16 @@ pub(crate) fn runtime() -> anyhow::Result<Runtime> {
 
 /// Starts that many threads at once, and ends them.
 fn try_threads(count: usize) -> anyhow::Result<()> {
-    let mut held = Vec::new();
-    for _ in 0..count {
-        let (release, wait) = channel::<()>();
-        held.push((release, start("probe", move || wait.recv().is_err())?));
-    }
-    for (release, thread) in held {
-        drop(release);
+    // All are released at once: one after the other, each would have to be woken and waited for.
+    let gate = Arc::new(RwLock::new(()));
+    let closed = gate.write().unwrap_or_else(PoisonError::into_inner);
+    let wait = || {
+        let gate = Arc::clone(&gate);
+        start("probe", move || drop(gate.read()))
+    };
+    let threads = (0..count).map(|_| wait()).collect::<anyhow::Result<Vec<_>>>();
+    drop(closed);
+    for thread in threads? {
         // It cannot panic.
         let _ = thread.join();
     }

@@ -384,8 +384,9 @@ impl Analyzer {
         };
         let asked: Vec<usize> = new.clone().chain(stale.iter().copied()).collect();
         let mut found: Vec<(u64, Known)> = Vec::with_capacity(asked.len());
+        let is_first = old == 0;
         while let Some(index) = asked.get(found.len()) {
-            if fresh.get() > MANY {
+            if is_first || fresh.get() > MANY {
                 found.extend(parallel::map(&asked[found.len()..], |index| look(*index, &|| {})));
                 break;
             }

@@ -42,6 +42,31 @@ fn an_edit_is_analysed_as_if_the_text_were_new() {
     assert_eq!(places(&kept), places(&new));
 }
 
+/// A long text is looked at on several threads; a few items at a time are looked at on one.
+#[test]
+fn problems_of_many_items_do_not_depend_on_threads() {
+    let item = |number: usize| format!("  - name: t{}\n    comand{number}: x\n    expect: {{}}\n", number % 500);
+    let all: String = (0..600).map(item).collect();
+    let head = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n";
+    let settings = Settings::default();
+    let mut grown = Document::read(head, ScalarRules::Yaml12);
+    for first in (0..600).step_by(20) {
+        let end = grown.text().len_bytes();
+        grown.edit(end..end, &(first..first + 20).map(item).collect::<String>());
+        grown.refresh();
+        analyzer().look(&grown, &files(), &settings);
+    }
+    let expected = analyzer().problems(&grown, &files(), &settings);
+    let numbered =
+        |number: usize| expected.iter().any(|problem| problem.message.contains(&format!("`comand{number}`")));
+    assert!((0..600).all(numbered));
+    assert!(expected.is_sorted_by_key(|problem| problem.range.start));
+    for _ in 0..3 {
+        let opened = Document::read(&format!("{head}{all}"), ScalarRules::Yaml12);
+        assert_eq!(analyzer().problems(&opened, &files(), &settings), expected);
+    }
+}
+
 #[test]
 fn only_cases_without_errors_are_intact() {
     let text = SUITE.replace("maxLength: 3", "maxLenght: 3");

@@ -14,7 +14,7 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use super::{
-    Pointer, directives, events,
+    Pointer, Way, directives, events,
     fault::{Fault, FaultKind},
     marks::Marks,
     memos::Memos,
@@ -151,7 +151,7 @@ impl Block {
         if let Some(root) = &block.root {
             let mut survey =
                 Survey { anchors: &mut block.anchors, aliases: &mut block.aliases, duplicates: &mut block.duplicates };
-            survey.node(root, &Pointer::root());
+            survey.node(root, &Way::Root);
         }
         block
     }
@@ -387,7 +387,7 @@ struct Survey<'b> {
 }
 
 impl Survey<'_> {
-    fn node(&mut self, node: &Node, pointer: &Pointer) {
+    fn node(&mut self, node: &Node, way: &Way<'_>) {
         if let Some(name) = node.anchor() {
             self.anchors.push(Name { name: name.into(), at: node.range.start, end: node.range.end });
         }
@@ -397,7 +397,7 @@ impl Survey<'_> {
                 self.aliases.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
             }
             NodeKind::Sequence(items) => {
-                items.iter().enumerate().for_each(|(index, item)| self.node(item, &pointer.index(index)));
+                items.iter().enumerate().for_each(|(index, item)| self.node(item, &Way::Item(way, index)));
             }
             NodeKind::Mapping(entries) => {
                 // A few keys are compared with each other; many use a table.
@@ -417,14 +417,14 @@ impl Survey<'_> {
                     };
                     if let (Some(first), Some(text)) = (first, text) {
                         self.duplicates.push(Duplicate {
-                            mapping: pointer.clone(),
+                            mapping: way.pointer(),
                             key: text.to_owned(),
                             range: key.range.clone(),
                             first: entries[first].key.range.clone(),
                         });
                     }
-                    self.node(key, pointer);
-                    self.node(value, &pointer.key(text.unwrap_or_default()));
+                    self.node(key, way);
+                    self.node(value, &Way::Entry(way, text.unwrap_or_default()));
                 }
             }
         }

@@ -74,7 +74,6 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
 /// reading reports them. Other words may become a new item, and must not damage the one above while they are typed. An
 /// entry that is nearer to the margin than to the item belongs to the root.
 fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
-    let indent = |span: &Span| text.byte_slice(span.range.start..).chars().take_while(|letter| *letter == ' ').count();
     let is_key = |span: &Span| {
         let line = String::from(text.line(text.byte_to_line(span.range.start)));
         let words = line.trim_start_matches(' ').trim_end();
@@ -101,7 +100,7 @@ fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
         .collect();
     followed.reverse();
     for (mut span, is_followed) in spans.drain(..).zip(followed) {
-        let column = indent(&span);
+        let column = blanks_at(text, span.range.start);
         if span.kind == SpanKind::Stray {
             let belongs_to_entry = entry.is_some_and(|entry| column > entry);
             let is_key = !belongs_to_entry && column + usize::from(is_followed && dash == Some(0)) > 0 && is_key(&span);
@@ -129,6 +128,20 @@ fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
         joined.push(span);
     }
     *spans = joined;
+}
+
+/// Returns the number of blanks at a byte.
+fn blanks_at(text: &Rope, start: usize) -> usize {
+    let mut at = start;
+    loop {
+        let (chunk, first, ..) = text.chunk_at_byte(at);
+        let rest = &chunk.as_bytes()[at - first..];
+        let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
+        at += blanks;
+        if blanks < rest.len() || at == text.len_bytes() {
+            return at - start;
+        }
+    }
 }
 
 /// Joins a list at the margin whose first dash is missing: its key, the entry that should be its first item, and the

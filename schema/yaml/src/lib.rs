@@ -38,6 +38,7 @@ mod view;
 
 use std::{
     any::Any,
+    borrow::Cow,
     fmt,
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
@@ -62,10 +63,10 @@ pub use leads::Leads;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use memos::Memos;
 pub use outline::Definitions;
-pub use pointer::{Pointer, Step};
+pub use pointer::{Pointer, Step, Way};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
-pub use value::{NAN, TooLarge, number};
+pub use value::{Members, NAN, Plain, TooLarge, number};
 pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
@@ -293,6 +294,17 @@ impl Document {
     /// Returns the text.
     pub fn text(&self) -> &Rope {
         &self.text
+    }
+
+    /// Returns a part of the text, usually without a copy. `None` if the range is not one of characters in the text.
+    pub fn source(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+        if range.end <= self.text.len_bytes() {
+            let (chunk, start, ..) = self.text.chunk_at_byte(range.start.min(range.end));
+            if range.end <= start + chunk.len() {
+                return chunk.get(range.start.checked_sub(start)?..range.end - start).map(Cow::Borrowed);
+            }
+        }
+        self.text.get_byte_slice(range).map(|part| String::from(part).into())
     }
 
     /// Returns the rules by which plain scalars are read.

@@ -11,6 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Description of a pointer in JSON Schemas.
 const POINTER: &str = "A JSON Pointer. The empty string is the root.";
 
+/// Maximum number of digits of an index.
+const MAX_DIGITS: usize = 20;
+
 /// A JSON Pointer. The empty string is the root.
 ///
 /// As text, the key `"0"` and the first item look the same. A pointer that was built in code knows the kind of each
@@ -69,6 +72,28 @@ impl PartialEq<&str> for Step<'_> {
     }
 }
 
+/// The steps to a node while a tree is walked. Most nodes are never named, so their pointers are never made.
+#[derive(Clone, Copy, Debug)]
+pub enum Way<'w> {
+    /// The node where the walk began.
+    Root,
+    /// An item of a list, from 0.
+    Item(&'w Way<'w>, usize),
+    /// The entry of a mapping with this key.
+    Entry(&'w Way<'w>, &'w str),
+}
+
+impl Way<'_> {
+    /// Returns the pointer to the node.
+    pub fn pointer(&self) -> Pointer {
+        match self {
+            Way::Root => Pointer::root(),
+            Way::Item(list, index) => list.pointer().index(*index),
+            Way::Entry(mapping, key) => mapping.pointer().key(key),
+        }
+    }
+}
+
 impl Pointer {
     /// Returns the whole document.
     pub fn root() -> Pointer {
@@ -93,19 +118,31 @@ impl Pointer {
         if number(key).is_some() {
             numeric_keys.push(text.len());
         }
-        for character in key.chars() {
-            match character {
-                '~' => text.push_str("~0"),
-                '/' => text.push_str("~1"),
-                other => text.push(other),
-            }
+        // Few keys need an escape, and rules make a pointer for nearly every node.
+        let mut rest = key;
+        while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
+            text.push_str(&rest[..at]);
+            text.push_str(if rest.as_bytes()[at] == b'~' { "~0" } else { "~1" });
+            rest = &rest[at + 1..];
         }
+        text.push_str(rest);
         Pointer { text, numeric_keys }
     }
 
     /// Returns the pointer to the item `index`, from 0.
     pub fn index(&self, index: usize) -> Pointer {
-        Pointer { text: format!("{}/{index}", self.text), numeric_keys: self.numeric_keys.clone() }
+        let mut digits = [0; MAX_DIGITS];
+        let (mut first, mut rest) = (MAX_DIGITS, index);
+        while first == MAX_DIGITS || rest > 0 {
+            first -= 1;
+            digits[first] = rest % 10;
+            rest /= 10;
+        }
+        let mut text = String::with_capacity(self.text.len() + MAX_DIGITS - first + 1);
+        text.push_str(&self.text);
+        text.push('/');
+        text.extend(digits[first..].iter().map(|digit| char::from(b'0' + *digit as u8)));
+        Pointer { text, numeric_keys: self.numeric_keys.clone() }
     }
 
     /// Returns the pointer extended by a step.
@@ -238,6 +275,9 @@ mod tests {
         assert_eq!(pointer.parent().unwrap().parent().unwrap().to_string(), "/a~1b/c~0d");
         assert_eq!(pointer.below(&Pointer::parse("/a~1b/c~0d")).unwrap().to_string(), "/~00/3");
         assert_eq!(pointer.below(&Pointer::parse("/a")), None);
+        for index in [0, 9, 10, 307, usize::MAX] {
+            assert_eq!(Pointer::root().index(index).to_string(), format!("/{index}"));
+        }
     }
 
     #[test]

@@ -64,6 +64,11 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
 }
 
 fn plain(value: &str, rules: ScalarRules) -> Scalar {
+    /// Length of `false`: no other word with a meaning is longer.
+    const LONGEST_WORD: usize = 5;
+    if value.len() > LONGEST_WORD && !may_be_number(value) {
+        return Scalar::Text;
+    }
     match rules {
         ScalarRules::Yaml12 | ScalarRules::Yaml12Merging => core12(value),
         ScalarRules::Yaml11 => python11(value),

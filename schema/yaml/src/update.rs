@@ -44,7 +44,7 @@ impl Document {
         let start = self.starts[number];
         let end = start + self.blocks[number].length + pending.new.len() - pending.old.len();
         let span = Span { range: start..end, kind: SpanKind::Item };
-        let text = String::from(self.text.byte_slice(span.range.clone()));
+        let text = self.source(span.range.clone()).expect("pieces are cut at characters");
         let block = Block::parse(&text, BlockKind::Item, self.rules, self.suspect(&span, pending));
         self.replace(number, self.blocks.len() - number - 1, vec![Slot::new(Arc::new(block))]);
         true
@@ -85,7 +85,7 @@ impl Document {
         let head = self.untouched_head(spans, pending);
         let tail = self.untouched_tail(spans, pending, head);
         let new = parallel::map(&spans[head..spans.len() - tail], |span| {
-            let text = String::from(self.text.byte_slice(span.range.clone()));
+            let text = self.source(span.range.clone()).expect("pieces are cut at characters");
             Slot::new(Arc::new(Block::parse(&text, block_kind(span.kind), self.rules, self.suspect(span, pending))))
         });
         self.replace(head, tail, new);

@@ -424,8 +424,9 @@ impl<'d> NodeRef<'d> {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
-            let found =
-                entries.iter().rfind(|entry| !is_other(&entry.key, key) && node.at(block, &entry.key).is_key(key))?;
+            let is_word = matches!(key, "" | "true" | "false");
+            let may_be = |other: &Node| is_word || !is_other(other, key);
+            let found = entries.iter().rfind(|entry| may_be(&entry.key) && node.at(block, &entry.key).is_key(key))?;
             return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
         }
         let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
@@ -550,14 +551,12 @@ impl<'d> NodeRef<'d> {
     }
 }
 
-/// Returns whether a key is certainly not this one: it does not begin like a number, and is not a word with another
-/// meaning.
+/// Returns whether a key is certainly not this one, which is not the name of a value: it does not begin like a number, or
+/// like a word with another meaning.
 fn is_other(key: &Node, name: &str) -> bool {
     match &key.kind {
         NodeKind::Scalar { value, .. } => {
-            **value != *name
-                && value.starts_with(|first: char| first.is_ascii_alphabetic())
-                && !matches!(name, "" | "true" | "false")
+            **value != *name && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         }
         NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => false,
     }

@@ -1,6 +1,8 @@
 //! Lists of assertions of a contract: their locations, the artifacts that they refer to, and the fix that comments out
 //! an assertion.
 
+use std::sync::LazyLock;
+
 use crate::{
     document::Pointer, edit, finding::Site, json_schema::SpecFile, lint_node::LintNode, problem::Fix, shape::Field,
     validate::Definition,
@@ -19,15 +21,19 @@ pub(crate) fn is_item(at: &Pointer) -> bool {
 }
 
 /// Returns the keys of a scenario.
-pub(crate) fn scenario_fields() -> Vec<Field> {
-    Definition::Item(SpecFile::CLAWSPEC_SCENARIOS, "scenarios").shape().fields(None)
+pub(crate) fn scenario_fields() -> &'static [Field] {
+    static FIELDS: LazyLock<Vec<Field>> =
+        LazyLock::new(|| Definition::Item(SpecFile::CLAWSPEC_SCENARIOS, "scenarios").shape().fields(None));
+    &FIELDS
 }
 
 /// Returns the lists of assertions of a scenario under other names of `given` and `then`.
 pub(crate) fn below_other_names<'d>(scenario: &LintNode<'d>) -> Vec<LintNode<'d>> {
-    let of_lists = scenario_fields().into_iter().filter(|field| ["given", "then"].contains(&field.name));
-    let names = of_lists.flat_map(|field| field.shape.other_names());
-    names.filter_map(|other| scenario.get(other.name).filter(LintNode::is_list)).collect()
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let of_lists = scenario_fields().iter().filter(|field| ["given", "then"].contains(&field.name));
+        of_lists.flat_map(|field| field.shape.other_names()).map(|other| other.name).collect()
+    });
+    NAMES.iter().filter_map(|name| scenario.get(name).filter(LintNode::is_list)).collect()
 }
 
 /// Returns the paths of the artifacts that the assertions near a location refer to, each once, without invalid

@@ -16,12 +16,14 @@ pub(crate) fn each<'d>(lint_node: &LintNode<'d>, without: &[&str], visit: &mut i
         return;
     }
     visit(Part::Value(lint_node));
-    lint_node.items().iter().for_each(|item| each(item, &[], visit));
-    for (name, member) in lint_node.entries() {
-        if let Some(key) = member.key {
-            visit(Part::Key { mapping: lint_node, member: &member, key });
-        }
-        if !without.contains(&name.as_str()) {
+    for (index, node) in lint_node.node.items().enumerate() {
+        each(&LintNode { node, key: None, at: lint_node.at.index(index) }, &[], visit);
+    }
+    for entry in lint_node.node.entries() {
+        let name = entry.key.key_name();
+        let member = LintNode { node: entry.value, key: Some(entry.key), at: lint_node.at.key(&name) };
+        visit(Part::Key { mapping: lint_node, member: &member, key: entry.key });
+        if !without.contains(&&*name) {
             each(&member, &[], visit);
         }
     }

@@ -200,7 +200,7 @@ pub(crate) fn addition(test: &LintNode<'_>, name: &str) -> Option<Vec<Edit>> {
         Some(vars) => edit::fill(vars.entry()?, &format!("{{ {line} }}")),
         None => {
             let shape = Definition::Item(SpecFile::KINDLM, "tests").shape();
-            line_in_order(test.node, &shape, "vars", &format!("vars: {{ {line} }}"))
+            line_in_order(test.node, shape, "vars", &format!("vars: {{ {line} }}"))
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Expectations and names of KindLM that duplicate each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
+
+use rustc_hash::FxHashMap;
 
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
@@ -49,12 +51,14 @@ fn check_texts(
     rule: impl Fn(String) -> Collision,
     report: &mut Report,
 ) {
-    let mut seen: HashMap<String, LintNode<'_>> = HashMap::new();
-    for (text, lint_node) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
-        if let Some(first) = seen.get(&form(text)) {
-            report.push(lint_node.finding(rule(text.to_owned())).with("first here", first));
-        } else {
-            seen.insert(form(text), lint_node);
+    let texts = list.texts();
+    let mut seen: FxHashMap<String, &LintNode<'_>> = FxHashMap::default();
+    for (text, lint_node) in texts.iter().filter(|(text, _)| !text.is_empty()) {
+        match seen.entry(form(text)) {
+            Entry::Occupied(first) => {
+                report.push(lint_node.finding(rule((*text).to_owned())).with("first here", first.get()));
+            }
+            Entry::Vacant(place) => drop(place.insert(lint_node)),
         }
     }
 }

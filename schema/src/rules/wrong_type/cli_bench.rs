@@ -3,7 +3,7 @@
 
 use crate::{
     dialect::cli_bench::asserted,
-    document::{NodeRef, Pointer, Scalar, Shape},
+    document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Way},
     edit,
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
@@ -110,20 +110,38 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks the merge keys of every mapping below a node, except for the values of some keys.
-pub(crate) fn check_merges(lint_node: &LintNode<'_>, without: &[&str], report: &mut Report) {
-    if lint_node.node.alias().is_some() {
+pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut Report) {
+    each_merge(owner.node, &Way::Root, without, &mut |merge, at| {
+        let is_mapping = |node: NodeRef<'_>| matches!(node.shape(), Shape::Mapping | Shape::Dangling);
+        let is_list = merge.value.shape() == Shape::Sequence;
+        if !is_mapping(merge.value) && !(is_list && merge.value.items().all(is_mapping)) {
+            let at = owner.at.join(&at.pointer());
+            let member = LintNode { node: merge.value, key: Some(merge.key), at };
+            report.push(member.finding(Merged { found: describe(member.node) }));
+        }
+    });
+}
+
+/// Visits the merge keys of every mapping below a node, except for the values of some keys.
+fn each_merge<'d>(
+    node: NodeRef<'d>,
+    at: &Way<'_>,
+    without: &[&str],
+    visit: &mut impl FnMut(EntryRef<'d>, &Way<'_>),
+) {
+    if node.alias().is_some() {
         return;
     }
-    lint_node.items().iter().for_each(|item| check_merges(item, &[], report));
-    for (key, member) in lint_node.entries() {
+    for (index, item) in node.items().enumerate() {
+        each_merge(item, &Way::Item(at, index), &[], visit);
+    }
+    for entry in node.entries() {
+        let key = entry.key.key_name();
+        let below = Way::Entry(at, &key);
         if key == "<<" {
-            let is_mapping = |lint_node: &LintNode<'_>| matches!(lint_node.node.shape(), Shape::Mapping | Shape::Dangling);
-            let fits = is_mapping(&member) || (member.is_list() && member.items().iter().all(is_mapping));
-            if !fits {
-                report.push(member.finding(Merged { found: describe(member.node) }));
-            }
-        } else if !without.contains(&key.as_str()) {
-            check_merges(&member, &[], report);
+            visit(entry, &below);
+        } else if !without.contains(&&*key) {
+            each_merge(entry.value, &below, &[], visit);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Keys without a space after the colon: YAML reads `tool:lookup` as a string, not as a key.
 
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer, Shape as NodeShape, Style},
+    document::{NodeRef, Pointer, Shape as NodeShape, Style, Way},
     edit,
     finding::{Finding, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix, Severity, Subject},
@@ -28,14 +28,15 @@ struct Glued {
 /// Returns findings for strings of a part that begin with a known key.
 pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
     // The items of these lists are checked separately.
-    let apart: HashSet<Pointer> = match definition {
-        Definition::Root(file) => Definition::lists(file).iter().map(|list| Definition::list_at(list)).collect(),
-        Definition::Item(..) => HashSet::new(),
+    let apart = match definition {
+        Definition::Root(file) => Definition::lists(file),
+        Definition::Item(..) => &[],
     };
     let mut found = Vec::new();
-    walk(node, &Pointer::root(), &apart, &mut |mapping, at, text| {
-        let shape = definition.shape().below(mapping, Some(node));
-        found.extend(shape.and_then(|shape| glued(mapping, at, text, &shape)));
+    walk(node, &Way::Root, apart, &mut |mapping, at, text| {
+        let mapping = mapping.pointer();
+        let shape = definition.shape().below(&mapping, Some(node));
+        found.extend(shape.and_then(|shape| glued(&mapping, at.pointer(), text, &shape)));
     });
     found
 }
@@ -43,9 +44,9 @@ pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
 /// Visits plain strings that begin like a key, in document order.
 fn walk<'d>(
     node: NodeRef<'d>,
-    at: &Pointer,
-    apart: &HashSet<Pointer>,
-    visit: &mut impl FnMut(&Pointer, Pointer, NodeRef<'d>),
+    at: &Way<'_>,
+    apart: &[&str],
+    visit: &mut impl FnMut(&Way<'_>, &Way<'_>, NodeRef<'d>),
 ) {
     if node.alias().is_some() {
         return;
@@ -53,25 +54,35 @@ fn walk<'d>(
     match node.shape() {
         NodeShape::Scalar => {
             if node.style() == Some(Style::Plain) && node.as_str().is_some_and(|text| key_of(text).is_some()) {
-                visit(at, at.clone(), node);
+                visit(at, at, node);
             }
         }
-        NodeShape::Sequence if apart.contains(at) => {}
+        NodeShape::Sequence if is_one_of(at, apart) => {}
         NodeShape::Sequence => {
-            node.items().enumerate().for_each(|(index, item)| walk(item, &at.index(index), apart, visit));
+            node.items().enumerate().for_each(|(index, item)| walk(item, &Way::Item(at, index), apart, visit));
         }
         NodeShape::Mapping => {
             for entry in node.entries().filter(|entry| !entry.is_merge()) {
-                let key = entry.key.key_text();
+                let key = entry.key.key_name();
+                let below = Way::Entry(at, &key);
                 // In a flow mapping, a key may have no value.
                 if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
-                    visit(at, at.key(&key), entry.key);
+                    visit(at, &below, entry.key);
                 } else {
-                    walk(entry.value, &at.key(&key), apart, visit);
+                    walk(entry.value, &below, apart, visit);
                 }
             }
         }
         NodeShape::Dangling => {}
+    }
+}
+
+/// Whether a node is one of the lists with these keys in the root; an empty key is the root itself.
+fn is_one_of(at: &Way<'_>, lists: &[&str]) -> bool {
+    match at {
+        Way::Root => lists.contains(&""),
+        Way::Entry(Way::Root, key) => lists.contains(key),
+        Way::Entry(..) | Way::Item(..) => false,
     }
 }
 

@@ -79,7 +79,7 @@ impl Form {
             _ if !member.is_list() => {
                 let is_called =
                     |shape: &crate::shape::Shape| shape.other_names().iter().any(|known| known.name == key);
-                match scenario_fields().into_iter().find(|field| is_called(&field.shape))?.name {
+                match scenario_fields().iter().find(|field| is_called(&field.shape))?.name {
                     "given" => ("given", Form::NoList("file_present")),
                     "then" => ("then", Form::NoList("artifact_exists")),
                     _ => return None,
