@@ -116,7 +116,7 @@ fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<S
         "documentHighlight",
         "selectionRange",
     ];
-    let (uri, directory) = (client.uri(name), client.uri(""));
+    let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
     let position = place(text, at);
     let params = json!({
         "textDocument": { "uri": uri },
