@@ -90,6 +90,11 @@ const MAX_LOOKS: usize = 400;
 fn started() -> Client {
     let more = [("skills/a/SKILL.md", "---\nname: a\n---\n"), ("run.sh", "ls\n")];
     let mut client = Client::spawn(&FILES.iter().copied().chain(more).collect::<Vec<_>>());
+    // Hovers of links show the time.
+    for (name, _) in FILES.iter().chain(&more) {
+        let file = std::fs::File::options().write(true).open(client.path(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
     client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
     client
 }
