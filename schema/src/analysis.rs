@@ -35,9 +35,10 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
+    names,
     problem::{Code, Problem},
-    relations::Facts,
-    rules::ambiguous_scalar::cut_text,
+    relations::{CrossItemRule, Facts},
+    rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
@@ -178,16 +179,19 @@ impl Analyzer {
             lists.push(Looked::at(self, document, node, list, files, item_lists.take(self.file, list)));
         }
         let mut report = Report::default();
-        match (self.format(), lists.iter_mut().find(|looked| looked.has_facts())) {
-            (None, _) => self.file.report(root, files, &mut report),
-            (Some(format), Some(looked)) => {
-                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-                looked.update_cross_item(format.cross_item_rules(self.file), root, others);
+        Looked::relate(lists, |items| unknown_reference::check_names(self.file, root, items, files, &mut report));
+        match self.format() {
+            None => (self.file.report)(root, files, &mut report),
+            Some(format) => {
+                let none = [Looked::default()];
+                let meant = lists.iter().find(|looked| looked.has_facts()).map_or(&none[..], std::slice::from_ref);
+                Looked::relate(meant, |items| {
+                    format.report_relations(self.file, root, items[0], files, &mut report);
+                });
             }
-            (Some(format), None) => {
-                let looked = Looked::default();
-                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
-            }
+        }
+        for looked in lists.iter_mut() {
+            looked.update_cross_item(&self.cross_item_rules(), root, others);
         }
         others.extend(report.resolve(false).problems(root));
         lists.iter_mut().for_each(|looked| looked.sort_out(others));
@@ -198,6 +202,7 @@ impl Analyzer {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
         if !self.file.is_settings() {
+            duplicate_name::check(node, definition, &mut report);
             walk::check(node, definition, self.format(), files, &mut report);
         }
         if let Some(format) = self.format() {
@@ -211,6 +216,10 @@ impl Analyzer {
         finish::settle(&mut problems, item.document());
         let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
         let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
+        let facts = match names::of_item(item, Definition::Item(self.file, list)) {
+            None => facts,
+            Some(names) => Some(Facts::with_names(facts, names)),
+        };
         Findings { problems, is_entangled, facts }
     }
 
@@ -255,6 +264,12 @@ impl Analyzer {
             suite.cases.extend(context.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
+    }
+
+    /// Returns the rules between the items of a list.
+    fn cross_item_rules(&self) -> Vec<&'static dyn CrossItemRule> {
+        let of_format = self.format().map(|format| format.cross_item_rules(self.file)).unwrap_or_default();
+        [&duplicate_name::OfItems as &dyn CrossItemRule].into_iter().chain(of_format.iter().copied()).collect()
     }
 
     fn format(&self) -> Option<&'static dyn Format> {

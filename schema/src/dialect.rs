@@ -11,11 +11,12 @@ pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Report, Rule, Site, Words};
 pub use crate::relations::{CrossItemRule, FactRef, Facts, Items, Link, Topic};
 pub use count::Count;
-pub use format::{Format, Gate, InForce, Lower, Starter, Traced, Unit};
+pub use format::{Directories, Format, Gate, InForce, Lookup, Lower, Starter, Traced, Unit};
 use std::{
     borrow::Cow,
     fmt,
     hash::{Hash, Hasher},
+    ops::Deref,
     sync::Arc,
 };
 
@@ -23,9 +24,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
-    document::{Document, Pointer},
+    document::Pointer,
     evidence::Evidence,
-    files::Files,
     json_schema::SpecFile,
     mask::Secrets,
     suite::Subject,
@@ -63,78 +63,17 @@ impl Dialect {
         self.format().name()
     }
 
-    /// Returns the name of the original program, as messages write it.
-    pub fn program(self) -> &'static str {
-        self.format().program()
-    }
-
-    /// Returns the key of a case's name.
-    pub fn name_key(self) -> &'static str {
-        self.format().name_key()
-    }
-
     /// Masks secrets with asterisks before evidence is judged, recorded or shown. Masked text stays masked.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         evidence.mask(secrets, |written, masked| self.format().concealed(written, masked));
     }
+}
 
-    /// Interprets the output of a run according to the format's protocol.
-    /// Recordings contain only the raw streams, so this runs after each run and whenever a recording is read.
-    pub fn interpret(self, evidence: &mut Evidence) {
-        self.format().interpret(evidence);
-    }
+impl Deref for Dialect {
+    type Target = dyn Format;
 
-    /// Whether background processes of a test keep running for the tests that follow: a KindLM test may start the
-    /// server that later tests talk to. In other formats, each test starts from its own setup.
-    pub fn keeps_background(self) -> bool {
-        self.format().keeps_background()
-    }
-
-    /// Returns the rules for reading plain scalars.
-    pub fn scalar_rules(self) -> ScalarRules {
-        self.format().scalar_rules()
-    }
-
-    /// Returns the scope of names: the files in which the same name means the same thing.
-    pub fn unit(self) -> Unit {
-        self.format().unit()
-    }
-
-    /// Returns the assertions that a trace can decide.
-    pub fn traced(self) -> Traced {
-        self.format().traced()
-    }
-
-    /// Returns the phrase for a case without an action.
-    pub fn without_action(self) -> &'static str {
-        self.format().without_action()
-    }
-
-    /// Returns the suite that `speclens init` writes. `None` if there is none.
-    pub fn starter(self) -> Option<Starter> {
-        self.format().starter()
-    }
-
-    /// Whether the models of a suite run each of its cases.
-    pub fn chooses_models(self) -> bool {
-        self.format().chooses_models()
-    }
-
-    /// Returns the reason why a name of a kind cannot be renamed.
-    pub fn fixed_name(self, kind: &str, name: &str) -> Option<&'static str> {
-        self.format().fixed_name(kind, name)
-    }
-
-    /// Returns the value that applies if a key is not set.
-    pub fn in_force(
-        self,
-        file: SpecFile,
-        document: &Document,
-        at: &Pointer,
-        key: &str,
-        files: &dyn Files,
-    ) -> Option<InForce> {
-        self.format().in_force(file, document, at, key, files)
+    fn deref(&self) -> &(dyn Format + 'static) {
+        self.0
     }
 }
 

@@ -125,6 +125,17 @@ pub fn short(digest: &[u8]) -> String {
     })
 }
 
+/// Returns the directory above another one, such as `tests`, that contains a file. If the file is in a directory of
+/// another name, returns that one.
+pub fn above<'p>(place: &'p str, directory: &str) -> &'p str {
+    let own = place.rsplit_once('/').map_or("", |(own, _)| own);
+    match own.strip_suffix(directory) {
+        Some("") => "",
+        Some(above) => above.strip_suffix('/').unwrap_or(own),
+        None => own,
+    }
+}
+
 /// Returns a relative path without `.` and `..`. `None` if it leads out of the directory that it starts from.
 pub fn inside(path: &str) -> Option<String> {
     if path.is_empty() || is_absolute(path) || path.starts_with(['~', '-']) || path.contains(['\n', '\0']) {

@@ -125,6 +125,7 @@ mod tests {
             "then",
             "title",
             "type",
+            "x-above",
             "x-advice",
             "x-arguments",
             "x-at-most",
@@ -137,11 +138,14 @@ mod tests {
             "x-inside",
             "x-model",
             "x-model-of",
+            "x-name",
+            "x-needed",
             "x-only",
             "x-other-names",
             "x-pattern",
             "x-position",
             "x-refers",
+            "x-resolved",
             "x-searches",
             "x-shares",
             "x-shell",
@@ -149,6 +153,7 @@ mod tests {
             "x-tags",
             "x-template",
             "x-template-names",
+            "x-unit",
         ];
         fn check(schema: &Value) {
             let Value::Object(keywords) = schema else { return };

@@ -18,7 +18,7 @@ pub struct Judged {
 
 /// Judges every claim of a case, in order. Evidence of a broken attempt has no verdicts, because a failed claim
 /// differs from a run that did not happen. The evidence must have been [masked](crate::dialect::Dialect::mask)
-/// and [interpreted](crate::dialect::Dialect::interpret); a claim that depends on masked text is unknown.
+/// and [interpreted](crate::dialect::Format::interpret); a claim that depends on masked text is unknown.
 pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     judged(case.claims.iter().enumerate(), evidence, secrets)
 }

@@ -100,13 +100,13 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
     {
         return sure(*part);
     }
-    let by_pattern = around.kinds.iter().find(|file| file.signs().is_named_by_patterns()).copied();
+    let by_pattern = around.kinds.iter().find(|file| file.signs.is_named_by_patterns()).copied();
     if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &candidate(*file)))
         && (around.is_named_by_pattern)()
     {
         return sure(file);
     }
-    let like = || around.kinds.iter().find(|file| file.signs().may_be_named(path)).copied();
+    let like = || around.kinds.iter().find(|file| file.signs.may_be_named(path)).copied();
     let found = match (content, name) {
         // A file without a name may have any name.
         (Some(content), _) => content.weigh(name.is_some() || path.is_empty() || like().is_some(), around),
@@ -130,7 +130,7 @@ struct Content {
 impl Content {
     fn of(outline: &Outline<'_>, kinds: &[SpecFile]) -> Option<Content> {
         kinds.iter().find_map(|file| {
-            let strength = file.signs().content(&Candidate { file: *file, outline })?;
+            let strength = file.signs.content(&Candidate { file: *file, outline })?;
             Some(Content { file: *file, strength })
         })
     }
@@ -155,7 +155,7 @@ impl Content {
 
 /// Returns the result for a name that other tools also use, if the content is not sufficient.
 fn by_name(path: &str, candidate: &Candidate<'_>, around: &Around<'_>) -> Option<Detected> {
-    let (file, outline, signs) = (candidate.file, candidate.outline, candidate.file.signs());
+    let (file, outline, signs) = (candidate.file, candidate.outline, candidate.file.signs);
     let found = |is_guess| Some(Detected { file, is_guess });
     if signs.is_of_another_tool(candidate) && (around.workspace)() != Workspace::Target {
         return None;
@@ -190,7 +190,7 @@ fn by_name(path: &str, candidate: &Candidate<'_>, around: &Around<'_>) -> Option
 /// Whether a key is specific to this kind of file, or the file has no content yet.
 fn has_one_of_its_own(candidate: &Candidate<'_>) -> bool {
     candidate.outline.keys.len() == 1 && candidate.near("version").is_some()
-        || candidate.file.signs().has_one_of_its_own(candidate)
+        || candidate.file.signs.has_one_of_its_own(candidate)
 }
 
 /// Returns the kind that an unrecognised file resembles: by its content, or by its name.
@@ -218,7 +218,7 @@ fn could_be_named_by_pattern(
     if content.is_some_and(|content| content.file != candidate.file) || !outline.items.is_empty() {
         return false;
     }
-    if candidate.file.signs().root_keys().iter().any(|key| outline.has(key)) {
+    if candidate.file.signs.root_keys().iter().any(|key| outline.has(key)) {
         return true;
     }
     let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(candidate.file));
@@ -252,7 +252,7 @@ fn named_among(kinds: &[SpecFile], path: &str) -> Option<Named> {
     let fits = fits.filter(|(_, pattern)| is_at(path, pattern));
     let length = |pattern: &str| pattern.rsplit('/').next().map_or(0, str::len);
     let (file, _) = fits.reduce(|best, next| if length(next.1) > length(best.1) { next } else { best })?;
-    Some(match file.names() {
+    Some(match file.names {
         Names::Surely(_) => Named::Surely(file),
         Names::Perhaps(_) => Named::Perhaps(file),
     })
@@ -338,7 +338,7 @@ pub(crate) fn is_dialect_word(file: SpecFile) -> bool {
 fn by_key_of(outline: &Outline<'_>, said: Dialect, kinds: &[SpecFile]) -> Option<SpecFile> {
     let mut kinds = kinds.iter().copied().filter(|file| file.dialect() == Some(said));
     if outline.items.is_empty() {
-        kinds.find(|file| file.signs().root_keys().iter().any(|key| outline.has(key)))
+        kinds.find(|file| file.signs.root_keys().iter().any(|key| outline.has(key)))
     } else {
         kinds.find(|file| file.case_list() == Some(""))
     }

@@ -23,6 +23,7 @@ pub mod json_schema;
 pub mod judge;
 pub mod kind;
 mod lint_node;
+pub mod names;
 mod new_file;
 pub(crate) mod pattern;
 pub mod problem;

@@ -4,17 +4,26 @@
 use std::{
     any::Any,
     hash::{Hash, Hasher},
+    ops::Range,
     sync::Arc,
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::finding::Finding;
+use crate::{
+    document::Pointer,
+    finding::Finding,
+    names::{Name, Role},
+    validate::Definition,
+};
 
-/// The facts of an item that matter to others. Only its own format reads them.
+/// The facts of an item that matter to others.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    known: Arc<dyn Any + Send + Sync>,
+    /// What only its own format reads.
+    known: Option<Arc<dyn Any + Send + Sync>>,
+    /// Its own name, and the names that it refers to, as the schema declares them.
+    names: Arc<[Name]>,
     topics: Arc<[Topic]>,
 }
 
@@ -27,28 +36,85 @@ pub struct Topic {
     name: u64,
 }
 
+/// A kind of topics of a format.
+pub trait Kind: Copy {
+    /// The format's facts of an item.
+    type Facts: 'static;
+
+    /// Returns the number of the kind, unique in the format.
+    fn number(self) -> u8;
+}
+
+/// Number of the topics of items with a name of their own.
+const DEFINES: u8 = u8::MAX;
+
+/// Number of the topics of items that refer to names.
+const REFERS: u8 = u8::MAX - 1;
+
 impl Topic {
     /// Returns the topic of a name.
-    pub fn named(kind: impl Into<u8>, name: &str) -> Topic {
-        let mut hasher = FxHasher::default();
-        name.hash(&mut hasher);
-        Topic { kind: kind.into(), name: hasher.finish() }
+    pub fn named(kind: impl Kind, name: &str) -> Topic {
+        Topic::numbered(kind.number(), name)
     }
 
     /// Returns a topic without a name.
-    pub fn of(kind: impl Into<u8>) -> Topic {
-        Topic { kind: kind.into(), name: 0 }
+    pub fn of(kind: impl Kind) -> Topic {
+        Topic { kind: kind.number(), name: 0 }
+    }
+
+    fn numbered(kind: u8, name: &str) -> Topic {
+        let mut hasher = FxHasher::default();
+        name.hash(&mut hasher);
+        Topic { kind, name: hasher.finish() }
+    }
+}
+
+/// A text of an item, and its location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The text.
+    pub(crate) name: String,
+    /// Location relative to the item.
+    pub(crate) at: Pointer,
+    /// Bytes, relative to the first byte of the item.
+    pub(crate) range: Range<usize>,
+}
+
+impl Named {
+    /// Returns a text of an item that begins at an offset.
+    pub(crate) fn new(name: impl Into<String>, at: &Pointer, range: Range<usize>, start: usize) -> Named {
+        let range = range.start.saturating_sub(start)..range.end.saturating_sub(start);
+        Named { name: name.into(), at: at.clone(), range }
     }
 }
 
 impl Facts {
     /// Returns the facts of an item, with its topics.
     pub fn new(known: impl Any + Send + Sync, topics: impl IntoIterator<Item = Topic>) -> Facts {
-        let mut topics: Vec<Topic> = topics.into_iter().collect();
-        topics.sort_unstable();
-        topics.dedup();
-        Facts { known: Arc::new(known), topics: topics.into() }
+        Facts { known: Some(Arc::new(known)), names: Arc::default(), topics: sorted(topics.into_iter().collect()) }
     }
+
+    /// Adds the names of an item to its facts.
+    pub(crate) fn with_names(facts: Option<Facts>, names: Vec<Name>) -> Facts {
+        let facts = facts.unwrap_or_else(|| Facts { known: None, names: Arc::default(), topics: Arc::default() });
+        let topic = |name: &Name| match name.declaration.role {
+            Role::Defines => Topic::numbered(DEFINES, &name.named.name),
+            Role::Refers => Topic { kind: REFERS, name: 0 },
+        };
+        let topics = facts.topics.iter().copied().chain(names.iter().map(topic)).collect();
+        Facts { names: names.into(), topics: sorted(topics), ..facts }
+    }
+
+    /// Whether a format has facts of the item.
+    pub(crate) fn are_of_format(&self) -> bool {
+        self.known.is_some()
+    }
+}
+
+fn sorted(mut topics: Vec<Topic>) -> Arc<[Topic]> {
+    topics.sort_unstable();
+    topics.dedup();
+    topics.into()
 }
 
 /// Number of items with each topic.
@@ -130,6 +196,7 @@ pub trait CrossItemRule: Sync {
 /// Items of a list, for rules between them.
 #[derive(Clone, Copy)]
 pub struct Items<'f> {
+    list: &'static str,
     facts: &'f [Facts],
     tally: &'f Tally,
     blocks: &'f [u64],
@@ -140,12 +207,18 @@ impl<'f> Items<'f> {
     /// `blocks`: the id of the block that contains only the item, or 0, for each item. `start_of`: the start of an
     /// item's node.
     pub(crate) fn new(
+        list: &'static str,
         facts: &'f [Facts],
         tally: &'f Tally,
         blocks: &'f [u64],
         start_of: &'f dyn Fn(usize) -> usize,
     ) -> Items<'f> {
-        Items { facts, tally, blocks, start_of }
+        Items { list, facts, tally, blocks, start_of }
+    }
+
+    /// Returns the key of the list; empty if the root is the list.
+    pub(crate) fn list(self) -> &'static str {
+        self.list
     }
 
     /// Returns the index of the item that is alone in a block.
@@ -165,7 +238,40 @@ impl<'f> Items<'f> {
 
     /// Returns the facts of an item. `None` if they are of another format.
     pub fn facts<F: 'static>(self, index: usize) -> Option<&'f F> {
-        self.facts.get(index)?.known.downcast_ref()
+        self.facts.get(index)?.known.as_ref()?.downcast_ref()
+    }
+
+    /// Returns the names of an item.
+    pub(crate) fn names(self, index: usize) -> &'f [Name] {
+        self.facts.get(index).map(|facts| &*facts.names).unwrap_or_default()
+    }
+
+    /// Returns the name that an item defines.
+    pub(crate) fn own_name(self, index: usize) -> Option<&'f Name> {
+        self.names(index).iter().find(|name| name.declaration.role == Role::Defines)
+    }
+
+    /// Returns the numbers of the items whose own name another one has as well.
+    pub(crate) fn namesakes(self) -> impl Iterator<Item = usize> + use<'f> {
+        self.shared(DEFINES)
+    }
+
+    /// Returns the numbers of the items that refer to names.
+    pub(crate) fn referring(self) -> impl Iterator<Item = usize> + use<'f> {
+        self.of_kind(REFERS)
+    }
+
+    /// Returns the number of the first item with a name.
+    pub(crate) fn named(self, name: &str) -> Option<usize> {
+        let mut found = self.with(Topic::numbered(DEFINES, name));
+        found.find(|index| self.own_name(*index).is_some_and(|own| own.named.name == name))
+    }
+
+    /// Returns the absolute location of a text of an item.
+    pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
+        let start = self.start(index);
+        let at = Definition::list_at(self.list).index(index).join(&named.at);
+        (at, named.range.start + start..named.range.end + start)
     }
 
     /// Returns the start of an item's node.
@@ -173,16 +279,23 @@ impl<'f> Items<'f> {
         (self.start_of)(index)
     }
 
-    /// Returns the numbers of the items with a topic of a kind, in their order. Costs nothing if there is none.
-    pub fn about<K: Into<u8>>(self, kind: K) -> impl Iterator<Item = usize> + use<'f, K> {
-        let kind = kind.into();
+    /// Returns the items with a topic of a kind, in their order: the number of each, and its facts. Costs nothing if
+    /// there is none.
+    pub fn about<K: Kind>(self, kind: K) -> impl Iterator<Item = (usize, &'f K::Facts)> {
+        self.of_kind(kind.number()).filter_map(move |index| Some((index, self.facts(index)?)))
+    }
+
+    /// Returns the items that share a topic of a kind with others. Costs nothing if no topic is shared.
+    pub fn sharing<K: Kind>(self, kind: K) -> impl Iterator<Item = (usize, &'f K::Facts)> {
+        self.shared(kind.number()).filter_map(move |index| Some((index, self.facts(index)?)))
+    }
+
+    fn of_kind(self, kind: u8) -> impl Iterator<Item = usize> + use<'f> {
         let is_any = self.tally.of(kind).total > 0;
         self.numbers(is_any, move |topic| topic.kind == kind)
     }
 
-    /// Returns the numbers of the items that share a topic of a kind with others. Costs nothing if no topic is shared.
-    pub fn sharing<K: Into<u8>>(self, kind: K) -> impl Iterator<Item = usize> + use<'f, K> {
-        let kind = kind.into();
+    fn shared(self, kind: u8) -> impl Iterator<Item = usize> + use<'f> {
         let tally = self.tally;
         let is_shared = move |topic: &Topic| tally.items.get(topic).is_some_and(|items| *items > 1);
         self.numbers(tally.of(kind).shared > 0, move |topic| topic.kind == kind && is_shared(topic))

@@ -4,6 +4,7 @@
 use std::{
     fmt,
     hash::{Hash, Hasher},
+    ops::Deref,
     sync::OnceLock,
 };
 
@@ -211,12 +212,7 @@ impl SpecFile {
 
     /// Returns the rules for reading plain scalars.
     pub fn scalar_rules(self) -> ScalarRules {
-        self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
-    }
-
-    /// Returns the location of the cases.
-    pub(crate) fn cases(self) -> Cases {
-        self.0.cases
+        self.dialect().map_or(ScalarRules::Yaml12, |format| format.scalar_rules())
     }
 
     /// Returns the key of the top-level list of cases; the empty key if the root is that list.
@@ -229,7 +225,7 @@ impl SpecFile {
 
     /// Returns the key of a case's name.
     pub fn name_key(self) -> &'static str {
-        self.dialect().map_or("name", Dialect::name_key)
+        self.dialect().map_or("name", |format| format.name_key())
     }
 
     /// Whether it contains cases of another file's suite.
@@ -268,36 +264,6 @@ impl SpecFile {
         self.has_cases() && !self.is_part()
     }
 
-    /// Returns the files to include if the command line does not name them.
-    pub fn counts(self) -> Counts {
-        self.0.counts
-    }
-
-    /// Whether keys of its mappings are names that refer to something else.
-    pub fn keys_are_names(self) -> bool {
-        self.0.keys_are_names
-    }
-
-    /// Returns the names in it that a workspace symbol search finds.
-    pub fn landmarks(self) -> Landmarks {
-        self.0.landmarks
-    }
-
-    /// Returns the contract whose scenarios a file at this path names, given the nodes around a name, innermost first.
-    pub fn contract<'d>(self, place: &str, around: &mut dyn Iterator<Item = NodeRef<'d>>) -> Option<String> {
-        (self.0.contract)(place, around)
-    }
-
-    /// Returns the file names and locations.
-    pub(crate) fn names(self) -> Names {
-        self.0.names
-    }
-
-    /// Returns the signs of the kind.
-    pub(crate) fn signs(self) -> &'static dyn Signs {
-        self.0.signs
-    }
-
     /// Returns the names and locations of this kind, as globs. A task file belongs to it only because a suite
     /// includes it. The server decides with [`crate::kind::detect`], which also reads the content.
     pub fn file_patterns(self) -> &'static [&'static str] {
@@ -326,16 +292,6 @@ impl SpecFile {
         self.0.heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
     }
 
-    /// Returns the meaning of an empty file.
-    pub(crate) fn empty(self) -> Empty {
-        self.0.empty
-    }
-
-    /// Reports problems in a whole file that belongs to no format.
-    pub(crate) fn report(self, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-        (self.0.report)(root, files, report);
-    }
-
     /// Returns the schema.
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
@@ -347,6 +303,14 @@ impl SpecFile {
         let mut text = serde_json::to_string_pretty(self.schema()).expect("a schema is JSON");
         text.push('\n');
         text
+    }
+}
+
+impl Deref for SpecFile {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        self.0
     }
 }
 

@@ -34,8 +34,23 @@ pub struct Filling {
     pub allows_blanks: bool,
     /// Names with a value; empty if the author defines them.
     pub variables: &'static [Variable],
+    /// Names whose value is known before a run, with the value.
+    pub presets: &'static [(&'static str, Preset)],
     /// Consequence of a name without a value. `None` if the format itself reports it.
     pub unfilled: Option<Unfilled>,
+}
+
+/// A value that is known before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// The date, in UTC.
+    Date,
+    /// The time, in UTC.
+    Time,
+    /// The root of the workspace.
+    Root,
+    /// Always the same.
+    Text(&'static str),
 }
 
 /// Consequence of a placeholder without a value.
@@ -60,6 +75,11 @@ pub static FILLINGS: [Filling; 5] = [
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
     let known = filling(word).into_iter().flat_map(|filling| filling.variables);
     known.filter(|variable| variable.files.contains(&file)).collect()
+}
+
+/// Returns the names whose value is known before a run, in all syntaxes.
+pub fn presets() -> impl Iterator<Item = (&'static str, Preset)> {
+    FILLINGS.iter().flat_map(|filling| filling.presets).copied()
 }
 
 /// Whether blanks are allowed around a name in the syntax `word`.

@@ -220,7 +220,7 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
 /// Returns the problem of an empty document.
 pub fn empty(file: SpecFile) -> Problem {
     let empty = |code| Problem::new(code, Pointer::root(), 0..0, "the file is empty");
-    match file.empty() {
+    match file.empty {
         Empty::Incomplete(help) => empty(Code::MissingField).with_help(help),
         Empty::Defaults(code) => empty(code).with_severity(Severity::Hint).with_note("the defaults apply"),
     }

@@ -17,7 +17,7 @@ use crate::{
         ambiguous_scalar::yaml_1_1,
         contradiction, invalid_path, invalid_pattern, missing_file, missing_variable, pasted_secret, placeholder,
         suspicious_pattern::{self, compared},
-        unquoted_template,
+        unknown_reference, unquoted_template,
     },
     shape::{Compared, Shape, Word},
     spec_file::PerFile,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// A visited value.
-pub(crate) struct Value<'w, 'd> {
+pub struct Value<'w, 'd> {
     pub(crate) node: NodeRef<'d>,
     /// Key of the value.
     key: Option<NodeRef<'d>>,
@@ -66,6 +66,7 @@ pub(crate) fn check(
             }
             if let Some(format) = format {
                 yaml_1_1::check(value, format, report);
+                format.report_value(value, report);
             }
         }
         if value.may_mean {
@@ -77,6 +78,9 @@ pub(crate) fn check(
 /// Applies the rules for what the schema says of a value beyond its type.
 fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn Files, report: &mut Report) {
     contradiction::check_bounds(value, report);
+    if let Some(format) = format {
+        unknown_reference::check_shared(value, format, files, report);
+    }
     match (value.word(), format) {
         (Some(Word::Pattern(flavour)), Some(format)) => {
             let Some(pattern) = Pattern::of(value, flavour, format) else { return };
@@ -295,32 +299,48 @@ impl Meaning {
         MEANINGS.get(file, || {
             let root = Shape::of(file);
             let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
-            meaning.collect(&root, "", &mut FxHashSet::default());
+            meaning.collect(file, &root, "", &mut FxHashSet::default());
             meaning
         })
     }
 
     /// `seen`: the schemas that were looked at, with the key that they were found at. Types may be recursive, and most are
     /// used at many places.
-    fn collect(&mut self, shape: &Shape, name: &'static str, seen: &mut FxHashSet<(u64, &'static str)>) {
+    fn collect(
+        &mut self,
+        file: SpecFile,
+        shape: &Shape,
+        name: &'static str,
+        seen: &mut FxHashSet<(u64, &'static str)>,
+    ) {
         if !seen.insert((shape.id(), name)) {
             return;
         }
         let forms = shape.variants().into_iter().map(|variant| variant.shape).chain([shape.clone()]);
         for form in forms {
-            let is_pattern = matches!(form.word(), Some(Word::Pattern(_)));
-            if is_pattern || form.exists_before().is_some() || form.is_inside() || form.at_most().is_some() {
-                self.keys.insert(name);
-            }
-            let filling = form.template().and_then(template::filling);
-            self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
-            self.is_limited |= form.template_names().is_some();
+            self.add(file, name, &form);
             for field in form.chosen_fields() {
-                self.collect(&field.shape, field.name, seen);
+                self.collect(file, &field.shape, field.name, seen);
             }
             for member in form.item().into_iter().chain(form.map_value()) {
-                self.collect(&member, name, seen);
+                self.collect(file, &member, name, seen);
             }
         }
+    }
+
+    fn add(&mut self, file: SpecFile, name: &'static str, form: &Shape) {
+        let is_pattern = matches!(form.word(), Some(Word::Pattern(_)));
+        let directories = file.dialect().zip(form.shares()).and_then(|(format, kind)| format.directories(kind));
+        if is_pattern
+            || directories.is_some()
+            || form.exists_before().is_some()
+            || form.is_inside()
+            || form.at_most().is_some()
+        {
+            self.keys.insert(name);
+        }
+        let filling = form.template().and_then(template::filling);
+        self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
+        self.is_limited |= form.template_names().is_some();
     }
 }

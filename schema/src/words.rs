@@ -9,9 +9,11 @@
 //! | `x-glob` | `true` | next to `x-file`: a path in which `*`, `?` and `[...]` are wildcards |
 //! | `x-exists` | `directory`, `golden`, `soul` or empty | next to `x-file`: a path that must exist before a run, and the template for a new file |
 //! | `x-inside` | `true` | next to `x-file`: a path inside the workspace |
+//! | `x-above` | `tests` | next to `x-file`: a path relative to the directory above the one of this name, if the document is in such a directory, else to the directory of the document |
 //! | `x-template` | `vars`, `clawspec` or `gateway` | a string in which `{{name}}` is replaced by a value |
 //! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a reference to a name in the file |
 //! | `x-defines` | the same | the name of the thing that contains it; at a mapping, each key is one |
+//! | `x-name` | `what`, `note`, `help`, `severity` | next to these two: words for a name that is duplicate or undefined; alone: a text that no other one at this place has |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name without a definition: the same string elsewhere in the suite or the workspace has the same meaning |
 //!
 //! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only` (the
@@ -19,7 +21,8 @@
 //! great). `x-compared` is at texts, or lists of texts, that are compared, where no other keyword says so: `name` where only a
 //! plain name can be meant, `text` where typographic quotes may be. `x-model` is at the ids of models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling
 //! key knows a model. `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of
-//! the tool that a sibling key names, or, where it is empty, that the mapping belongs to. `x-template` at a mapping counts for every text in it.
+//! the tool that a sibling key names, or, where it is empty, that the mapping belongs to. `x-needed` is at a field in the branch of a
+//! schema that needs it, and says why; `x-unit` is the unit of a number whose name does not say it: `seconds`; `x-resolved` names the key under which the original program keeps the content of a field. `x-template` at a mapping counts for every text in it.
 //!
 //! Other names of a key are declared at the key, or at the type that has the key's name. They are used by fixes,
 //! completion and the reference:
@@ -285,6 +288,11 @@ macro_rules! name_word {
 
 name_word!(Refers, "x-refers", 0);
 name_word!(Defines, "x-defines", 1);
+
+/// Returns a count with its noun, in the plural where needed.
+pub fn plural(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
 
 /// Maximum number of similar candidates whose sense is compared: few names have opposite senses.
 const MAX_SENSES: usize = 64;

@@ -8,7 +8,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use serde::Deserialize;
@@ -23,7 +22,7 @@ use speclens_schema::{
         LogFile, LogNeed, ModelReply, Need, Observation, Presence, QuestionAnswer, ResponseAnswer, ScoreNeed, SeenFile,
         Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, merged,
     },
-    files::{FileKind, Files},
+    files::{FileKind, Files, MemoryFiles},
     json_schema::SpecFile,
     problem::{Code, Severity},
     settings::{ClawSpecSettings, Settings, Shortfall},
@@ -89,53 +88,25 @@ fn cases() -> Vec<Recorded> {
     cases
 }
 
-/// The workspace of a case: the files below `ws`, and the contract in its place.
-#[derive(Debug)]
-struct Workspace {
-    root: PathBuf,
-    place: String,
-}
-
-impl Files for Workspace {
-    fn root(&self) -> &Path {
-        &self.root
-    }
-
-    fn kind(&self, path: &str) -> Option<FileKind> {
-        let data = fs::metadata(self.root.join(path)).ok()?;
-        Some(if data.is_dir() { FileKind::Directory } else { FileKind::File })
-    }
-
-    fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
-        fs::read(self.root.join(path)).map(Arc::from).map_err(|error| error.to_string())
-    }
-
-    fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
-        let Ok(entries) = fs::read_dir(self.root.join(directory)) else { return Vec::new() };
-        let mut names: Vec<(String, FileKind)> = entries
-            .map(|entry| entry.unwrap())
-            .map(|entry| {
-                let kind = if entry.path().is_dir() { FileKind::Directory } else { FileKind::File };
-                (entry.file_name().into_string().unwrap(), kind)
-            })
-            .collect();
-        names.sort_by(|one, other| one.0.cmp(&other.0));
-        names
-    }
-
-    fn place(&self) -> &str {
-        &self.place
-    }
-
-    fn main(&self) -> Option<&str> {
-        None
+fn add_below(directory: &Path, prefix: &str, files: &mut MemoryFiles) {
+    for entry in fs::read_dir(directory).into_iter().flatten().map(Result::unwrap) {
+        let path = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            add_below(&entry.path(), &format!("{path}/"), files);
+        } else {
+            files.add(&path, &String::from_utf8_lossy(&fs::read(entry.path()).unwrap()));
+        }
     }
 }
 
 impl Recorded {
-    fn workspace(&self) -> Workspace {
-        let place = self.harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml").to_owned();
-        Workspace { root: self.folder.join("ws"), place }
+    /// Returns the files below `ws`, and the contract in its place.
+    fn workspace(&self) -> MemoryFiles {
+        let root = self.folder.join("ws");
+        let place = self.harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml");
+        let mut files = MemoryFiles::new(&root, []).at(place);
+        add_below(&root, "", &mut files);
+        files
     }
 
     fn text(&self) -> String {

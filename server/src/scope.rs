@@ -19,7 +19,7 @@ use std::{
 
 use speclens_runner::files::slashed;
 use speclens_schema::{
-    dialect::{Dialect, Unit},
+    dialect::Unit,
     json_schema::SpecFile,
     kind::{self, Around},
 };
@@ -68,7 +68,7 @@ const LEVELS: usize = 32;
 impl Scope {
     /// Returns the directory where the search for settings begins.
     pub(crate) fn settings_directory(&self) -> PathBuf {
-        match self.file.dialect().map(Dialect::unit) {
+        match self.file.dialect().map(|format| format.unit()) {
             // A workspace has many contracts, each of which may have settings nearer to it.
             Some(Unit::Workspace) => match self.place.rsplit_once('/') {
                 Some((directory, _)) => self.root.join(directory),
@@ -182,7 +182,7 @@ impl Scopes {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
         let main = if file == SpecFile::SCRIPT { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
         // A script acts in the workspace that it serves.
-        let root = match (file.serves().map(Dialect::unit), &main) {
+        let root = match (file.serves().map(|format| format.unit()), &main) {
             (_, Some(main)) => main.directory.clone(),
             (Some(Unit::Workspace), None) => self.workspace_root(path, text),
             (None | Some(Unit::File | Unit::Suite), None) => parent,

@@ -1,8 +1,8 @@
-//! Messages that no correct client sends, and machines with few resources.
+//! Messages that no correct client sends, many at once, and machines with few resources.
 
 use serde_json::{Value, json};
 
-use crate::{FILES, client::Client};
+use crate::{FILES, SUITE, client::Client};
 
 #[test]
 fn messages_that_cannot_be_decoded_are_answered_without_an_id_and_do_not_end_the_server() {
@@ -89,4 +89,134 @@ fn many_requests_at_once_fit_into_two_gibibytes_of_address_space() {
     client.diagnostics("kindlm.yaml", |found| found.len() >= 500);
     assert!(client.peak_address_space() < 2 * 1024 * 1024);
     assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn commands_with_wrong_arguments_are_answered_with_an_error() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    for (command, arguments) in [
+        ("speclens.run", Value::Null),
+        ("speclens.run", json!([])),
+        ("speclens.run", json!([{ "uri": uri }])),
+        ("speclens.run", json!([{ "uri": uri, "test": "no such test" }])),
+        ("speclens.run", json!([7])),
+        ("speclens.runFile", json!([{ "uri": "file:///elsewhere/kindlm.yaml" }])),
+        ("speclens.nothing", json!([])),
+    ] {
+        let answer = client.execute(command, arguments);
+        assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_thousand_rapid_edits_leave_the_text_as_the_client_sees_it() {
+    let mut client = Client::start(FILES);
+    let mut text = client.open("kindlm.yaml");
+    let mut version = 2;
+    for _ in 0..500 {
+        client.replace("kindlm.yaml", &mut text, "[sorry", "[sörry😀", version);
+        client.replace("kindlm.yaml", &mut text, "[sörry😀", "[sorry", version + 1);
+        version += 2;
+    }
+    client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", version);
+    let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
+    let problem = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+    assert_eq!(problem["range"]["start"], json!({ "line": 14, "character": 8 }), "the text was garbled");
+}
+
+#[test]
+fn requests_are_cancelled_under_load() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let ids: Vec<u64> = (0..200)
+        .map(|_| client.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } })))
+        .collect();
+    for id in &ids {
+        client.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    // Each request gets exactly one answer: its result, or that it was cancelled.
+    for id in ids {
+        let answer = client.answer(id);
+        assert!(answer.get("result").is_some() || answer["error"]["code"] == -32800, "{answer}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_still_heard() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    // More than any pipe can hold, while only the reader takes messages out.
+    let ids: Vec<u64> =
+        (0..4000).map(|_| client.ask("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))).collect();
+    client.answer(*ids.last().unwrap());
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn odd_first_messages_are_understood() {
+    for odd in [
+        json!({ "processId": null, "rootUri": null, "capabilities": {} }),
+        json!({ "processId": 1, "rootUri": "file:///with a space", "capabilities": {}, "trace": "loud" }),
+        json!({ "capabilities": { "workspace": { "workspaceEdit": { "failureHandling": "never-heard-of" } } }, "rootPath": 7 }),
+        json!({ "capabilities": { "general": { "positionEncodings": ["utf-7", "utf-8"] } }, "initializationOptions": "text" }),
+    ] {
+        let mut client = Client::spawn(FILES);
+        let answer = client.request("initialize", odd.clone());
+        assert!(answer.get("result").is_some() || answer.get("error").is_some(), "{odd}");
+        if answer.get("result").is_some() {
+            client.notify("initialized", json!({}));
+            client.open("kindlm.yaml");
+            client.diagnostics("kindlm.yaml", |_| true);
+        }
+    }
+}
+
+#[test]
+fn garbage_on_the_wire_does_not_end_the_server() {
+    let mut client = Client::start(FILES);
+    client.send_raw(b"Content-Length: 9\r\n\r\n{garbage}");
+    client.notify("textDocument/didChange", json!({ "nonsense": true }));
+    client.notify("no/such/notification", json!([1]));
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn goodbyes_with_empty_parameters_are_understood() {
+    let mut client = Client::start(FILES);
+    let answer = client.request("shutdown", json!({}));
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert!(answer.get("error").is_none());
+    client.notify("exit", json!({}));
+    assert_eq!(client.exit_status(), Some(0));
+}
+
+#[test]
+fn the_server_ends_when_the_client_hangs_up() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    client.hang_up();
+    client.exit_status();
+}
+
+#[test]
+fn positions_count_in_the_unit_that_the_client_offers() {
+    let suite = SUITE.replace("name: refuses", "{name: 'täst 😀', nam: x}");
+    let suite = suite.replace("    command: sh refuse.sh\n    expect:\n      output:\n        contains: [sorry]\n", "");
+    for (encodings, column) in [(json!(["utf-8", "utf-16"]), 25), (json!(["utf-16"]), 22), (json!([]), 22)] {
+        let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+        let capabilities = json!({ "general": { "positionEncodings": encodings } });
+        client.initialize(capabilities, json!({}));
+        client.open("kindlm.yaml");
+        let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
+        let problem = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+        assert_eq!(problem["range"]["start"]["character"], column, "{encodings}: {problem}");
+    }
 }

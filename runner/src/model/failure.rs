@@ -4,19 +4,13 @@ use std::time::Duration;
 
 use genai::webc;
 use serde_json::Value;
-use speclens_schema::{
-    check::text::shortened,
-    evidence::{RunError, RunErrorKind},
-};
+use speclens_schema::evidence::{RunError, RunErrorKind};
 
 use super::{
     key::Key,
     retry::{Advice, Failed},
 };
-use crate::cause::innermost;
-
-/// Maximum number of characters of a provider's error text in a message.
-const MAX_WORDS: usize = 200;
+use crate::cause::{in_line, innermost, words};
 
 /// The cause of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +68,7 @@ impl Failure {
     pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
-        let said = words(&body);
+        let said = reason(&body);
         let words = in_line(&key.map_or_else(|| said.clone(), |key| key.mask(&said)));
         // Gateways pass on the status of the provider.
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -92,7 +86,7 @@ impl Failure {
             webc::Error::ResponseFailedStatus { status, body, headers } => Failure::Status {
                 status: status.as_u16(),
                 advice: Advice::read(|name| headers.get(name)?.to_str().ok(), now),
-                words: in_line(&mask(&words(&body))),
+                words: in_line(&mask(&reason(&body))),
                 is_unpaid: body.contains("insufficient_quota"),
             },
             webc::Error::ResponseFailedNotJson { content_type, body } => {
@@ -213,41 +207,6 @@ fn of_status(
     }
 }
 
-/// Returns the error text in a provider's body: each provider has another place for it.
-fn words(body: &str) -> String {
-    let parsed: Option<Value> = serde_json::from_str(body).ok();
-    // Gemini's compatible address answers with a list of one item.
-    let parsed = parsed.map(|value| value.get(0).cloned().unwrap_or(value));
-    let place = ["/error/message", "/error", "/message", "/detail"];
-    let found = parsed.as_ref().and_then(|value| place.iter().find_map(|place| value.pointer(place)?.as_str()));
-    match found.unwrap_or(body).trim() {
-        "" => "no reason given".to_owned(),
-        text => text.trim_end_matches('.').to_owned(),
-    }
-}
-
-/// Returns the first words of a text, in one line.
-fn in_line(text: &str) -> String {
-    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn words_of_a_provider_are_found_in_each_place() {
-        for body in [
-            r#"{"error": {"message": "no such model.", "type": "x"}}"#,
-            r#"{"type": "error", "error": {"type": "not_found_error", "message": "no such model"}}"#,
-            r#"[{"error": {"code": 404, "message": "no such model"}}]"#,
-            r#"{"error": "no such model"}"#,
-            r#"{"message": "no such model"}"#,
-            r#"{"detail": "no such model"}"#,
-            " no such model\n",
-        ] {
-            assert_eq!(words(body), "no such model", "{body}");
-        }
-        assert_eq!(words(" "), "no reason given");
-    }
+fn reason(body: &str) -> String {
+    words(body).unwrap_or_else(|| "no reason given".to_owned())
 }

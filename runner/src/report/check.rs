@@ -9,11 +9,12 @@ use std::{
 use speclens_schema::{
     document::{Encoding, Lines},
     problem::{Code, Problem, Severity},
+    words::plural,
 };
 
 use super::{
     SourceText, SuiteReport,
-    human::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, plural, problem_snippet},
+    human::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, problem_snippet},
     plain,
 };
 

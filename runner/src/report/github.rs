@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use speclens_schema::problem::Severity;
+use speclens_schema::{problem::Severity, words::plural};
 
 use super::{SuiteReport, finding::findings, plain};
 
@@ -37,7 +37,6 @@ pub fn render(reports: &[SuiteReport]) -> String {
         }
         let _ = writeln!(text, ",title={}::{}", property(&format!("speclens: {}", finding.rule)), data(&message));
     }
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let counts = [plural(errors, "error"), plural(warnings, "warning"), plural(notices, "notice")];
     let _ = writeln!(text, "{} in {}", counts.join(", "), plural(reports.len(), "suite"));
     text

@@ -20,6 +20,7 @@ use speclens_schema::{
     problem::{Problem, Severity},
     suite::{Case, Subject},
     verdict::{FailureCode, FilePlace, Place, Status, Stretch},
+    words::plural,
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
@@ -530,10 +531,6 @@ pub fn duration(duration: Duration) -> String {
     } else {
         format!("{} min {} s", duration.as_secs() / 60, duration.as_secs() % 60)
     }
-}
-
-pub(super) fn plural(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 #[cfg(test)]

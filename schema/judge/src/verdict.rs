@@ -1,6 +1,7 @@
 //! The verdicts of claims about evidence.
 
 mod failure;
+mod found;
 mod place;
 mod row;
 
@@ -10,6 +11,7 @@ use crate::evidence::{Context, Evidence, Need};
 use speclens_yaml::Pointer;
 
 pub use failure::FailureCode;
+pub use found::{CUT, Found, MASKED};
 pub use place::{FilePlace, Place, Related, Stretch};
 pub use row::Row;
 

@@ -48,7 +48,6 @@ pub(super) struct RelativeProblem {
 /// The items that rules look at.
 pub(super) struct CrossItemContext<'s, 'd> {
     pub(super) root: NodeRef<'d>,
-    pub(super) list: &'static str,
     pub(super) items: Items<'s>,
     pub(super) blocks: Option<ItemBlocks<'d>>,
     /// Returns the number of the block that an item is alone in, or 0, and the key of its findings.
@@ -131,7 +130,7 @@ impl CrossItemContext<'_, '_> {
     /// Makes the locations of a problem relative to their items.
     fn relative(&self, mut problem: Problem, link: &Link) -> RelativeProblem {
         let is_entangled = finish::is_entangled(&problem, self.root.document());
-        let list = Definition::list_at(self.list);
+        let list = Definition::list_at(self.items.list());
         let extent = |item: usize| {
             let block = self.blocks.map(|mut blocks| blocks.at(item));
             block.map_or(0..0, |place| place.start..place.start + place.block.length())

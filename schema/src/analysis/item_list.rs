@@ -127,14 +127,16 @@ impl<'d> Looked<'d> {
         Looked { list, blocks: node.item_blocks(), item_list, wrong: Vec::new(), cross_item: Vec::new() }
     }
 
-    /// Whether its items have facts that matter to others.
+    /// Whether the format has facts of its items.
     pub(super) fn has_facts(&self) -> bool {
-        !self.item_list.facts.is_empty()
+        self.item_list.facts.iter().any(Facts::are_of_format)
     }
 
-    /// Calls a function with the facts of the items.
-    pub(super) fn relate(&self, look: impl FnOnce(Items<'_>)) {
-        self.item_list.relate(self.blocks, look);
+    /// Calls a function with the facts of the items of lists.
+    pub(super) fn relate(lists: &[Looked<'_>], look: impl FnOnce(&[Items<'_>])) {
+        let starts: Vec<_> = lists.iter().map(|looked| looked.item_list.starts(looked.blocks)).collect();
+        let items = lists.iter().zip(&starts).map(|(looked, start_of)| looked.item_list.items(looked.list, start_of));
+        look(&items.collect::<Vec<_>>());
     }
 
     /// Updates the problems of rules between items. Those that cannot be kept are added to the others.
@@ -149,12 +151,13 @@ impl<'d> Looked<'d> {
         by_rule.resize_with(rules.len(), RuleProblems::default);
         let changed = std::mem::take(&mut item_list.changed);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
-        item_list.relate(*blocks, |items| {
-            let context = CrossItemContext { root, list, items, blocks: *blocks, key_of: &key_of, changed: &changed };
-            for (rule, problems) in rules.iter().zip(&mut by_rule) {
-                problems.bring_up_to_date(*rule, &context, others);
-            }
-        });
+        let start_of = item_list.starts(*blocks);
+        let items = item_list.items(list, &start_of);
+        let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
+        for (rule, problems) in rules.iter().zip(&mut by_rule) {
+            problems.bring_up_to_date(*rule, &context, others);
+        }
+        drop(start_of);
         item_list.by_rule = by_rule;
     }
 
@@ -275,13 +278,17 @@ impl<'d> Looked<'d> {
 }
 
 impl ItemList {
-    /// Calls a function with the facts of the items.
-    fn relate<R>(&self, blocks: Option<ItemBlocks<'_>>, look: impl FnOnce(Items<'_>) -> R) -> R {
-        let start_of = |index: usize| {
+    /// Returns a function that returns the start of an item's node.
+    fn starts(&self, blocks: Option<ItemBlocks<'_>>) -> impl Fn(usize) -> usize {
+        move |index| {
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
             place.map_or(0, |place| place.start) + self.known[index].offset
-        };
-        look(Items::new(&self.facts, &self.tally, &self.ids, &start_of))
+        }
+    }
+
+    /// Returns the facts of the items.
+    fn items<'f>(&'f self, list: &'static str, start_of: &'f dyn Fn(usize) -> usize) -> Items<'f> {
+        Items::new(list, &self.facts, &self.tally, &self.ids, start_of)
     }
 
     /// Returns the number of items at the beginning and at the end that are the same as before.
@@ -393,13 +400,15 @@ impl Analyzer {
             found.push(look(*index, &|| fresh.set(fresh.get() + 1)));
         }
         let again = found.split_off(new.len());
-        let rules = self.format().map_or(&[][..], |format| format.cross_item_rules(self.file));
+        let rules = self.cross_item_rules();
         let is_one_for_one = gone.len() == new.len() && asked.len() < MANY;
         let digests = |item_list: &ItemList, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
             let digests = |items: Items<'_>, rule: &&dyn CrossItemRule| {
                 asked.iter().filter(|index| **index < items.len()).map(|index| rule.digest(items, *index)).collect()
             };
-            item_list.relate(blocks, |items| rules.iter().map(|rule| digests(items, rule)).collect())
+            let start_of = item_list.starts(blocks);
+            let items = item_list.items(list, &start_of);
+            rules.iter().map(|rule| digests(items, rule)).collect()
         };
         let before = if is_one_for_one { digests(item_list, None) } else { Vec::new() };
         item_list.replace(gone, found);

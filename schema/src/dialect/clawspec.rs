@@ -4,7 +4,7 @@
 //! The contracts are defined in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the assertion types,
 //! each of which is one Rust type below [`assertions`].
 
-pub mod agents;
+pub(crate) mod agents;
 pub mod assertion;
 pub(crate) mod assertion_lists;
 pub mod assertions;
@@ -21,6 +21,7 @@ pub(crate) mod joined_type;
 pub(crate) mod kinds;
 pub(crate) mod ledger;
 pub(crate) mod ledger_contracts;
+pub(crate) mod likely;
 pub(crate) mod lint;
 pub mod lower;
 pub mod measures;
@@ -45,7 +46,7 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Format, InForce, Lower, Starter, Traced, Unit};
+use super::format::{Directories, Format, InForce, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -122,11 +123,27 @@ impl Format for ClawSpec {
                     Some(_) => format!("`{}`", config::Config::FILE),
                     None => "the default settings".to_owned(),
                 };
-                Some(InForce { value: lower::settings(files).log_path(), source: Some(source) })
+                Some(InForce { value: self.log(files)?, source: Some(source) })
             }
             "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: None }),
             _ => None,
         }
+    }
+
+    fn directories(&self, kind: &str) -> Option<&'static dyn Directories> {
+        (kind == "agents").then_some(&agents::Agents)
+    }
+
+    fn log(&self, files: &dyn Files) -> Option<String> {
+        Some(lower::settings(files).log_path())
+    }
+
+    fn names_in_log(&self, kind: &str, log: &str) -> Vec<String> {
+        likely::names_in_log(kind, log)
+    }
+
+    fn likely(&self, file: SpecFile, document: &Document, at: &Pointer, files: &dyn Files) -> Vec<String> {
+        if file == SpecFile::CLAWSPEC_SCENARIOS { likely::of_scenarios(document, at, files) } else { Vec::new() }
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

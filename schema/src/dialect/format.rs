@@ -15,6 +15,7 @@ use crate::{
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::{Context, Definition},
+    walk::Value,
 };
 
 /// Scope of names: the files in which the same name means the same thing.
@@ -55,6 +56,36 @@ pub struct InForce {
     pub value: String,
     /// Origin of the value, as the end of a sentence such as "Defaults to `5` from this file".
     pub source: Option<String>,
+}
+
+/// Names of a kind that directories of the workspace define.
+pub trait Directories: Sync {
+    /// Returns the note for a name that no directory has.
+    fn lacking(&self) -> &'static str;
+
+    /// Looks up a name.
+    fn look_up(&self, name: &str, files: &dyn Files) -> Lookup;
+
+    /// Returns the file that defines a name, by any form of the name. The last word of the name is sufficient if it is
+    /// unique.
+    fn definition(&self, name: &str, files: &dyn Files) -> Option<String>;
+
+    /// Returns the directories that define names, each with the file that does so.
+    fn all(&self, files: &dyn Files) -> Vec<(String, String)>;
+
+    /// Returns the name that a directory defines.
+    fn name_of(&self, directory: &str) -> String;
+}
+
+/// Result of looking up a name that directories define.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The name that this file (relative to the root) defines.
+    Known(String),
+    /// A misspelling of this name.
+    Misspelt(String),
+    /// Not decidable from the directories.
+    Unknown,
 }
 
 /// A format of test specs.
@@ -120,6 +151,26 @@ pub trait Format: Sync {
         None
     }
 
+    /// Returns the names of a kind that directories of the workspace define, such as `agents`. `None` if they define none.
+    fn directories(&self, _kind: &str) -> Option<&'static dyn Directories> {
+        None
+    }
+
+    /// Returns the path of the log that runs are observed in. `None` if there is none.
+    fn log(&self, _files: &dyn Files) -> Option<String> {
+        None
+    }
+
+    /// Returns the names of a kind, such as `tools`, in the text of such a log.
+    fn names_in_log(&self, _kind: &str, _log: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the most likely values at a place, as they would be written, best first.
+    fn likely(&self, _file: SpecFile, _document: &Document, _at: &Pointer, _files: &dyn Files) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether the author disabled a case.
     fn is_skipped(&self, _case: NodeRef<'_>) -> bool {
         false
@@ -156,6 +207,9 @@ pub trait Format: Sync {
 
     /// Reports problems of a pattern that are specific to the format.
     fn report_pattern(&self, _pattern: &Pattern<'_>, _report: &mut Report) {}
+
+    /// Reports problems of a value that are specific to the format.
+    fn report_value(&self, _value: &Value<'_, '_>, _report: &mut Report) {}
 
     /// Reports problems in a part of a file: the root without its lists, or one item of them, each
     /// alone. Pointers are relative to the node, ranges as the nodes return them.

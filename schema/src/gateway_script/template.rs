@@ -24,6 +24,7 @@ pub const FILLING: Filling = Filling {
     docs: "Spaces around a name are ignored. An unknown name is an error.",
     allows_blanks: true,
     variables: VARIABLES,
+    presets: &[],
     unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
 };
 

@@ -2,7 +2,7 @@ use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, Rule, Site, Words},
     problem::{Code, Fix},
-    shape::{Need, Shape},
+    shape::Shape,
     validate::{Context, as_fragment, fix, head},
     words::listed,
 };
@@ -25,8 +25,6 @@ struct Missing {
     owner: Option<String>,
     /// Schema of the mapping.
     shape: Option<Shape>,
-    /// Whether another value in the mapping makes it required.
-    is_conditional: bool,
 }
 
 /// None of several keys of which one is required.
@@ -42,12 +40,8 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
     let shape = context.shape(&parent);
     let tag = context.variant(&parent).and_then(|variant| variant.tag);
     let owner = context.key_at(&parent).or_else(|| tag.map(|(_, tag)| tag.to_owned()));
-    let is_required = |shape: &Shape| {
-        shape.fields(None).iter().any(|field| field.name == key && field.need == Need::Required)
-    };
-    let is_conditional = shape.as_ref().is_some_and(|shape| !is_required(shape));
     let range = head(context.node, &parent);
-    Finding::new(Missing { key, owner, shape, is_conditional }, at, range)
+    Finding::new(Missing { key, owner, shape }, at, range)
 }
 
 /// Reports a mapping without any of several keys of which one is required.
@@ -75,12 +69,8 @@ impl Rule for Missing {
             None => format!("missing `{key}`"),
         });
         let member = self.shape.as_ref().and_then(|shape| shape.step(key, mapping));
-        let note = match key.as_str() {
-            "schemaFile" if self.is_conditional => {
-                Some("`format: json` needs the JSON Schema that the output must match".to_owned())
-            }
-            _ => member.as_ref().and_then(Shape::summary).map(|docs| format!("`{key}`: {}", as_fragment(docs))),
-        };
+        let docs = || member.as_ref()?.summary().map(|docs| format!("`{key}`: {}", as_fragment(docs)));
+        let note = member.as_ref().and_then(Shape::needed_because).map(str::to_owned).or_else(docs);
         let words = note.into_iter().fold(words, Words::note);
         let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
         words.fix(fix).help(format!("add `{key}`"))

@@ -1,6 +1,6 @@
 use crate::{
     dialect::clawspec::{
-        facts::{About, Items},
+        facts::About,
         ledger_contracts::Contracts,
         lower,
         negative_scenario,
@@ -12,6 +12,7 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
     lint_node::LintNode,
+    relations::Items,
     validate::is_damaged,
 };
 
@@ -52,9 +53,9 @@ pub(crate) fn check_relations(
 
 /// Checks that `coverage.negative` of a ledger entry agrees with the contract.
 pub(crate) fn check_entry(item: &LintNode<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
-    let Some(contract) = contracts.of(item.get("contracts").as_ref()) else { return };
+    let Some(has_negative) = contracts.have_negative(item.get("contracts").as_ref()) else { return };
     let claimed = item.find(&["coverage", "negative"]);
-    match (claimed.as_ref().and_then(LintNode::bool), contract.has_negative) {
+    match (claimed.as_ref().and_then(LintNode::bool), has_negative) {
         (Some(true), false) => report.push(claimed.as_ref().unwrap_or(item).finding(Claimed)),
         (Some(false) | None, true) => report.push(claimed.as_ref().unwrap_or(item).head_finding(Unclaimed)),
         (Some(true), true) | (Some(false) | None, false) => {}

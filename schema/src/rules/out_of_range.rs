@@ -26,7 +26,11 @@ struct Number {
 /// An empty string that is not allowed.
 #[derive(Debug)]
 enum EmptyText {
-    Field(String),
+    Field {
+        name: String,
+        /// Reason why it is needed, where only some mappings need it.
+        note: Option<&'static str>,
+    },
     ItemOf(String),
     Item,
 }
@@ -53,7 +57,9 @@ pub(crate) fn empty_text(context: &Context<'_>, at: Pointer) -> Finding {
     let list = at.parent().and_then(|parent| parent.last()).filter(|_| context.key_at(&at).is_none());
     let rule = match (list, at.last()) {
         (Some(list), _) => EmptyText::ItemOf(list),
-        (None, Some(name)) => EmptyText::Field(name),
+        (None, Some(name)) => {
+            EmptyText::Field { name, note: context.shape(&at).as_ref().and_then(Shape::needed_because) }
+        }
         (None, None) => EmptyText::Item,
     };
     let range = place(context.node, &at);
@@ -111,13 +117,13 @@ impl Rule for EmptyText {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(match self {
-            EmptyText::Field(name) => format!("`{name}` must not be empty"),
+            EmptyText::Field { name, .. } => format!("`{name}` must not be empty"),
             EmptyText::ItemOf(list) => format!("an item of `{list}` must not be empty"),
             EmptyText::Item => "this item must not be empty".to_owned(),
         });
         match self {
-            EmptyText::Field(name) if name == "schemaFile" => words.note("`format: json` needs a JSON Schema file"),
-            EmptyText::Field(_) | EmptyText::ItemOf(_) | EmptyText::Item => words,
+            EmptyText::Field { note, .. } => note.iter().fold(words, Words::note),
+            EmptyText::ItemOf(_) | EmptyText::Item => words,
         }
     }
 }

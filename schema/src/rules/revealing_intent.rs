@@ -1,11 +1,12 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::cli_bench::facts::{About, Items, Named, SuiteFacts},
+    dialect::cli_bench::facts::{About, SuiteFacts, tasks},
     document::{NodeRef, Pointer},
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
     lint_node::LintNode,
+    relations::{Items, Named},
 };
 
 page! {
@@ -46,12 +47,12 @@ impl Revealed {
 
 /// Checks the intents of all tasks.
 pub(crate) fn check_relations(root: NodeRef<'_>, items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    for (index, task) in items.tasks(About::Command) {
+    for (index, task) in tasks(items, About::Command) {
         let Some(intent) = &task.intent else { continue };
         let cli = suite.cli.as_ref().filter(|_| task.revealed.may_name_program);
-        let by_name = cli.and_then(|cli| command_in(&intent.text, cli));
+        let by_name = cli.and_then(|cli| command_in(&intent.name, cli));
         let Some(found) = by_name.or_else(|| task.revealed.command.clone()) else { continue };
-        let command = intent.text[found.clone()].to_owned();
+        let command = intent.name[found.clone()].to_owned();
         let (at, range) = part(root, intent, found, items.place(index, intent));
         report.push(Finding::new(RevealingIntent { command }, at, range));
     }
@@ -64,11 +65,8 @@ fn part(
     found: Range<usize>,
     (at, range): (Pointer, Range<usize>),
 ) -> (Pointer, Range<usize>) {
-    if named.verbatim {
-        return (at, range.start + found.start..range.start + found.end);
-    }
-    let command = &named.text[found.clone()];
-    let nth = named.text[..found.start].matches(command).count();
+    let command = &named.name[found.clone()];
+    let nth = named.name[..found.start].matches(command).count();
     let exact = root.find(&at).map(|node| LintNode { node, key: None, at: Pointer::root() }.part(command, nth));
     (at, exact.filter(|exact| exact.len() == command.len()).unwrap_or(range))
 }

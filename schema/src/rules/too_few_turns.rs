@@ -1,12 +1,13 @@
 use crate::{
     dialect::cli_bench::{
         config::HelpMode,
-        facts::{About, Items, SuiteFacts},
+        facts::{About, SuiteFacts, tasks},
         tasks::Difficulty,
     },
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
     lint_node::LintNode,
+    relations::Items,
 };
 
 page! {
@@ -39,7 +40,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     if !suite.help_modes.contains(&HelpMode::Discoverable) {
         return;
     }
-    for (index, task) in items.tasks(About::Turns) {
+    for (index, task) in tasks(items, About::Turns) {
         if let Some((named, turns @ 0..=2)) = &task.max_turns {
             let (at, range) = items.place(index, named);
             report.push(Finding::new(TooFewTurns::ForDiscovery { turns: *turns }, at, range));

@@ -33,9 +33,6 @@ page! {
     "unknown-key", Warning
 }
 
-/// Key in which KindLM stores the schema of `argsSchema`.
-const RESOLVED: &str = "argsSchemaResolved";
-
 /// Maximum distance of a place to which a key belongs; farther away, it is a different key with the same name.
 const NEARBY: usize = 2;
 
@@ -62,8 +59,10 @@ struct UnknownKey {
 enum Meant {
     /// A merge key, in a format without merging.
     Merge(Option<Dialect>),
-    /// The key that KindLM itself adds next to `argsSchema`.
-    Resolved,
+    /// The key under which the original program keeps the content of a field.
+    Resolved {
+        field: &'static str,
+    },
     /// The opposite of a key, for which there is another key.
     Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },
     /// The opposite of a boolean key: the value is inverted.
@@ -121,7 +120,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
             rule.severity = Severity::Error;
         }
     }
-    rule.wanted = at.parent().and_then(|parent| unknown_reference::kindlm::missing_provider(context, &parent));
+    rule.wanted = at.parent().and_then(|parent| unknown_reference::wanted(context, &parent));
     if rule.wanted.is_some() {
         rule.severity = Severity::Error;
     }
@@ -145,7 +144,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     let (meant, is_alike) = guess(context, at, &parent, key, &known);
     let is_lost = match &meant {
         Meant::Merge(_) => false,
-        Meant::Resolved => {
+        Meant::Resolved { .. } => {
             severity = Severity::Warning;
             false
         }
@@ -167,7 +166,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     if is_required {
         severity = severity.min(Code::MissingField.severity());
     }
-    let is_said = matches!(meant, Meant::Merge(_) | Meant::Resolved);
+    let is_said = matches!(meant, Meant::Merge(_) | Meant::Resolved { .. });
     let is_opposite = matches!(meant, Meant::Negation { .. } | Meant::Flipped { .. } | Meant::Opposite(_));
     let has_name = matches!(meant, Meant::StandIn { .. }) || is_alike && !is_opposite;
     UnknownKey {
@@ -190,8 +189,10 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     if key == "<<" && !context.node.document().rules().merges() {
         return (Meant::Merge(file.dialect()), false);
     }
-    if key == RESOLVED && mapping.is_some_and(|mapping| mapping.entry("argsSchema").is_some()) {
-        return (Meant::Resolved, false);
+    let is_resolved = |name: &str| known.shape.as_ref()?.step(name, None)?.resolved_as().filter(|other| *other == key);
+    let is_written = |name: &str| mapping.is_some_and(|mapping| mapping.entry(name).is_some());
+    if let Some(field) = fields.iter().copied().find(|name| is_resolved(name).is_some() && is_written(name)) {
+        return (Meant::Resolved { field }, false);
     }
     let entry = mapping.and_then(|mapping| mapping.entry(key));
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
@@ -294,7 +295,7 @@ impl Rule for UnknownKey {
     fn words(&self, site: &Site<'_>) -> Words {
         let key = &self.key;
         let words = Words::new(match (&self.meant, self.form) {
-            (Meant::Resolved, _) => format!("`{key}` has no effect with `argsSchema`"),
+            (Meant::Resolved { field }, _) => format!("`{key}` has no effect with `{field}`"),
             (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
             (_, None) => format!("unknown key `{key}`"),
         });
@@ -333,9 +334,9 @@ impl Meant {
         let value = || site.node();
         match self {
             Meant::Merge(dialect) => words
-                .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", Dialect::program)))
+                .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", |format| format.program())))
                 .help("write the keys out"),
-            Meant::Resolved => words.help("remove it"),
+            Meant::Resolved { .. } => words.help("remove it"),
             Meant::Secret => words,
             Meant::Negation { of, name, member, is_free } => {
                 let help = format!("write `{name}`, the opposite of `{of}`");

@@ -1,7 +1,8 @@
 use crate::{
-    dialect::cli_bench::facts::{About, Items, SuiteFacts},
+    dialect::cli_bench::facts::{About, SuiteFacts, tasks},
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
+    relations::Items,
 };
 
 page! {
@@ -30,7 +31,7 @@ pub(crate) enum Wish {
 
 /// Checks the intents of all tasks.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    for (index, task) in items.tasks(About::Wish) {
+    for (index, task) in tasks(items, About::Wish) {
         if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
             let (at, range) = items.place(index, intent);
             report.push(Finding::new(VagueIntent, at, range));

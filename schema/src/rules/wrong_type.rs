@@ -99,6 +99,21 @@ impl Rule for WrongType {
                 None => words.help("write only the number, in the unit of the field"),
             };
         }
+        self.with_correction(words, &label, site, node, shape)
+    }
+}
+
+impl WrongType {
+    /// Adds the help and the fix for a value of the wrong type.
+    fn with_correction(
+        &self,
+        mut words: Words,
+        label: &str,
+        site: &Site<'_>,
+        node: NodeRef<'_>,
+        shape: &Shape,
+    ) -> Words {
+        let (kind, is_whole_file) = (shape.kind(), self.is_whole_file);
         let mut fix = None;
         // In flow style, there is no dash.
         let in_brackets = is_in_brackets(node);

@@ -88,31 +88,41 @@ fn table(file: SpecFile) -> &'static Table {
     static TABLES: PerFile<Table> = PerFile::new();
     TABLES.get(file, || {
         let mut table = Table::new();
-        collect(&Shape::of(file), &mut Vec::new(), &mut table);
+        Shape::of(file).each_below(&mut |path, shape| {
+            for field in shape.all_fields() {
+                let places = table.entry(field.name).or_default();
+                if !places.iter().any(|place| place.0 == path) {
+                    places.push(Place(path.to_vec()));
+                }
+            }
+        });
         table
     })
 }
 
-fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
-    /// Maximum depth. No format is deeper, but recursive types would be.
-    const DEPTH: usize = 16;
-    if path.len() > DEPTH {
-        return;
+impl Shape {
+    /// Calls a function with this schema and all that are below it, each with its place from here.
+    pub(crate) fn each_below(&self, look: &mut dyn FnMut(&[&'static str], &Shape)) {
+        self.visit(&mut Vec::new(), look);
     }
-    for field in shape.all_fields() {
-        let places = table.entry(field.name).or_default();
-        if !places.iter().any(|place| place.0 == *path) {
-            places.push(Place(path.clone()));
+
+    fn visit(&self, path: &mut Vec<&'static str>, look: &mut dyn FnMut(&[&'static str], &Shape)) {
+        /// Maximum depth. No format is deeper, but recursive types would be.
+        const DEPTH: usize = 16;
+        if path.len() > DEPTH {
+            return;
         }
-        path.push(field.name);
-        collect(&field.shape, path, table);
-        path.pop();
-    }
-    for (step, member) in [("[]", shape.item()), ("*", shape.map_value())] {
-        if let Some(member) = member {
-            path.push(step);
-            collect(&member, path, table);
-            path.pop();
+        look(path, self);
+        // Forms may declare the same key differently.
+        for form in std::iter::once(self.clone()).chain(self.variants().into_iter().map(|variant| variant.shape)) {
+            let fields = form.all_fields().into_iter().map(|field| (field.name, field.shape));
+            let items = form.item().map(|item| ("[]", item));
+            let values = form.map_value().map(|value| ("*", value));
+            for (step, member) in fields.chain(items).chain(values) {
+                path.push(step);
+                member.visit(path, look);
+                path.pop();
+            }
         }
     }
 }

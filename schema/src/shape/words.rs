@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Shape;
+use crate::files;
 
 /// Meaning of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,36 @@ pub(crate) enum Compared {
     Text,
 }
 
+/// Words for a name that is duplicate where it is defined, or undefined where it is used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NameWords {
+    /// The name, if it is not called after its kind and key: "turn label".
+    pub(crate) what: Option<&'static str>,
+    /// Consequence.
+    pub(crate) note: Option<&'static str>,
+    /// Remedy.
+    pub(crate) help: Option<&'static str>,
+    /// Whether the problem is a warning.
+    pub(crate) is_warning: bool,
+}
+
 impl Shape {
+    /// Whether it has words for a duplicate or undefined name.
+    pub(crate) fn has_name_words(&self) -> bool {
+        self.keyword("x-name").is_some()
+    }
+
+    /// Returns the words for a duplicate or undefined name.
+    pub(crate) fn name_words(&self) -> NameWords {
+        let Some(declared) = self.keyword("x-name") else { return NameWords::default() };
+        NameWords {
+            what: declared["what"].as_str(),
+            note: declared["note"].as_str(),
+            help: declared["help"].as_str(),
+            is_warning: declared["severity"] == "warning",
+        }
+    }
+
     /// Returns the meaning of a string.
     pub fn word(&self) -> Option<Word> {
         let text = |name: &str| self.keyword(name).and_then(Value::as_str);
@@ -91,6 +121,11 @@ impl Shape {
         }
     }
 
+    /// Returns the directory that a path is relative to, for a document at `place`; empty for the root.
+    pub fn base<'p>(&self, place: &'p str) -> &'p str {
+        self.keyword("x-above").and_then(Value::as_str).map_or("", |directory| files::above(place, directory))
+    }
+
     /// Whether a path must stay inside the workspace.
     pub(crate) fn is_inside(&self) -> bool {
         self.keyword("x-inside") == Some(&Value::Bool(true))
@@ -125,6 +160,21 @@ impl Shape {
     /// Returns the sibling key that the field requires to have an effect.
     pub fn only_with(&self) -> Option<&'static str> {
         self.keyword("x-only")?.as_str()
+    }
+
+    /// Whether a number is a duration in seconds.
+    pub(crate) fn is_in_seconds(&self) -> bool {
+        self.keyword("x-unit").is_some_and(|unit| unit == "seconds")
+    }
+
+    /// Returns the reason why a field is needed, where only some mappings of its type need it.
+    pub(crate) fn needed_because(&self) -> Option<&'static str> {
+        self.keyword("x-needed")?.as_str()
+    }
+
+    /// Returns the key under which the original program keeps the content of a field, next to it.
+    pub(crate) fn resolved_as(&self) -> Option<&'static str> {
+        self.keyword("x-resolved")?.as_str()
     }
 
     /// Whether the keys of the mapping are assertions, so an unknown key is a lost assertion.

@@ -36,7 +36,7 @@ impl WrittenCase<'_> {
 /// excluded.
 pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
-    match file.cases() {
+    match file.cases {
         Cases::List(list) | Cases::PartOfSuite(list) => {
             let at = Definition::list_at(list);
             let items = document.find(&at).into_iter().flat_map(NodeRef::items).enumerate();

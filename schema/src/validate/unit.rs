@@ -32,20 +32,16 @@ pub(crate) enum Suffix {
 }
 
 impl Unit {
-    /// Returns the unit of a field, according to its name, the first sentence of its docs, or its bounds.
+    /// Returns the unit of a field, as its schema declares it, or according to its name or its bounds.
     pub(crate) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
         if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
             return None;
         }
-        let says = |unit: &str| {
-            let mut words = shape.summary().unwrap_or_default().split(|letter: char| !letter.is_alphabetic());
-            words.any(|word| word.eq_ignore_ascii_case(unit))
-        };
         match shape.maximum() {
-            _ if key.ends_with("Ms") || key.ends_with("_ms") || says("milliseconds") => Some(Unit::Milliseconds),
+            _ if shape.is_in_seconds() || key.ends_with("_seconds") => Some(Unit::Seconds),
+            _ if key == "ms" || key.ends_with("Ms") || key.ends_with("_ms") => Some(Unit::Milliseconds),
             _ if key.ends_with("Usd") || key.ends_with("_usd") => Some(Unit::Dollars),
-            _ if says("seconds") => Some(Unit::Seconds),
             Some(1.0) if kind == Type::Number => Some(Unit::Share),
             Some(100.0) if kind == Type::Number => Some(Unit::Percent),
             Some(_) | None => None,

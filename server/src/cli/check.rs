@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use speclens_runner::report::{SuiteReport, check, github, json, sarif};
-use speclens_schema::problem::Severity;
+use speclens_schema::{problem::Severity, words::plural};
 
 use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 
@@ -111,7 +111,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     output::print(&text)?;
     if let Some((text, count)) = diff {
         output::print(&text)?;
-        output::note(&format!("`--fix` would fix {}", fix::plural(count, "problem")));
+        output::note(&format!("`--fix` would fix {}", plural(count, "problem")));
     }
     let unwritten = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
     if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
@@ -127,7 +127,7 @@ fn human(reports: &[SuiteReport], view: check::View, outcome: Option<&fix::Outco
     let Some(outcome) = outcome else {
         let hint = match fixable {
             0 => String::new(),
-            count => format!("`speclens check --fix` can fix {}\n", fix::plural(count, "problem")),
+            count => format!("`speclens check --fix` can fix {}\n", plural(count, "problem")),
         };
         return format!("{}{hint}", check::human(reports, view));
     };

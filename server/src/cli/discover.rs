@@ -157,7 +157,7 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts() == Counts::Matched) {
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts == Counts::Matched) {
             Some(patterns) if patterns.name(&real) => ByName::Ours,
             Some(patterns) => ByName::Excluded(patterns.source),
             None if named.is_some() => ByName::Ours,
@@ -287,7 +287,7 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Inclusion::Counts } else { Inclusion::Part };
     let is_asked = wanted == Wanted::Files || said;
-    match (scope.file.counts(), name) {
+    match (scope.file.counts, name) {
         (Counts::Always, _) => Inclusion::Counts,
         (Counts::Never, _) => Inclusion::Part,
         (Counts::Named, ByName::Ours) => Inclusion::Counts,

@@ -15,6 +15,7 @@ use speclens_schema::{
     document::Document,
     fixing::{self, Applied, FixedText, Revealing},
     problem::{Code, Fix, Problem},
+    words::plural,
 };
 
 use super::{
@@ -170,10 +171,6 @@ pub(super) fn summary(outcome: &Outcome) -> String {
         (_, true) => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
         (_, false) => format!("fixed {} in {}; {failed}", plural(count, "problem"), plural(files, "file")),
     }
-}
-
-pub(super) fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Replaces the text of a file in one step. The file keeps its permissions, and a link stays a link.

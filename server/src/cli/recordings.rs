@@ -8,6 +8,7 @@ mod survey;
 use std::time::Duration;
 
 use clap::Subcommand;
+use speclens_schema::words::plural;
 
 /// The options of `speclens recordings`.
 #[derive(Debug, clap::Args)]
@@ -33,11 +34,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         Action::Show(args) => show::perform(args),
         Action::Prune(args) => prune::perform(args),
     }
-}
-
-/// Returns a count with its noun, in the plural where needed.
-fn plural(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// Returns a size with a readable unit.

@@ -1,8 +1,9 @@
 //! Agents defined by the directories of the workspace.
 
 use speclens_schema::{
-    dialect::clawspec::agents::{self, AgentLookup},
+    dialect::{Directories, Lookup},
     files::Files,
+    json_schema::SpecFile,
 };
 
 use super::card;
@@ -13,18 +14,24 @@ pub(crate) const KIND: &str = "agents";
 /// The hover text for an agent that a directory defines.
 pub(crate) const AGENT: &str = "agent of this workspace";
 
+/// Returns the agents that directories define for a kind of file. `None` if its format has none.
+pub(crate) fn of(file: SpecFile) -> Option<&'static dyn Directories> {
+    file.serves()?.directories(KIND)
+}
+
 /// Returns the file that defines an agent, relative to the root of the workspace.
-pub(crate) fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
-    agents::defined_by(name, files)
+pub(crate) fn defined_by(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
+    of(file)?.definition(name, files)
 }
 
 /// Returns the reason why an agent cannot be renamed by a change of specs alone.
 ///
 /// The name of its directory is the name of the agent. If only the specs were changed, they would refer to no agent. So
 /// the directory is renamed first, and then the references, which are unknown by then.
-pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> {
-    let AgentLookup::Known(file) = agents::look_up(from, files) else { return None };
-    if matches!(agents::look_up(to, files), AgentLookup::Known(_)) {
+pub(crate) fn refuse_rename(from: &str, to: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
+    let directories = of(file)?;
+    let Lookup::Known(file) = directories.look_up(from, files) else { return None };
+    if matches!(directories.look_up(to, files), Lookup::Known(_)) {
         return None;
     }
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -34,13 +41,13 @@ pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<S
 }
 
 /// Returns the hover of an agent, as Markdown.
-pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
+pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
     const LINES: usize = 12;
     if name.contains("{{") {
         return None;
     }
     let head = format!("**{}** · agent", name.trim());
-    let Some(file) = defined_by(name, files) else {
+    let Some(file) = defined_by(name, file, files) else {
         return Some(format!("{head}; no directory in this workspace defines it"));
     };
     let bytes = files.read(&file).unwrap_or_default();
@@ -55,12 +62,12 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
 }
 
 /// Returns the possible references to agents of the workspace, best first, with a description.
-pub(crate) fn offered(as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
+pub(crate) fn offered(directories: &dyn Directories, as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
     /// Maximum number of completions.
     const LIMIT: usize = 200;
-    let found = agents::all(files).into_iter().map(|(directory, file)| {
+    let found = directories.all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };
-        (if as_paths { directory } else { agents::slug(&directory) }, what)
+        (if as_paths { directory } else { directories.name_of(&directory) }, what)
     });
     found.take(LIMIT).collect()
 }

@@ -117,7 +117,7 @@ struct List<'c> {
     values: Values<'c>,
     elsewhere: &'c Elsewhere<'c>,
     context: &'c Context<'c>,
-    /// The gateway log, once requested: see [`known::log_path`].
+    /// The gateway log, once requested: see [`List::log_path`].
     log_path: OnceCell<Option<String>>,
     items: Vec<Completion>,
 }
@@ -175,7 +175,8 @@ impl List<'_> {
 
     /// Returns the gateway log as a path in a contract.
     fn log_path(&self) -> Option<&str> {
-        self.log_path.get_or_init(|| known::log_path(self.file, self.values.files)).as_deref()
+        let format = || self.file.dialect().filter(|_| self.file.has_cases());
+        self.log_path.get_or_init(|| format()?.log(self.values.files)).as_deref()
     }
 
     fn layout(&self) -> &Layout {

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::{Dialect, Unit},
+    dialect::Unit,
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Word},
@@ -171,7 +171,7 @@ impl<'d> Walk<'d> {
             NodeShape::Mapping => {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
-                let keys_are_names = self.file.keys_are_names();
+                let keys_are_names = self.file.keys_are_names;
                 if entries.is_empty() && !keys_are_names {
                     return;
                 }
@@ -219,7 +219,7 @@ impl<'d> Walk<'d> {
     }
 
     fn home_of_shared(&self) -> Home {
-        match self.file.dialect().map(Dialect::unit) {
+        match self.file.dialect().map(|format| format.unit()) {
             Some(Unit::Workspace) => Home::Root,
             Some(Unit::Suite) => Home::Suite,
             Some(Unit::File) | None => Home::File(self.place.to_owned()),
@@ -236,7 +236,7 @@ impl<'d> Walk<'d> {
             "tasks" if self.file == SpecFile::SCRIPT => return Some(Home::Suite),
             _ => return None,
         }
-        self.file.contract(self.place, &mut self.around.iter().rev().copied()).map(Home::File)
+        (self.file.contract)(self.place, &mut self.around.iter().rev().copied()).map(Home::File)
     }
 }
 
@@ -244,7 +244,7 @@ impl<'d> Walk<'d> {
 pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));
-    file.contract(place, &mut around)
+    (file.contract)(place, &mut around)
 }
 
 #[cfg(test)]

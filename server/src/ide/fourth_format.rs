@@ -56,6 +56,7 @@ const FILE: SpecFile = SpecFile::of(&Kind {
                             "input": { "description": "Read by it.", "type": "string", "x-file": "any", "x-exists": "" },
                             "least": { "description": "Lines.", "type": "integer", "x-at-most": "most" },
                             "most": { "description": "Lines.", "type": "integer" },
+                            "after": { "description": "An earlier check.", "type": "string", "x-refers": "checks" },
                         },
                         "required": ["title", "run"],
                         "additionalProperties": false,
@@ -239,6 +240,17 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
 }
 
 #[test]
+fn names_of_a_new_format_are_checked_across_items() {
+    check_problems(
+        "checks:\n- title: greets\n  run: x\n  after: leaves\n- title: greets\n  run: y\n  after: gree\n- title: leaves\n  run: z\n",
+        &expect![[r"
+            duplicate-name at /checks/1/title: duplicate check title `greets`; 
+            unknown-reference at /checks/1/after: unknown check `gree`; change it to `greets`
+        "]],
+    );
+}
+
+#[test]
 fn keys_of_a_new_format_are_completed_and_explained() {
     let document = read("checks:\n- title: greets\n  \n");
     let files = MemoryFiles::default();
@@ -247,7 +259,7 @@ fn keys_of_a_new_format_are_completed_and_explained() {
         .into_iter()
         .map(|it| it.label)
         .collect();
-    assert_eq!(labels, ["run", "says", "matches", "input", "least", "most"]);
+    assert_eq!(labels, ["run", "says", "matches", "input", "least", "most", "after"]);
     let settings = Arc::new(Settings::default());
     let reach = Reach { settings: &settings, environment: &|_| None };
     let document = read(TEXT);

@@ -225,7 +225,7 @@ impl<'d> Place<'d> {
             return Some(found);
         }
         if shape.shares() == Some(agents::KIND) {
-            let markdown = agents::hover(value.text()?, values.files)?;
+            let markdown = agents::hover(value.text()?, self.file, values.files)?;
             return Some(Hover { range, markdown, page: None });
         }
         match shape.word() {

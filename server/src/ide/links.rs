@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::task_files},
+    dialect::cli_bench::task_files,
     document::{Document, NodeRef},
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -63,12 +63,11 @@ pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
 /// Returns the file of the agent that a text such as `agent:website/orchestrator` names.
 fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usize) -> Option<String> {
     let node = document.find(&document.pointer_at(offset))?;
-    if file.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&offset) {
-        return None;
-    }
+    let directories = agents::of(file).filter(|_| node.own_range().contains(&offset))?;
     let name = node.text()?.trim().strip_prefix("agent:")?;
-    let directory = format!("agents/{name}");
-    agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
+    let directory = format!("{}/{name}", agents::KIND);
+    let definition = directories.definition(name, files);
+    definition.or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
 }
 
 fn link(node: NodeRef<'_>, shape: &Shape, values: Values<'_>) -> Option<Link> {
@@ -130,14 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn handoff_contracts_count_from_the_directory_of_the_skill() {
-        let fixture = Fixture::parse(
-            "//- /skills/a/tests/clawspec-pipeline.yaml\nstages: [{name: x, handoff_contract: tests/handoffs/h.yaml}]\n//- /skills/a/tests/handoffs/h.yaml\n{}\n",
-        );
-        let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-        let found = links(&fixture.document, fixture.file, values);
-        let paths: Vec<&str> = found.iter().map(|link| link.path.as_str()).collect();
-        assert_eq!(paths, ["skills/a/tests/handoffs/h.yaml"]);
+    fn paths_count_from_the_directory_that_their_field_declares() {
+        for (text, expected) in [
+            (
+                "//- /skills/a/tests/clawspec-pipeline.yaml\nstages: [{name: x, handoff_contract: tests/handoffs/h.yaml}]\n//- /skills/a/tests/handoffs/h.yaml\n{}\n",
+                "skills/a/tests/handoffs/h.yaml",
+            ),
+            (
+                "//- /w/docs/testing/clawspec-ledger.yaml\nwaves: {w: {items: [{id: a, contracts: {scenario_file: a/s.yaml}}]}}\n//- /w/a/s.yaml\n{}\n",
+                "w/a/s.yaml",
+            ),
+        ] {
+            let fixture = Fixture::parse(text);
+            let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+            let found = links(&fixture.document, fixture.file, values);
+            assert_eq!(found.iter().map(|link| link.path.as_str()).collect::<Vec<_>>(), [expected]);
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use speclens_runner::model::{Description, KeyState, Models, Quote};
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::Dialect,
     document::{Document, NodeRef},
     files::Files,
     json_schema::SpecFile,
@@ -18,7 +17,7 @@ use super::card;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts next to it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
-    if !file.dialect().is_some_and(Dialect::chooses_models) {
+    if !file.dialect().is_some_and(|format| format.chooses_models()) {
         return Vec::new();
     }
     let mut items = case_items(file, document).into_iter().flatten();

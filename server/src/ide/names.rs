@@ -2,8 +2,9 @@
 
 use speclens_schema::{
     dialect::kindlm,
-    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
+    names::{self, Role},
     shape::{Shape, Type, Word},
 };
 
@@ -16,30 +17,10 @@ pub(crate) struct Definition<'d> {
     pub node: NodeRef<'d>,
 }
 
-/// Returns the definitions of one kind, such as `models`, in a document: the section of that name holds them, as keys
-/// or by the names of its items.
+/// Returns the definitions of one kind, such as `models`, in a document.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
-    if let Some(section) = section_of_names(file, kind) {
-        let listed = document.root().and_then(|root| root.get(section));
-        let named = listed.into_iter().flat_map(NodeRef::items).filter(|item| item.text().is_some());
-        return named.map(|item| Definition { name: item, node: item }).collect();
-    }
-    let Some(section) = document.root().and_then(|root| root.get(kind)) else { return Vec::new() };
-    if section.shape() == NodeShape::Mapping {
-        let entries = section.entries().map(|EntryRef { key, value }| Definition { name: key, node: value });
-        return entries.collect();
-    }
-    let Some(field) = naming_field(file, kind) else { return Vec::new() };
-    section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect()
-}
-
-/// Returns the top-level list whose items are themselves the names of a kind.
-fn section_of_names(file: SpecFile, kind: &str) -> Option<&'static str> {
-    let is_name = |item: Shape| {
-        item.kind() == Type::Text && matches!(item.word(), Some(Word::Defines(defined)) if defined == kind)
-    };
-    let fields = Shape::of(file).fields(None);
-    fields.into_iter().find(|field| field.shape.item().is_some_and(is_name)).map(|field| field.name)
+    let found = document.root().map(|root| names::mentions(root, file, kind, Role::Defines));
+    found.into_iter().flatten().map(|(name, node)| Definition { name, node }).collect()
 }
 
 /// Returns the definitions of one kind for a place: those of the nearest mapping around it with a list of that name,
@@ -58,12 +39,6 @@ pub(crate) fn defined_around<'d>(
         }
     }
     defined(document, file, kind)
-}
-
-/// Returns the key that holds the name of an item in a section.
-pub(crate) fn naming_field(file: SpecFile, kind: &str) -> Option<&'static str> {
-    let item = Shape::of(file).step(kind, None)?.item()?;
-    name_of(&item)
 }
 
 /// Returns the key that holds the name of a mapping.
@@ -133,30 +108,13 @@ pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String,
 pub(crate) fn wanted(document: &Document, file: SpecFile, kind: &str) -> Vec<String> {
     let known: Vec<String> =
         defined(document, file, kind).iter().map(|definition| definition.name.key_text()).collect();
-    let mut names: Vec<String> = Vec::new();
+    let mut found: Vec<String> = Vec::new();
     let mut add = |name: &str| {
-        if !name.is_empty() && !known.iter().any(|known| known == name) && !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
+        if !known.iter().chain(&found).any(|known| known == name) {
+            found.push(name.to_owned());
         }
     };
-    let Some(root) = document.root() else { return names };
-    let shape = Shape::of(file);
-    // Only items of top-level lists have a field that refers to something.
-    for section in shape.fields(None) {
-        let Some(item) = section.shape.item() else { continue };
-        let refers = |shape: &Shape| matches!(shape.word(), Some(Word::Refers(to)) if to == kind);
-        for field in item.fields(None) {
-            let (single, list) = (refers(&field.shape), field.shape.item().is_some_and(|item| refers(&item)));
-            if !single && !list {
-                continue;
-            }
-            for node in
-                root.get(section.name).into_iter().flat_map(NodeRef::items).filter_map(|item| item.get(field.name))
-            {
-                node.items().filter_map(NodeRef::text).for_each(&mut add);
-                node.text().into_iter().for_each(&mut add);
-            }
-        }
-    }
-    names
+    let referred = document.root().map(|root| names::mentions(root, file, kind, Role::Refers));
+    referred.into_iter().flatten().filter_map(|(name, _)| name.text()).for_each(&mut add);
+    found
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use speclens_runner::gateway::Gateway;
 use speclens_schema::{
-    dialect::clawspec::template::VARIABLES,
     document::Document,
     evidence::{Answer, Context, Evidence, Need, ResponseAnswer, ResponseNeed, TemplateValues, VariablesNeed},
     suite::{Claim, Suite},
+    template,
 };
 
 use super::{card, hover::Hover, last_run::written_at, latest::Latest, values::Values};
@@ -60,7 +60,7 @@ pub(crate) fn hover(
 
 /// Returns the values of templates before anything has run.
 fn context(values: Values<'_>) -> Context {
-    let known = VARIABLES.iter().filter_map(|known| Some((known.name.to_owned(), values.of(known.name)?)));
+    let known = template::presets().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
     let known: BTreeMap<String, String> = known.collect();
     Context {
         templates: Some(TemplateValues { before: known.clone(), after: known, ..TemplateValues::default() }),

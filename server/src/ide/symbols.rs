@@ -145,7 +145,7 @@ pub(crate) struct Landmark {
 /// Sections and claims have the same names in every file.
 pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
-    match file.landmarks() {
+    match file.landmarks {
         Landmarks::Outline => {
             collect(symbols(document, file), None, &|kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry))
         }

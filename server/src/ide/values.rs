@@ -1,10 +1,9 @@
 //! Current values of templates and paths.
 
 use speclens_schema::{
-    dialect::clawspec,
     files::Files,
-    shape::{Shape, Word},
-    template,
+    shape::Shape,
+    template::{self, Preset},
 };
 
 /// The prefix of a path that would otherwise be ambiguous.
@@ -25,15 +24,14 @@ pub(crate) struct Values<'v> {
 impl Values<'_> {
     /// Returns the current value of a built-in name; `None` for one that only a run knows.
     pub(crate) fn of(&self, name: &str) -> Option<String> {
-        match name {
-            "today" => self.now.get(..10).map(str::to_owned),
-            "now" => self.now.get(..19).map(|now| format!("{now}Z")),
-            "repo_root" => {
+        match template::presets().find(|(known, _)| *known == name)?.1 {
+            Preset::Date => self.now.get(..10).map(str::to_owned),
+            Preset::Time => self.now.get(..19).map(|now| format!("{now}Z")),
+            Preset::Root => {
                 let root = self.files.root().to_str()?;
                 (!root.is_empty()).then(|| root.to_owned())
             }
-            "qa_inbox" => Some(clawspec::template::QA_INBOX.to_owned()),
-            _ => None,
+            Preset::Text(text) => Some(text.to_owned()),
         }
     }
 
@@ -58,16 +56,8 @@ impl Values<'_> {
     /// only a run knows.
     pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
         let path = self.path_with(shape.template(), text)?;
-        let base = self.base(shape.word());
+        let base = shape.base(self.files.place());
         Some(if base.is_empty() || path.starts_with('/') { path } else { format!("{base}/{path}") })
-    }
-
-    /// Returns the directory that a path is relative to, if it is not the root.
-    pub(crate) fn base(&self, word: Option<Word>) -> &str {
-        match word {
-            Some(Word::File("handoff")) => clawspec::pipeline::handoff_base(self.files.place()),
-            _ => "",
-        }
     }
 
     /// Returns the path that a text refers to, with a given kind of template.

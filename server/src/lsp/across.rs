@@ -105,7 +105,7 @@ impl Crossing {
         }
         if self.kind == agents::KIND
             && to != self.name
-            && let Some(reason) = agents::refuse_rename(&self.name, to, snapshot.place.files.as_ref())
+            && let Some(reason) = agents::refuse_rename(&self.name, to, self.scope.file, snapshot.place.files.as_ref())
         {
             return Err(reason);
         }

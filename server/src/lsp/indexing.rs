@@ -3,11 +3,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use speclens_schema::{
-    dialect::{Dialect, Unit},
-    document::Encoding,
-    json_schema::SpecFile,
-};
+use speclens_schema::{dialect::Unit, document::Encoding, json_schema::SpecFile};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -127,7 +123,8 @@ impl Session {
         for source in self.sources(Some(uri)) {
             let other = &source.facts.scope;
             let is_near = other.file.dialect() == scope.file.serves()
-                && (scope.file.serves().map(Dialect::unit) != Some(Unit::Workspace) || other.root == scope.root);
+                && (scope.file.serves().map(|format| format.unit()) != Some(Unit::Workspace)
+                    || other.root == scope.root);
             if is_near {
                 let fits = source.facts.of_kind(kind).filter(|fact| match &contract {
                     Some(contract) => fact.is_definition && *fact.home == **contract,

@@ -58,7 +58,7 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
     let found = found(snapshot, position);
     let shared = found.as_ref().is_some_and(|found| matches!(found.kind, NameKind::Shared(_)));
     if let Some(agent) = found.as_ref().filter(|found| found.kind == NameKind::Shared(agents::KIND)) {
-        let file = agents::defined_by(&agent.name, snapshot.place.files.as_ref());
+        let file = agents::defined_by(&agent.name, snapshot.place.file, snapshot.place.files.as_ref());
         let uri = file.and_then(|file| target(snapshot, &file));
         return uri.into_iter().map(|uri| Location { uri, range: Range::default() }).collect();
     }

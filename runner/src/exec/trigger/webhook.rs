@@ -7,16 +7,17 @@ use reqwest::{
     header::{CONTENT_TYPE, LOCATION},
 };
 use speclens_schema::{
-    check::text::shortened,
     dialect::clawspec::trigger::{Reply, reply},
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
 use super::{Act, Triggered, deadline_note, ending, satisfied};
-use crate::{cause::innermost, gateway::Gateway, http, watch::Watch};
-
-/// Maximum number of characters of the gateway's own words in a message.
-const MAX_WORDS: usize = 200;
+use crate::{
+    cause::{in_line, innermost, words},
+    gateway::Gateway,
+    http,
+    watch::Watch,
+};
 
 /// Sends the request, and waits for the end of the run.
 pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Triggered {
@@ -178,8 +179,7 @@ impl Sent<'_> {
                 format!("the gateway at {shown} has no such webhook (status 404); {help}")
             }
             (_, _) => {
-                let words = words(body);
-                let words = if words.is_empty() { words } else { format!(": {words}") };
+                let words = words(body).map(|words| format!(": {}", in_line(&words))).unwrap_or_default();
                 format!("the gateway at {shown} failed with status {status}{words}; check its log")
             }
         })
@@ -189,13 +189,4 @@ impl Sent<'_> {
 fn client(url: &Url) -> Result<Client, String> {
     // One request is sent: its connection would stay open without a use.
     http::with_secret(url)?.pool_max_idle_per_host(0).build().map_err(|error| innermost(&error))
-}
-
-/// Returns the text of a body, in one line.
-fn words(body: &str) -> String {
-    let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-    let message =
-        [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
-    let line = message.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    shortened(line.trim(), MAX_WORDS)
 }

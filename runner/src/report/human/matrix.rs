@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use speclens_schema::verdict::Status;
+use speclens_schema::{verdict::Status, words::plural};
 use unicode_width::UnicodeWidthStr;
 
-use super::{BOLD, DIM, GREEN, RED, YELLOW, plural};
+use super::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{
     event::SuiteResult,
     report::{

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use crate::mask::HIDDEN;
+use crate::{
+    mask::HIDDEN,
+    verdict::{Found, MASKED},
+};
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub fn is_space(character: char) -> bool {
@@ -37,17 +40,6 @@ pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The answer to a question about a text with hidden parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Certainty {
-    /// True, whatever is hidden.
-    Yes,
-    /// It depends on the hidden parts.
-    Maybe,
-    /// False, whatever is hidden.
-    No,
-}
-
 /// A text that is searched repeatedly without regard to case.
 #[derive(Clone, Debug)]
 pub struct Folded {
@@ -71,21 +63,21 @@ impl Folded {
     }
 
     /// Returns whether it contains a text, ignoring case.
-    pub fn contains(&self, text: &str) -> Certainty {
+    pub fn contains(&self, text: &str) -> Found {
         let text = text.to_lowercase();
         let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
-        let Some(units) = &self.units else { return if found { Certainty::Yes } else { Certainty::No } };
+        let Some(units) = &self.units else { return if found { Found::Yes } else { Found::No } };
         // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
         // lower case.
         let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
-            return Certainty::Maybe;
+            return Found::Unclear(MASKED);
         }
         if found {
-            return Certainty::Yes;
+            return Found::Yes;
         }
         let wanted: Vec<u16> = text.encode_utf16().collect();
-        if may_contain(units, &wanted) { Certainty::Maybe } else { Certainty::No }
+        if may_contain(units, &wanted) { Found::Unclear(MASKED) } else { Found::No }
     }
 }
 
@@ -255,7 +247,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CaseFolded, Certainty, Folded, closest_line, length, trim};
+    use super::{CaseFolded, Folded, Found, MASKED, closest_line, length, trim};
 
     #[test]
     fn folded_text_knows_where_its_parts_come_from() {
@@ -286,28 +278,28 @@ mod tests {
     fn case_does_not_count() {
         let text = Folded::new("ΟΔΟΣ Straße");
         for wanted in ["οδος", "STRAßE", ""] {
-            assert_eq!(text.contains(wanted), Certainty::Yes, "{wanted}");
+            assert_eq!(text.contains(wanted), Found::Yes, "{wanted}");
         }
-        assert_eq!(text.contains("STRASSE"), Certainty::No);
+        assert_eq!(text.contains("STRASSE"), Found::No);
     }
 
     #[test]
     fn hidden_part_may_contain_text() {
         let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
         for (there, wanted, expected) in [
-            ("key ### done", "DONE", Certainty::Yes),
-            ("key ### done", "y abc d", Certainty::Maybe),
-            ("key ### done", "abcd", Certainty::No),
-            ("key ### done", "y a\nc d", Certainty::No),
-            ("### done", "abc", Certainty::Maybe),
-            ("done ###", "e abc", Certainty::Maybe),
-            ("a#b#c", "axbyc", Certainty::Maybe),
-            ("a#b#c", "axxyc", Certainty::No),
-            ("a##c", "A😀C", Certainty::Maybe),
-            ("ΟΔΟΣ###", "οδος", Certainty::Maybe),
-            ("###", "i\u{307}", Certainty::Maybe),
-            ("###", "", Certainty::Yes),
-            ("#", "ab", Certainty::No),
+            ("key ### done", "DONE", Found::Yes),
+            ("key ### done", "y abc d", Found::Unclear(MASKED)),
+            ("key ### done", "abcd", Found::No),
+            ("key ### done", "y a\nc d", Found::No),
+            ("### done", "abc", Found::Unclear(MASKED)),
+            ("done ###", "e abc", Found::Unclear(MASKED)),
+            ("a#b#c", "axbyc", Found::Unclear(MASKED)),
+            ("a#b#c", "axxyc", Found::No),
+            ("a##c", "A😀C", Found::Unclear(MASKED)),
+            ("ΟΔΟΣ###", "οδος", Found::Unclear(MASKED)),
+            ("###", "i\u{307}", Found::Unclear(MASKED)),
+            ("###", "", Found::Yes),
+            ("#", "ab", Found::No),
         ] {
             assert_eq!(text(there).contains(wanted), expected, "{wanted:?} in {there:?}");
         }

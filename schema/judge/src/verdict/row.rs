@@ -2,7 +2,7 @@
 
 use speclens_yaml::Pointer;
 
-use super::{FailureCode, Mismatch, Outcome, Related, Verdict};
+use super::{FailureCode, Found, Mismatch, Outcome, Related, Verdict};
 
 /// Maximum number of related locations of a verdict.
 const MAX_RELATED: usize = 20;
@@ -40,6 +40,15 @@ impl Row {
     /// Returns the verdict of a claim that does not hold.
     pub fn fail(self, mismatch: Mismatch) -> Verdict {
         self.verdict(Outcome::Fail(mismatch))
+    }
+
+    /// Returns the verdict of a claim that something is in the evidence.
+    pub fn found(self, found: Found, mismatch: impl FnOnce() -> Mismatch) -> Verdict {
+        match found {
+            Found::Yes => self.pass(),
+            Found::Unclear(reason) => self.unknown(reason),
+            Found::No => self.fail(mismatch()),
+        }
     }
 
     /// Returns the verdict of a claim that lacks a necessary observation.

@@ -8,7 +8,7 @@
 
 use super::{lower, paths};
 use crate::{
-    dialect::ScalarRules,
+    dialect::{Directories, Lookup, ScalarRules},
     document::{Document, NodeRef},
     files::{FileKind, Files},
 };
@@ -25,27 +25,52 @@ const LEDGERS: [&str; 2] = ["coverage-ledger.yaml", "docs/testing/coverage-ledge
 /// Maximum number of words of a name.
 const WORDS: usize = 32;
 
-/// Result of looking up the name of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentLookup {
-    /// The name of the agent that this file (relative to the root) defines.
-    Known(String),
-    /// A misspelling of this name of an agent.
-    Misspelt(String),
-    /// Not decidable from the directories.
-    Unknown,
+/// Agents and skills of the workspace.
+pub(crate) struct Agents;
+
+impl Directories for Agents {
+    fn lacking(&self) -> &'static str {
+        "no directory with a `SOUL.md` in this workspace has this name"
+    }
+
+    fn look_up(&self, name: &str, files: &dyn Files) -> Lookup {
+        look_up(name, files)
+    }
+
+    fn definition(&self, name: &str, files: &dyn Files) -> Option<String> {
+        if let Lookup::Known(file) = look_up(name, files) {
+            return Some(file);
+        }
+        let own = words(name);
+        let is_short = paths::is_placed(files) && !own.is_empty() && !name.contains(['/', '{']);
+        let mut found = is_short.then(|| self.all(files)).into_iter().flatten();
+        let mut named =
+            found.by_ref().filter(|(directory, _)| directory.rsplit('/').next().is_some_and(|it| words(it) == own));
+        let (_, file) = named.next()?;
+        named.next().is_none().then_some(file)
+    }
+
+    fn all(&self, files: &dyn Files) -> Vec<(String, String)> {
+        let paths =
+            HEADS.iter().zip(DEFINITIONS).flat_map(|(head, name)| files.glob(&format!("{head}/**/{name}")).paths);
+        paths.filter_map(|path| Some((path.rsplit_once('/')?.0.to_owned(), path))).collect()
+    }
+
+    fn name_of(&self, directory: &str) -> String {
+        slug(directory)
+    }
 }
 
 /// Looks up the name of an agent in the workspace.
-pub fn look_up(name: &str, files: &dyn Files) -> AgentLookup {
+pub(crate) fn look_up(name: &str, files: &dyn Files) -> Lookup {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
     let words = words(name.trim_start_matches("./"));
     if !paths::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
-        return AgentLookup::Unknown;
+        return Lookup::Unknown;
     }
     // A path may omit the top-level directory.
     let heads: Vec<&str> = match (name.contains('/'), words.first()) {
-        (_, None) => return AgentLookup::Unknown,
+        (_, None) => return Lookup::Unknown,
         (true, Some(first)) if !is_like(first, HEADS[0]) && !is_like(first, HEADS[1]) => HEADS.to_vec(),
         (true | false, Some(_)) => vec![""],
     };
@@ -55,16 +80,16 @@ pub fn look_up(name: &str, files: &dyn Files) -> AgentLookup {
     }
     if !search.exact.is_empty() {
         let file = search.exact.iter().find_map(|directory| definition(directory, files));
-        return file.map_or(AgentLookup::Unknown, AgentLookup::Known);
+        return file.map_or(Lookup::Unknown, Lookup::Known);
     }
     match search.near.as_slice() {
         // Without an explicit top-level directory, a name of one word is too little evidence.
         [directory] if (heads.len() == 1 || words.len() > 1) && !is_in_ledger(&words, files) => {
             let head = if heads.len() == 1 { "" } else { directory.split('/').next().unwrap_or_default() };
             let below = directory.strip_prefix(head).unwrap_or(directory).trim_start_matches('/');
-            AgentLookup::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
+            Lookup::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
         }
-        _ => AgentLookup::Unknown,
+        _ => Lookup::Unknown,
     }
 }
 
@@ -90,29 +115,8 @@ fn definition(directory: &str, files: &dyn Files) -> Option<String> {
     paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))
 }
 
-/// Returns the directory of each agent and skill of the workspace, with the file that defines it.
-pub fn all(files: &dyn Files) -> Vec<(String, String)> {
-    let paths = HEADS.iter().zip(DEFINITIONS).flat_map(|(head, name)| files.glob(&format!("{head}/**/{name}")).paths);
-    paths.filter_map(|path| Some((path.rsplit_once('/')?.0.to_owned(), path))).collect()
-}
-
-/// Returns the file that defines an agent, by any name of the agent. The last word of the name is sufficient if it is
-/// unique.
-pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
-    if let AgentLookup::Known(file) = look_up(name, files) {
-        return Some(file);
-    }
-    let own = words(name);
-    let is_short = paths::is_placed(files) && !own.is_empty() && !name.contains(['/', '{']);
-    let mut found = is_short.then(|| all(files)).into_iter().flatten();
-    let mut named =
-        found.by_ref().filter(|(directory, _)| directory.rsplit('/').next().is_some_and(|it| words(it) == own));
-    let (_, file) = named.next()?;
-    named.next().is_none().then_some(file)
-}
-
 /// Converts a path to the name of an agent: lower-case letters and digits, with `-` between words.
-pub fn slug(path: &str) -> String {
+fn slug(path: &str) -> String {
     words(path).join("-")
 }
 
@@ -185,9 +189,9 @@ fn is_slip(word: &str, other: &str) -> bool {
 mod tests {
     use crate::files::MemoryFiles;
 
-    use super::{AgentLookup, is_same, look_up};
+    use super::{Lookup, is_same, look_up};
 
-    fn of(name: &str) -> AgentLookup {
+    fn of(name: &str) -> Lookup {
         let souls = [
             ("agents/marketing/brand/SOUL.md", ""),
             ("agents/marketing/email-engineer/SOUL.md", ""),
@@ -207,14 +211,14 @@ mod tests {
 
     #[test]
     fn an_agent_is_known_by_its_path_and_by_the_words_of_it() {
-        let brand = AgentLookup::Known("agents/marketing/brand/SOUL.md".to_owned());
+        let brand = Lookup::Known("agents/marketing/brand/SOUL.md".to_owned());
         for name in ["agents-marketing-brand", "agents/marketing/brand", "./agents/marketing/brand/", "marketing/brand"]
         {
             assert_eq!(of(name), brand, "{name}");
         }
-        let contract = AgentLookup::Known("agents/marketing/webinars/tests/scenarios.yaml".to_owned());
+        let contract = Lookup::Known("agents/marketing/webinars/tests/scenarios.yaml".to_owned());
         assert_eq!(of("agents-marketing-webinars"), contract);
-        assert_eq!(of("skills-sub-skills-draft"), AgentLookup::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
+        assert_eq!(of("skills-sub-skills-draft"), Lookup::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
     }
 
     #[test]
@@ -228,7 +232,7 @@ mod tests {
             ("agents-marketing-emial-engineer", "agents-marketing-email-engineer"),
             ("skills-sub-skill-draft", "skills-sub-skills-draft"),
         ] {
-            assert_eq!(of(name), AgentLookup::Misspelt(meant.to_owned()), "{name}");
+            assert_eq!(of(name), Lookup::Misspelt(meant.to_owned()), "{name}");
         }
     }
 
@@ -258,12 +262,9 @@ mod tests {
             "",
             "-",
         ] {
-            assert_eq!(of(name), AgentLookup::Unknown, "{name}");
+            assert_eq!(of(name), Lookup::Unknown, "{name}");
         }
-        assert_eq!(
-            look_up("agents-brnad", &MemoryFiles::new("", [("agents/brand/SOUL.md", "")])),
-            AgentLookup::Unknown
-        );
+        assert_eq!(look_up("agents-brnad", &MemoryFiles::new("", [("agents/brand/SOUL.md", "")])), Lookup::Unknown);
     }
 
     #[test]

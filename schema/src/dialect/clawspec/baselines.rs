@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{measures::Metric, paths::is_placed};
-use crate::{dialect::ScalarRules, document::Document, files::Files, shape::scalar, words::Name};
+use super::measures::Metric;
+use crate::{shape::scalar, words::Name};
 
 /// The ClawSpec baselines of a target: `tests/baselines.yaml`.
 ///
@@ -29,7 +29,7 @@ pub struct Baselines {
     pub version: String,
     /// Baselines by scenario name.
     #[serde(default)]
-    #[schemars(extend("x-refers" = "scenarios"))]
+    #[schemars(extend("x-refers" = "scenarios", "x-name" = { "severity": "warning" }))]
     pub baselines: BTreeMap<String, Baseline>,
 }
 
@@ -156,16 +156,6 @@ fn decimal(value: f64) -> String {
     let text = format!("{value:.6}");
     let short = text.trim_end_matches('0');
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
-}
-
-/// Returns the names of the scenarios in the contract next to the baselines.
-pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
-    let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
-    let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };
-    let bytes = if is_placed(files) { files.read(&path).ok()? } else { return None };
-    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
-    let list = document.root()?.get("scenarios")?;
-    Some(list.items().filter_map(|scenario| Some(scenario.get("name")?.as_str()?.to_owned())).collect())
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ impl CoveredTarget {
         if claimed.as_ref().and_then(|claimed| claimed.bool()) != Some(true) {
             let lint_node = claimed.as_ref().unwrap_or(&id);
             add(GapKind::NegativeTest, lint_node, "`coverage.negative` is not `true`".to_owned());
-        } else if let Some(false) = contracts.of(named.as_ref()).map(|contract| contract.has_negative) {
+        } else if let Some(false) = contracts.have_negative(named.as_ref()) {
             let lint_node = of("scenario_file").unwrap_or_else(|| id.clone());
             add(GapKind::NegativeTest, &lint_node, "no scenario of the contract is tagged `negative`".to_owned());
         }

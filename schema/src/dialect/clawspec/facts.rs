@@ -5,14 +5,12 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer},
     lint_node::LintNode,
-    relations::{self, Facts, Topic},
+    relations::{Facts, Kind, Named, Topic},
 };
 
 /// Topics of rules between items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Name of the item.
-    Name,
     /// An expected file.
     Expected,
     /// The tag `negative`.
@@ -27,71 +25,17 @@ pub(crate) enum About {
     TestMode,
 }
 
-impl From<About> for u8 {
-    fn from(about: About) -> u8 {
-        about as u8
-    }
-}
+impl Kind for About {
+    type Facts = ItemFacts;
 
-/// A name and where it is defined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The name.
-    pub name: String,
-    /// Location relative to the item.
-    pub at: Pointer,
-    /// Bytes, relative to the first byte of the item.
-    pub range: Range<usize>,
-}
-
-/// Facts of the items of a list.
-#[derive(Clone, Copy)]
-pub(crate) struct Items<'f> {
-    list: &'static str,
-    items: relations::Items<'f>,
-}
-
-impl<'f> Items<'f> {
-    /// Creates the items of the list with this key.
-    pub(crate) fn new(list: &'static str, items: relations::Items<'f>) -> Items<'f> {
-        Items { list, items }
-    }
-
-    /// Returns the number of items.
-    pub(crate) fn count(self) -> usize {
-        self.items.len()
-    }
-
-    /// Returns the items with a topic, each with its number.
-    pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
-    }
-
-    /// Returns the items that share a topic with others, each with its number.
-    pub(crate) fn sharing(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        self.items.sharing(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
-    }
-
-    /// Whether an item has a name.
-    pub(crate) fn have_name(self, name: &str) -> bool {
-        let mut named = self.items.with(Topic::named(About::Name, name));
-        let facts = |index| self.items.facts::<ItemFacts>(index);
-        named.any(|index| facts(index).and_then(|facts| facts.name.as_ref()).is_some_and(|own| own.name == name))
-    }
-
-    /// Returns the location of a name in the item with this index.
-    pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
-        let start = self.items.start(index);
-        let at = Pointer::root().key(self.list).index(index).join(&named.at);
-        (at, named.range.start + start..named.range.end + start)
+    fn number(self) -> u8 {
+        self as u8
     }
 }
 
 /// Facts of an item that checks between items need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ItemFacts {
-    /// Name of the item.
-    pub name: Option<Named>,
     /// Whether the scenario has the tag `negative`.
     pub negative: bool,
     /// Agent of a stage.
@@ -133,9 +77,7 @@ pub(crate) struct Params {
 impl ItemFacts {
     /// Returns the topics of rules between items.
     fn topics(&self) -> Vec<Topic> {
-        let name = self.name.iter().filter(|name| !name.name.is_empty());
-        let mut topics: Vec<Topic> = name.map(|name| Topic::named(About::Name, &name.name)).collect();
-        topics.extend(self.expected.iter().map(|expected| Topic::named(About::Expected, &expected.path.name)));
+        let expected = self.expected.iter().map(|expected| Topic::named(About::Expected, &expected.path.name));
         let others = [
             (About::Negative, self.negative),
             (About::Handoff, self.handoff.is_some()),
@@ -143,8 +85,7 @@ impl ItemFacts {
             (About::Timeout, self.has_timeout),
             (About::TestMode, self.has_test_mode),
         ];
-        topics.extend(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)));
-        topics
+        expected.chain(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about))).collect()
     }
 }
 
@@ -158,11 +99,7 @@ pub(crate) fn of(item: NodeRef<'_>) -> Facts {
 fn read(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
     let item = LintNode::root(item);
-    let placed = |name: &str, at: &Pointer, range: Range<usize>| Named {
-        name: name.to_owned(),
-        at: at.clone(),
-        range: range.start.saturating_sub(start)..range.end.saturating_sub(start),
-    };
+    let placed = |name: &str, at: &Pointer, range: Range<usize>| Named::new(name, at, range, start);
     let named = |key: &str| {
         let lint_node = item.get(key)?;
         Some(placed(lint_node.text()?, &lint_node.at, lint_node.range()))
@@ -180,7 +117,6 @@ fn read(item: NodeRef<'_>) -> ItemFacts {
     // Tags that are written as one string are reported separately.
     let in_text = item.get("tags").and_then(|tags| tags.text().map(|text| text.contains("negative")));
     ItemFacts {
-        name: named("name"),
         negative: in_text == Some(true) || tags.iter().any(|(tag, _)| *tag == "negative"),
         agent: named("agent"),
         handoff: named("handoff_contract"),

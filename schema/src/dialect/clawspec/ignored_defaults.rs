@@ -1,7 +1,7 @@
 //! `defaults` of a contract, which ClawSpec validates but ignores.
 
-use super::facts::{About, Items};
-use crate::lint_node::LintNode;
+use super::facts::About;
+use crate::{lint_node::LintNode, relations::Items};
 
 /// Defaults that have no effect.
 pub(crate) struct IgnoredDefaults<'d> {
@@ -32,7 +32,7 @@ impl<'d> IgnoredDefaults<'d> {
         let is_agent = root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent"));
         let left_to_do = LeftToDo {
             timeout: has("timeout") && scenarios.about(About::Timeout).next().is_none(),
-            test_mode: has("test_mode") && !is_agent && scenarios.about(About::TestMode).count() < scenarios.count(),
+            test_mode: has("test_mode") && !is_agent && scenarios.about(About::TestMode).count() < scenarios.len(),
         };
         let counts_here = ["timeout", "poll_interval"].into_iter().any(has);
         Some(IgnoredDefaults { counts_here, left_to_do, lint_node })

@@ -46,11 +46,12 @@ pub(crate) struct Wave {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LedgerItem {
     /// Path of the target, which is the name of the item.
+    #[schemars(extend("x-name" = { "what": "id" }))]
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
     /// Directory of the target, if it is not the `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-shares" = "targets"))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-above" = "docs/testing", "x-shares" = "targets"))]
     pub path: Option<String>,
     /// Kind of target.
     ///
@@ -82,15 +83,15 @@ pub(crate) struct LedgerItem {
 pub(crate) struct Contracts {
     /// Path of the scenario contract.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "x-above" = "docs/testing", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
     pub scenario_file: Option<String>,
     /// Path of the pipeline contract.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/pipeline.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "x-above" = "docs/testing", "examples" = ["skills/newsletter/tests/pipeline.yaml"]))]
     pub pipeline_file: Option<String>,
     /// Paths of the handoff contracts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = "absent", "x-file" = "handoff"))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "handoff", "x-above" = "docs/testing"))]
     pub handoff_files: Option<Vec<String>>,
 }
 

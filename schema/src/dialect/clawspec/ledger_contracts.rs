@@ -6,9 +6,8 @@ use super::paths;
 use crate::{
     dialect::ScalarRules,
     document::{Document, NodeRef},
-    files::Files,
+    files::{self, Files},
     lint_node::LintNode,
-    words::Search,
 };
 
 /// Returns the entries of a ledger.
@@ -19,11 +18,7 @@ pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<LintNode<'d>> {
 
 /// Returns the directory that paths are relative to: the ledger's, or the one two levels above `docs/testing`.
 pub(crate) fn base(place: &str) -> &str {
-    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
-    match directory {
-        "docs/testing" => "",
-        directory => directory.strip_suffix("/docs/testing").unwrap_or(directory),
-    }
+    files::above(place, "docs/testing")
 }
 
 /// Returns the scenario contract of an entry, relative to the root, for a ledger at `place`.
@@ -40,17 +35,8 @@ pub(crate) fn joined(base: &str, path: &str) -> Option<String> {
 pub(crate) struct Contracts<'f> {
     base: &'f str,
     files: &'f dyn Files,
-    read: HashMap<String, Option<Contract>>,
-}
-
-/// Contents of a contract that the ledger refers to.
-pub(crate) struct Contract {
-    /// Whether a scenario has the tag `negative`.
-    pub(crate) has_negative: bool,
-    /// Names of the scenarios.
-    pub(crate) names: Vec<String>,
-    /// Search for similar names.
-    pub(crate) search: Search,
+    /// Whether a scenario of each has the tag `negative`; `None` for a file without a list of scenarios.
+    read: HashMap<String, Option<bool>>,
 }
 
 impl<'f> Contracts<'f> {
@@ -59,22 +45,19 @@ impl<'f> Contracts<'f> {
         Contracts { base, files, read: HashMap::new() }
     }
 
-    /// Returns the contract of an entry; `None` if it has no list of scenarios.
-    pub(crate) fn of(&mut self, contracts: Option<&LintNode<'_>>) -> Option<&mut Contract> {
+    /// Returns whether a scenario of an entry's contract has the tag `negative`; `None` if it has no list of scenarios.
+    pub(crate) fn have_negative(&mut self, contracts: Option<&LintNode<'_>>) -> Option<bool> {
         let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
         let files = self.files;
-        self.read.entry(path).or_insert_with_key(|path| Contract::read(&files.read(path).ok()?)).as_mut()
+        *self.read.entry(path).or_insert_with_key(|path| has_negative(&files.read(path).ok()?))
     }
 }
 
-impl Contract {
-    fn read(bytes: &[u8]) -> Option<Contract> {
-        let document = Document::read(std::str::from_utf8(bytes).ok()?, ScalarRules::Yaml11);
-        let list = document.root()?.get("scenarios")?;
-        let is_negative = |scenario: NodeRef<'_>| {
-            scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
-        };
-        let names = list.items().filter_map(|scenario| scenario.get("name")?.as_str()).map(str::to_owned).collect();
-        Some(Contract { has_negative: list.items().any(is_negative), names, search: Search::default() })
-    }
+fn has_negative(bytes: &[u8]) -> Option<bool> {
+    let document = Document::read(std::str::from_utf8(bytes).ok()?, ScalarRules::Yaml11);
+    let list = document.root()?.get("scenarios")?;
+    let is_negative = |scenario: NodeRef<'_>| {
+        scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
+    };
+    Some(list.items().any(is_negative))
 }

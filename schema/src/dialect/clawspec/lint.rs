@@ -10,20 +10,19 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
-    relations::{self, CrossItemRule},
+    relations::{CrossItemRule, Items},
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
         invalid_value, missing_field, missing_file, missing_negative, never_evaluated, no_effect, out_of_range,
-        pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key,
-        unknown_reference, unknown_type, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim,
-        wrong_type,
+        pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key, unknown_type,
+        unquoted_template, unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
     },
     validate::{Context, Definition},
 };
 
 use super::{
     assertion_lists,
-    facts::{About, Items},
+    facts::About,
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
     parts::{self, Part},
@@ -55,7 +54,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Handoff => {
-            duplicate_name::clawspec::check_handoff(root, report);
             invalid_value::clawspec::check_handoff(root, report);
             unchecked::clawspec::check_handoff(root, files, report);
             let artifacts = root.find(&["callee_produces", "required_artifacts"]);
@@ -63,9 +61,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));
             for section in sections.flat_map(|list| list.items()) {
                 contradiction::clawspec::impossible::check_heading(&section, report);
-            }
-            for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
-                unknown_reference::clawspec::check_agent(&agent, files, report);
             }
             for phase in ["pre_delegation", "post_delegation"] {
                 report_assertions(root.find(&["assertions", phase]), files, report);
@@ -83,7 +78,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Ledger => report_ledger(root, files, report),
-        ContractFile::Baselines => report_baselines(root, files, report),
+        ContractFile::Baselines => report_baselines(root, report),
         ContractFile::Settings => {
             pasted_secret::clawspec::check_settings(root, report);
             missing_file::clawspec::check_settings(root, files, report);
@@ -121,21 +116,18 @@ fn report_ledger(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let base = ledger_contracts::base(files.place());
     let entries = ledger_contracts::entries(root);
     let mut contracts = Contracts::new(base, files);
-    duplicate_name::clawspec::check_ledger(&entries, report);
     for item in &entries {
         unknown_key::clawspec::check_entry(item, report);
         if paths::is_placed(files) {
             missing_file::clawspec::check_entry(item, base, files, report);
             missing_field::clawspec::check_entry(item, report);
             missing_negative::check_entry(item, &mut contracts, report);
-            unknown_reference::clawspec::check_entry(item, &mut contracts, report);
         }
     }
 }
 
-fn report_baselines(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+fn report_baselines(root: &LintNode<'_>, report: &mut Report) {
     let baselines = root.get("baselines").filter(LintNode::is_mapping).map(|it| it.entries()).unwrap_or_default();
-    unknown_reference::clawspec::check_baselines(&baselines, files, report);
     for (_, baseline) in &baselines {
         invalid_value::clawspec::check_baseline(baseline, report);
         out_of_range::clawspec::check_baseline(baseline, report);
@@ -170,11 +162,6 @@ pub(crate) fn report_item(
                 unknown_type::check_assertion(&assertion, report);
             }
         }
-        (ContractFile::Pipeline, "stages") => {
-            if let Some(agent) = item.get("agent") {
-                unknown_reference::clawspec::check_agent(&agent, files, report);
-            }
-        }
         (ContractFile::Pipeline, "pipeline_health") => {
             unsupported_expression::check_health(item, report);
         }
@@ -202,19 +189,18 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
         wrong_type::clawspec::check_assertion(assertion, report);
         wrong_type::clawspec::form::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
-        unknown_reference::clawspec::check_assertion(assertion, files, report);
     }
 }
 
-/// Returns the rules between scenarios or stages.
+/// Returns the rules between scenarios.
 pub(crate) fn cross_item_rules(file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
-    use duplicate_name::clawspec::DuplicateNames;
     match ContractFile::of(file) {
-        ContractFile::Scenarios => {
-            &[&DuplicateNames { list: "scenarios", owner: "scenario" }, &vacuous_claim::clawspec::LeftBehind]
-        }
-        ContractFile::Pipeline => &[&DuplicateNames { list: "stages", owner: "stage" }],
-        ContractFile::Handoff | ContractFile::Settings | ContractFile::Ledger | ContractFile::Baselines => &[],
+        ContractFile::Scenarios => &[&vacuous_claim::clawspec::LeftBehind],
+        ContractFile::Pipeline
+        | ContractFile::Handoff
+        | ContractFile::Settings
+        | ContractFile::Ledger
+        | ContractFile::Baselines => &[],
     }
 }
 
@@ -223,30 +209,28 @@ pub(crate) fn cross_item_rules(file: SpecFile) -> &'static [&'static dyn CrossIt
 pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
-    items: relations::Items<'_>,
+    items: Items<'_>,
     files: &dyn Files,
     report: &mut Report,
 ) {
     let root = &LintNode::root(root);
     match ContractFile::of(file) {
         ContractFile::Scenarios => {
-            let scenarios = Items::new("scenarios", items);
             let siblings = siblings::of_target(root, files);
-            duplicate_name::clawspec::check_siblings(root, scenarios, &siblings, report);
+            duplicate_name::clawspec::check_siblings(root, items, &siblings, report);
             upstream_differs::clawspec::check_discovery(root, files, report);
-            upstream_differs::clawspec::check_defaults(root, scenarios, report);
-            no_effect::clawspec::check_params(root, scenarios, report);
-            no_effect::clawspec::check_defaults(root, scenarios, report);
-            wrong_type::clawspec::check_params(root, scenarios, report);
-            missing_negative::check_relations(root, scenarios, &siblings, files, report);
+            upstream_differs::clawspec::check_defaults(root, items, report);
+            no_effect::clawspec::check_params(root, items, report);
+            no_effect::clawspec::check_defaults(root, items, report);
+            wrong_type::clawspec::check_params(root, items, report);
+            missing_negative::check_relations(root, items, &siblings, files, report);
         }
         ContractFile::Pipeline => {
-            let stages = Items::new("stages", items);
             for contract in
-                stages.about(About::Handoff).filter_map(|(index, stage)| NamedContract::of(index, stage, files))
+                items.about(About::Handoff).filter_map(|(index, stage)| NamedContract::of(index, stage, files))
             {
-                missing_file::clawspec::check_stage(&contract, stages, files, report);
-                contradiction::clawspec::check_stage(&contract, stages, files, report);
+                missing_file::clawspec::check_stage(&contract, items, files, report);
+                contradiction::clawspec::check_stage(&contract, items, files, report);
             }
         }
         ContractFile::Handoff | ContractFile::Settings | ContractFile::Ledger | ContractFile::Baselines => {}

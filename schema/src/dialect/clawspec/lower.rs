@@ -18,7 +18,6 @@ use super::{
     handoff::{Artifact, CalleeProduces},
     kinds::ContractFile,
     paths::below_root,
-    pipeline::handoff_base,
     scenarios::{Regression, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
     trigger::definition_of,
@@ -27,7 +26,7 @@ use crate::{
     dialect::{Dialect, ScalarRules, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Moment,
-    files::Files,
+    files::{self, Files},
     json_schema::SpecFile,
     settings::Settings,
     suite::{Action, Case, Claim, Inputs, Phase, Suite, TriggerAction, TriggerKind},
@@ -387,7 +386,7 @@ impl Lowering<'_> {
 
     /// Returns the handoff contract of a stage, or why it cannot be read.
     fn contract_of_stage(&self, path: &str) -> Result<StageContract, String> {
-        let base = handoff_base(self.files.place());
+        let base = files::above(self.files.place(), "tests");
         let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
         let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` leads out of the workspace"))?;
         let bytes = self.files.read(&wanted).map_err(|reason| format!("`{wanted}` cannot be read: {reason}"))?;

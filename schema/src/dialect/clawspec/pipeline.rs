@@ -71,6 +71,7 @@ pub struct Pipeline {
 #[schemars(deny_unknown_fields)]
 pub struct Stage {
     /// Name, unique in the file.
+    #[schemars(extend("x-name" = { "note": "only one of them can be found by name" }))]
     #[schemars(extend("examples" = ["brief"]))]
     pub name: Defines<Stages>,
     /// Id of the agent of this stage.
@@ -84,7 +85,7 @@ pub struct Stage {
     pub produces: Option<String>,
     /// Contract of the handoff to this stage, relative to the directory of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-file" = "handoff", "examples" = ["tests/handoffs/lead-to-brief.yaml"]))]
+    #[schemars(extend("x-file" = "handoff", "x-above" = "tests", "examples" = ["tests/handoffs/lead-to-brief.yaml"]))]
     pub handoff_contract: Option<String>,
     /// Whether a person must approve the stage first. Such a stage may be skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,14 +120,4 @@ pub struct HealthCheck {
         "count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"
     ]))]
     pub check: Name,
-}
-
-/// Returns the directory that the handoff contracts of a pipeline are relative to, relative to the root of the
-/// workspace: the directory of the skill, which has the pipeline in `tests`.
-pub fn handoff_base(place: &str) -> &str {
-    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
-    match directory {
-        "tests" => "",
-        directory => directory.strip_suffix("/tests").unwrap_or(directory),
-    }
 }

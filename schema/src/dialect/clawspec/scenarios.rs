@@ -100,7 +100,7 @@ pub struct Defaults {
     ///
     /// Whatever could happen after the timeout is unknown. ClawSpec ignores this key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("default" = 60, "examples" = [300]))]
+    #[schemars(range(min = 1), extend("default" = 60, "x-unit" = "seconds", "examples" = [300]))]
     pub timeout: Option<u64>,
     /// Whether targets run without side effects. Has no effect: use `when.params.test_mode`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub struct Defaults {
     pub test_mode: Option<bool>,
     /// Seconds between checks of the run's results. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("examples" = [5]))]
+    #[schemars(range(min = 1), extend("x-unit" = "seconds", "examples" = [5]))]
     pub poll_interval: Option<u64>,
 }
 
@@ -117,6 +117,7 @@ pub struct Defaults {
 #[schemars(deny_unknown_fields)]
 pub struct Scenario {
     /// Name of the scenario, unique in the file. It cannot contain template variables.
+    #[schemars(extend("x-name" = { "note": "only one of them can be found by name" }))]
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
     #[schemars(extend("x-synonyms" = ["id"]))]
     pub name: Defines<Scenarios>,

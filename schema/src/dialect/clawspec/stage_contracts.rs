@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    facts::{ItemFacts, Named},
-    paths,
-    pipeline::handoff_base,
-};
+use super::{facts::ItemFacts, paths};
 use crate::{
     dialect::ScalarRules,
     document::Document,
-    files::{FileKind, Files},
+    files::{self, FileKind, Files},
+    relations::Named,
 };
 
 /// Contract of a stage.
@@ -47,7 +44,7 @@ impl<'f> NamedContract<'f> {
 
 impl Lead {
     fn of(name: &str, files: &dyn Files) -> Lead {
-        let base = handoff_base(files.place());
+        let base = files::above(files.place(), "tests");
         let joined = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
         let Some(path) = paths::below_root(&joined) else { return Lead::Nowhere };
         if files.kind(&path) != Some(FileKind::File) {

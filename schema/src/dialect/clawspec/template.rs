@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Unfilled, Variable, trimmed_placeholders},
+    template::{Filling, Preset, Unfilled, Variable, trimmed_placeholders},
 };
 
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
@@ -38,6 +38,12 @@ pub const FILLING: Filling = Filling {
     docs: "Spaces around a name are ignored. A name without a value breaks the scenario.",
     allows_blanks: true,
     variables: VARIABLES,
+    presets: &[
+        ("today", Preset::Date),
+        ("now", Preset::Time),
+        ("repo_root", Preset::Root),
+        ("qa_inbox", Preset::Text(QA_INBOX)),
+    ],
     unfilled: Some(Unfilled {
         note: "ClawSpec rejects the whole file",
         elsewhere: Some(("handoff contracts", "ClawSpec aborts the scenario with an error")),

@@ -1,6 +1,6 @@
 //! Facts of items and suites that checks between items need.
 
-use std::{cell::RefCell, ops::Range, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     document::{Document, NodeRef, Pointer},
@@ -11,7 +11,7 @@ use crate::{
     lint_node::LintNode,
     pattern::is_literal,
     problem::OtherFile,
-    relations::{self, Facts, Topic},
+    relations::{Facts, Items, Kind, Named, Topic},
     rules::{revealing_intent::Revealed, vague_intent::Wish},
 };
 
@@ -19,19 +19,6 @@ use super::{
     config::HelpMode,
     task_files::{self, Target},
 };
-
-/// A string and its location, relative to the item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The text.
-    pub(crate) text: String,
-    /// Location of the node.
-    pub(crate) at: Pointer,
-    /// Bytes, relative to the first byte of the item.
-    pub(crate) range: Range<usize>,
-    /// Whether the text is written without escapes, so that locations inside it are exact.
-    pub(crate) verbatim: bool,
-}
 
 /// Facts of an item.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +34,6 @@ pub(crate) enum ItemFacts {
 /// Topics of rules between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// The id of a task, or of a task in an included file.
-    Id,
     /// An intent that may be vague.
     Wish,
     /// An intent that may reveal a command.
@@ -59,71 +44,25 @@ pub(crate) enum About {
     Files,
 }
 
-impl From<About> for u8 {
-    fn from(about: About) -> u8 {
-        about as u8
+impl Kind for About {
+    type Facts = ItemFacts;
+
+    fn number(self) -> u8 {
+        self as u8
     }
 }
 
-/// Facts of the items of a task list.
-#[derive(Clone, Copy)]
-pub(crate) struct Items<'f> {
-    list: &'f Pointer,
-    items: relations::Items<'f>,
-}
-
-impl<'f> Items<'f> {
-    /// Creates the items of the list at a location.
-    pub(crate) fn new(list: &'f Pointer, items: relations::Items<'f>) -> Items<'f> {
-        Items { list, items }
-    }
-
-    /// Returns the number of items.
-    pub(crate) fn count(self) -> usize {
-        self.items.len()
-    }
-
-    /// Returns the items with a topic, each with its number.
-    pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
-    }
-
-    /// Returns the items whose ids others may have as well, each with its number. `others`: the ids of tasks in other files
-    /// of the suite.
-    pub(crate) fn sharing_ids(
-        self,
-        mut others: impl Iterator<Item = &'f str>,
-    ) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        let is_known = others.any(|id| self.items.with(Topic::named(About::Id, id)).next().is_some());
-        let mut numbers: Vec<usize> = match is_known {
-            true => self.items.about(About::Id).collect(),
-            false => self.items.sharing(About::Id).collect(),
-        };
-        numbers.extend(self.items.about(About::Files));
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.into_iter().filter_map(move |index| Some((index, self.items.facts(index)?)))
-    }
-
-    /// Returns the tasks with a topic, each with its number.
-    pub(crate) fn tasks(self, about: About) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
-        self.about(about).filter_map(|(index, facts)| match facts {
-            ItemFacts::Task(task) => Some((index, &**task)),
-            ItemFacts::Nothing | ItemFacts::Files(..) => None,
-        })
-    }
-
-    /// Returns the location of a string of the item with this index.
-    pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
-        named.place(&self.list.index(index), self.items.start(index))
-    }
+/// Returns the tasks with a topic, each with its number.
+pub(crate) fn tasks<'f>(items: Items<'f>, about: About) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
+    items.about(about).filter_map(|(index, facts)| match facts {
+        ItemFacts::Task(task) => Some((index, &**task)),
+        ItemFacts::Nothing | ItemFacts::Files(..) => None,
+    })
 }
 
 /// Facts of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TaskFacts {
-    /// Id of the task.
-    pub(crate) id: Option<Named>,
     /// Intent of the task.
     pub(crate) intent: Option<Named>,
     /// Request that the intent states.
@@ -140,7 +79,7 @@ pub(crate) struct FileFacts {
     /// Path of the file.
     pub(crate) path: String,
     /// Ids of its tasks, in order.
-    pub(crate) ids: Vec<TaskId>,
+    pub(crate) ids: Vec<Named>,
     /// Reason why it contains no tasks.
     pub(crate) wrong: Option<NoTasks>,
     /// Whether the file declares itself to be of another kind.
@@ -162,43 +101,27 @@ pub(crate) enum NoTasks {
     NotAList,
 }
 
-/// The id of a task in another file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TaskId {
-    /// The id.
-    pub(crate) text: String,
-    /// Location of the id.
-    pub(crate) at: Pointer,
-    /// Bytes of the id.
-    pub(crate) range: Range<usize>,
-}
-
 impl ItemFacts {
     /// Returns the topics of rules between tasks.
     fn topics(&self) -> Vec<Topic> {
         match self {
             ItemFacts::Nothing => Vec::new(),
             ItemFacts::Task(task) => {
-                let id = task.id.iter().filter(|id| !id.text.is_empty()).map(|id| Topic::named(About::Id, &id.text));
-                let others = [
+                let topics = [
                     (About::Wish, task.wish.may_be_vague()),
                     (About::Command, task.revealed.may_be_command()),
                     (About::Turns, task.max_turns.is_some()),
                 ];
-                id.chain(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)))
-                    .collect()
+                topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()
             }
-            ItemFacts::Files(_, files) => {
-                let ids = files.iter().flat_map(|file| &file.ids).map(|id| Topic::named(About::Id, &id.text));
-                ids.chain([Topic::of(About::Files)]).collect()
-            }
+            ItemFacts::Files(..) => vec![Topic::of(About::Files)],
         }
     }
 }
 
 impl FileFacts {
     /// Returns a finding with an id of this file as a related location.
-    pub(crate) fn shown_beside(&self, finding: Finding, id: &TaskId, label: &'static str) -> Finding {
+    pub(crate) fn shown_beside(&self, finding: Finding, id: &Named, label: &'static str) -> Finding {
         let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
         finding.with_other_file(label, file, id.at.clone(), id.range.clone())
     }
@@ -237,16 +160,14 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
     }
     let turns = lint_node.get("max_turns");
     let count = turns.as_ref().and_then(LintNode::number).filter(|turns| turns.fract() == 0.0 && *turns >= 0.0);
-    let max_turns = turns.as_ref().zip(count).map(|(lint_node, count)| {
-        let name =
-            Named { text: String::new(), at: lint_node.at.clone(), range: relative(lint_node, start), verbatim: false };
-        (name, count as u32)
-    });
+    let max_turns = turns
+        .as_ref()
+        .zip(count)
+        .map(|(lint_node, count)| (Named::new("", &lint_node.at, lint_node.range(), start), count as u32));
     let intent = lint_node.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(Box::new(TaskFacts {
-        id: lint_node.get("id").and_then(|id| named(&id, start)),
-        wish: intent.as_ref().map(|intent| Wish::of(&intent.text)).unwrap_or_default(),
-        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.text, &commands(&lint_node))).unwrap_or_default(),
+        wish: intent.as_ref().map(|intent| Wish::of(&intent.name)).unwrap_or_default(),
+        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.name, &commands(&lint_node))).unwrap_or_default(),
         intent,
         max_turns,
     })))
@@ -261,24 +182,9 @@ fn commands(task: &LintNode<'_>) -> Vec<String> {
 
 fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
     let text = lint_node.text()?;
-    let verbatim = lint_node.part(text, 0).len() == text.len() && lint_node.is_own();
-    let range = if verbatim { lint_node.part(text, 0) } else { lint_node.range() };
-    Some(Named { text: text.to_owned(), at: lint_node.at.clone(), range: shifted(range, start), verbatim })
-}
-
-fn relative(lint_node: &LintNode<'_>, start: usize) -> Range<usize> {
-    shifted(lint_node.range(), start)
-}
-
-fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
-    range.start.saturating_sub(start)..range.end.saturating_sub(start)
-}
-
-impl Named {
-    /// Returns the absolute location, for an item at `base` that begins at `start`.
-    fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
-        (base.join(&self.at), self.range.start + start..self.range.end + start)
-    }
+    let part = lint_node.part(text, 0);
+    let is_verbatim = part.len() == text.len() && lint_node.is_own();
+    Some(Named::new(text, &lint_node.at, if is_verbatim { part } else { lint_node.range() }, start))
 }
 
 /// Returns the facts of a task file. Cached, because many entries and edits ask for the same files.
@@ -328,11 +234,11 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
 }
 
 /// Returns the ids in a list of tasks at a location.
-fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
+fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<Named> {
     let ids = list.items().enumerate().filter_map(|(index, task)| {
         let id = task.get("id")?;
         let text = id.as_str().filter(|text| !text.is_empty())?;
-        Some(TaskId { text: text.to_owned(), at: at.index(index).key("id"), range: id.range() })
+        Some(Named { name: text.to_owned(), at: at.index(index).key("id"), range: id.range() })
     });
     ids.collect()
 }

@@ -9,21 +9,16 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
-    relations,
+    relations::Items,
     rules::{
         collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
-        missing_file, missing_variable, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir,
-        suspicious_pattern, too_few_turns, too_large, unchecked, unknown_key, unknown_reference, upstream_differs,
-        vacuous_claim, vague_intent, wrong_type,
+        missing_file, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir, suspicious_pattern,
+        too_few_turns, too_large, unchecked, unknown_key, upstream_differs, vacuous_claim, vague_intent, wrong_type,
     },
     validate::{Context, Definition},
 };
 
-use super::{
-    asserted::Asserted,
-    facts::{Items, suite_facts},
-    named_tasks::NamedTasks,
-};
+use super::{asserted::Asserted, facts::suite_facts, named_tasks::NamedTasks};
 
 /// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
@@ -45,12 +40,10 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
         return;
     }
     report_owner(&root, report);
-    missing_variable::cli_bench::check_root(&root, report);
     upstream_differs::cli_bench::check_root(&root, report);
     missing_field::cli_bench::check_root(&root, report);
     out_of_range::cli_bench::check_root(&root, report);
     unchecked::cli_bench::check_root(&root, report);
-    unknown_reference::cli_bench::check_root(&root, report);
     vacuous_claim::cli_bench::check_root(&root, report);
     no_effect::cli_bench::check_root(&root, report);
     collision::cli_bench::check_root(&root, report);
@@ -76,7 +69,6 @@ pub(crate) fn report_item(
             invalid_path::cli_bench::check_script(&item, files, report);
             missing_file::cli_bench::check_script(&item, files, report);
         }
-        "setup" => missing_variable::cli_bench::check_command(&item, report),
         list if file.case_list() == Some(list) => {
             if file == SpecFile::CLI_BENCH {
                 invalid_value::task_item::check(&item, report);
@@ -98,7 +90,6 @@ fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 
 fn report_task(task: &LintNode<'_>, report: &mut Report) {
     report_owner(task, report);
-    missing_variable::cli_bench::check_task(task, report);
     upstream_differs::cli_bench::check_task(task, report);
     out_of_range::cli_bench::check_task(task, report);
     invalid_value::cli_bench::check_task(task, report);
@@ -132,13 +123,13 @@ fn report_owner(owner: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
-    items: relations::Items<'_>,
+    items: Items<'_>,
     files: &dyn Files,
     report: &mut Report,
 ) {
-    let Some(list) = file.case_list() else { return };
-    let list = Definition::list_at(list);
-    let items = Items::new(&list, items);
+    if file.case_list().is_none() {
+        return;
+    }
     let suite = suite_facts(file, root, files);
     duplicate_name::cli_bench::check_relations(items, &suite, report);
     vague_intent::check_relations(items, &suite, report);

@@ -44,6 +44,7 @@ pub struct Task {
     /// Name of the task, unique in the suite including its task files.
     ///
     /// Use letters, digits, `.`, `_` and `-`: the id becomes a file name and selects the task on the command line.
+    #[schemars(extend("x-name" = { "help": "give the task a different id" }))]
     #[schemars(extend("examples" = ["create-config"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<TaskNames>,
@@ -129,7 +130,7 @@ pub struct Task {
     ///
     /// The documentation of cli-bench does not mention this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [120]))]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "seconds", "examples" = [120]))]
     pub timeout: Option<f64>,
 }
 

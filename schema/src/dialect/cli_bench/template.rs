@@ -16,6 +16,7 @@ pub const FILLING: Filling = Filling {
         docs: "The absolute path of the working directory.",
         files: &[SpecFile::CLI_BENCH, SpecFile::CLI_BENCH_TASKS],
     }],
+    presets: &[],
     unfilled: None,
 };
 

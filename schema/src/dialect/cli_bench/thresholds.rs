@@ -37,6 +37,7 @@ pub struct Thresholds {
     /// ```
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("x-refers" = "models"))]
+    #[schemars(extend("x-name" = { "note": "its threshold is never checked", "severity": "warning" }))]
     pub models: BTreeMap<String, Percent>,
     /// Percentage points by which a pass rate may be below its threshold, from 0 to 100.
     ///

@@ -22,11 +22,11 @@ use crate::{
     check::{
         memo::Memo,
         schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
-        text::{Certainty, shortened},
+        text::shortened,
     },
     evidence::{Concealed, Evidence, Output},
     mask::HIDDEN,
-    verdict::{FailureCode, Mismatch, Outcome, Related, Row, Verdict},
+    verdict::{CUT, FailureCode, Found, MASKED, Mismatch, Outcome, Related, Row, Verdict},
 };
 
 /// A schema file of a claim, read when the claim was lowered.
@@ -101,10 +101,6 @@ impl SchemaFile {
 }
 
 const NOT_RECORDED: &str = "the output was not recorded";
-const CUT: &str = "the output was cut off, and the missing part could change the result";
-
-const MASKED: &str = "a secret is masked in the output, and the result depends on it";
-
 /// Maximum number of characters of the observed output in a mismatch.
 const ACTUAL_LENGTH: usize = 200_000;
 
@@ -157,11 +153,8 @@ impl Seen<'_> {
     }
 
     /// Returns the reason why the result of a search is not certain.
-    fn doubt_of(&self, found: Certainty) -> Option<&'static str> {
-        match found {
-            Certainty::Yes | Certainty::No => self.doubt(),
-            Certainty::Maybe => Some(self.doubt().unwrap_or(MASKED)),
-        }
+    fn doubt_of(&self, found: Found) -> Option<&'static str> {
+        self.doubt().or(found.doubt())
     }
 }
 

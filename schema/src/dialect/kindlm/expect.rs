@@ -109,7 +109,11 @@ pub struct Expect {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
-    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": { "type": "string", "minLength": 1 } } }
+    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": {
+        "type": "string",
+        "minLength": 1,
+        "x-needed": "`format: json` needs the JSON Schema that the output must match",
+    } } }
 ))]
 #[schemars(extend("x-advice" = [{
     "names": ["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
@@ -210,6 +214,7 @@ pub struct ToolCallExpect {
     /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
+    #[schemars(extend("x-resolved" = "argsSchemaResolved"))]
     pub args_schema: Option<FilePath>,
     /// Position of the call among all tool calls, counted from 0.
     ///

@@ -7,11 +7,10 @@ use crate::{
     finding::{Finding, Relation, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
-    relations::{Facts, Items, Topic},
-    shape::Shape,
+    names::misspelt_sections,
+    relations::{Facts, Items, Kind, Named, Topic},
     template::placeholders,
     validate::is_damaged,
-    words::nearest,
 };
 
 use super::expects::expects;
@@ -19,8 +18,6 @@ use super::expects::expects;
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Name of the test.
-    Name,
     /// Prompt of the test.
     Prompt,
     /// The models of the test.
@@ -39,23 +36,12 @@ pub(crate) enum About {
     Damage,
 }
 
-impl From<About> for u8 {
-    fn from(about: About) -> u8 {
-        about as u8
-    }
-}
+impl Kind for About {
+    type Facts = TestFacts;
 
-/// A name and where it is defined or used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The name.
-    pub(crate) name: String,
-    /// Location: from the root in [`RootFacts`], from the test in [`TestFacts`].
-    pub(crate) at: Pointer,
-    /// Bytes: in the document in [`RootFacts`], relative to the test's first byte in [`TestFacts`].
-    pub(crate) range: Range<usize>,
-    /// Whether the bytes can be edited there.
-    pub(crate) own: bool,
+    fn number(self) -> u8 {
+        self as u8
+    }
 }
 
 /// Names that the sections other than `tests` define and use.
@@ -106,26 +92,24 @@ pub(crate) struct PromptFacts {
 /// Names that one test defines and uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestFacts {
-    /// Name of the test.
-    pub(crate) name: Option<Named>,
     /// Whether the test runs a command.
     pub(crate) has_command: bool,
     /// Prompt of the test.
-    pub(crate) prompt: Option<Named>,
+    pub(crate) prompt: Option<Box<Named>>,
     /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
     /// Variables that the test defines.
     pub(crate) vars: Vec<Named>,
     /// An expectation that needs a judge.
-    pub(crate) judge: Option<Named>,
+    pub(crate) judge: Option<Box<Named>>,
     /// Whether an expectation compares with a baseline.
     pub(crate) has_drift: bool,
     /// Whether an expectation needs neither a judge nor a baseline.
     pub(crate) has_plain_claims: bool,
     /// `method: embedding`.
-    pub(crate) embedding: Option<Named>,
+    pub(crate) embedding: Option<Box<Named>>,
     /// `latency.maxMs` and its value.
-    pub(crate) latency: Option<(Named, f64)>,
+    pub(crate) latency: Option<Box<(Named, f64)>>,
     /// Whether part of the test cannot be read.
     pub(crate) is_damaged: bool,
 }
@@ -137,46 +121,26 @@ pub(crate) struct SuiteFacts<'f> {
 }
 
 /// Facts of a test, and its location.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct PlacedTest<'f> {
-    /// Index in the list.
-    pub(crate) index: usize,
-    /// Start of its node.
-    pub(crate) start: usize,
+    index: usize,
+    tests: Items<'f>,
     pub(crate) facts: &'f TestFacts,
 }
 
 /// A name and its location. The absolute location is computed only on request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Placed<'f> {
     pub(crate) named: &'f Named,
-    /// Index and start of the test that contains the name. `None` in another section.
-    test: Option<(usize, usize)>,
+    /// The test that contains the name. `None` in another section.
+    test: Option<PlacedTest<'f>>,
 }
 
 impl<'f> SuiteFacts<'f> {
     /// Returns the tests with a topic.
     pub(crate) fn about(&self, about: About) -> impl Iterator<Item = PlacedTest<'f>> {
-        self.placed(self.tests.about(about))
-    }
-
-    /// Returns the tests with a duplicate name.
-    pub(crate) fn namesakes(&self) -> impl Iterator<Item = PlacedTest<'f>> {
-        self.placed(self.tests.sharing(About::Name))
-    }
-
-    fn placed(&self, numbers: impl Iterator<Item = usize>) -> impl Iterator<Item = PlacedTest<'f>> {
         let tests = self.tests;
-        numbers
-            .filter_map(move |index| Some(PlacedTest { index, start: tests.start(index), facts: tests.facts(index)? }))
-    }
-
-    /// Returns the tests that refer to a prompt or models.
-    pub(crate) fn referring(&self) -> impl Iterator<Item = PlacedTest<'f>> {
-        let mut numbers: Vec<usize> = self.tests.about(About::Prompt).chain(self.tests.about(About::Models)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        self.placed(numbers.into_iter())
+        tests.about(about).map(move |(index, facts)| PlacedTest { index, tests, facts })
     }
 
     /// Whether a test has a topic.
@@ -186,7 +150,7 @@ impl<'f> SuiteFacts<'f> {
 
     /// Returns the first prompt that a test sends.
     pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
-        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
+        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_deref()?)))
     }
 
     /// Returns the sections that a test with a prompt needs and that are missing or empty.
@@ -201,14 +165,14 @@ impl<'f> SuiteFacts<'f> {
 
     /// Returns the first expectation that needs a judge.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
-        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
+        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_deref()?)))
     }
 }
 
 impl<'f> PlacedTest<'f> {
     /// Returns a name of the test.
     pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
-        Placed { named, test: Some((self.index, self.start)) }
+        Placed { named, test: Some(*self) }
     }
 }
 
@@ -220,12 +184,9 @@ impl<'f> Placed<'f> {
 
     /// Returns the location in the document.
     pub(crate) fn place(&self) -> (Pointer, Range<usize>) {
-        let Named { at, range, .. } = self.named;
         match self.test {
-            None => (at.clone(), range.clone()),
-            Some((index, start)) => {
-                (Pointer::root().key("tests").index(index).join(at), range.start + start..range.end + start)
-            }
+            None => (self.named.at.clone(), self.named.range.clone()),
+            Some(test) => test.tests.place(test.index, self.named),
         }
     }
 
@@ -244,17 +205,10 @@ impl Finding {
     }
 }
 
-/// Returns the sections that unknown root keys resemble: for these, the misspelt key is the problem.
-fn misspelt_sections(root: &LintNode<'_>) -> Vec<&'static str> {
-    let names: Vec<&'static str> = Shape::of(SpecFile::KINDLM).fields(None).iter().map(|field| field.name).collect();
-    let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
-    unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
-}
-
 /// Returns the facts of the sections other than `tests`.
 pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let root = LintNode::root(root);
-    let misspelt = misspelt_sections(&root);
+    let misspelt = misspelt_sections(&root, SpecFile::KINDLM);
     let section = |name: &'static str| {
         let lint_node = root.get(name);
         let key = lint_node.as_ref().and_then(|lint_node| lint_node.key).map(NodeRef::range);
@@ -295,15 +249,14 @@ fn can_fail(name: &str, gate: &LintNode<'_>) -> bool {
 }
 
 fn prompt_facts(name: String, prompt: &LintNode<'_>) -> Option<PromptFacts> {
-    let named = Named { name, at: prompt.at.clone(), range: prompt.key?.range(), own: prompt.is_own() };
+    let named = Named::new(name, &prompt.at, prompt.key?.range(), 0);
     let mut found: Vec<Named> = Vec::new();
     for field in ["system", "user", "assistant"] {
         let Some(lint_node) = prompt.get(field) else { continue };
         for placeholder in placeholders(lint_node.text().unwrap_or_default()) {
             if !placeholder.is_reserved() && !found.iter().any(|named| named.name == placeholder.name) {
                 let range = lint_node.part(placeholder.text, 0);
-                let name = placeholder.name.to_owned();
-                found.push(Named { name, at: lint_node.at.clone(), range, own: lint_node.is_own() });
+                found.push(Named::new(placeholder.name, &lint_node.at, range, 0));
             }
         }
     }
@@ -313,8 +266,7 @@ fn prompt_facts(name: String, prompt: &LintNode<'_>) -> Option<PromptFacts> {
 impl TestFacts {
     /// Returns the topics of rules between tests.
     fn topics(&self) -> Vec<Topic> {
-        let name = self.name.iter().map(|name| Topic::named(About::Name, &name.name));
-        let others = [
+        let topics = [
             (About::Prompt, self.prompt.is_some()),
             (About::Models, self.models.is_some()),
             (About::Judge, self.judge.is_some()),
@@ -324,7 +276,7 @@ impl TestFacts {
             (About::Latency, self.latency.is_some()),
             (About::Damage, self.is_damaged),
         ];
-        name.chain(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about))).collect()
+        topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()
     }
 }
 
@@ -341,20 +293,20 @@ pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
     let text = |key: &str| test.get(key).and_then(|lint_node| named(&lint_node, start));
     let models = test.get("models").filter(LintNode::is_list);
     TestFacts {
-        name: text("name"),
         has_command: test.get("command").is_some(),
-        prompt: text("prompt").or_else(|| {
-            // A prompt with an invalid type still makes it a prompt test.
-            let lint_node = test.get("prompt")?;
-            let range = relative(lint_node.range(), start);
-            Some(Named { name: String::new(), at: lint_node.at.clone(), range, own: false })
-        }),
+        prompt: text("prompt")
+            .or_else(|| {
+                // A prompt with an invalid type still makes it a prompt test.
+                let lint_node = test.get("prompt")?;
+                Some(Named::new("", &lint_node.at, lint_node.range(), start))
+            })
+            .map(Box::new),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
         judge: test
             .find(&["expect", "judge"])
             .filter(|judge| judge.is_list() && !judge.is_empty())
-            .map(|judge| Named { name: String::new(), range: relative(judge.head(), start), own: false, at: judge.at }),
+            .map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
         has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
         has_plain_claims: expects(&test).iter().any(|expect| {
             let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
@@ -363,36 +315,23 @@ pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
         embedding: test
             .find(&["expect", "baseline", "drift", "method"])
             .filter(|method| method.text() == Some("embedding"))
-            .map(|method| place(String::new(), &method, start)),
+            .map(|method| Box::new(place("", &method, start))),
         latency: test
             .find(&["expect", "latency", "maxMs"])
-            .and_then(|most| Some((place(String::new(), &most, start), most.number()?))),
+            .and_then(|most| Some(Box::new((place("", &most, start), most.number()?)))),
         is_damaged: is_damaged(test.node),
     }
 }
 
-fn place(name: String, lint_node: &LintNode<'_>, start: usize) -> Named {
-    Named { name, at: lint_node.at.clone(), range: relative(lint_node.range(), start), own: lint_node.is_own() }
+fn place(name: impl Into<String>, lint_node: &LintNode<'_>, start: usize) -> Named {
+    Named::new(name, &lint_node.at, lint_node.range(), start)
 }
 
 fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
-    let name = lint_node.text()?.to_owned();
-    Some(Named { name, at: lint_node.at.clone(), range: relative(lint_node.range(), start), own: lint_node.is_own() })
+    Some(place(lint_node.text()?, lint_node, start))
 }
 
 fn keys(mapping: Option<LintNode<'_>>, start: usize) -> Vec<Named> {
     let entries = mapping.map(|mapping| mapping.entries()).unwrap_or_default();
-    entries
-        .into_iter()
-        .map(|(name, lint_node)| Named {
-            name,
-            range: relative(lint_node.head(), start),
-            own: lint_node.is_own(),
-            at: lint_node.at,
-        })
-        .collect()
-}
-
-fn relative(range: Range<usize>, start: usize) -> Range<usize> {
-    range.start.saturating_sub(start)..range.end.saturating_sub(start)
+    entries.into_iter().map(|(name, entry)| Named::new(name, &entry.at, entry.head(), start)).collect()
 }

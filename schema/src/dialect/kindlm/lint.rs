@@ -26,9 +26,9 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Problem},
     rules::{
-        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_schema_file, invalid_value,
-        missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect, out_of_range,
-        shell_quoting, unchecked, unknown_reference, unused, upstream_differs, vacuous_claim,
+        ambiguous_scalar, collision, contradiction, invalid_path, invalid_schema_file, invalid_value, missing_field,
+        missing_file, missing_variable, never_evaluated, no_claims, no_effect, out_of_range, shell_quoting, unchecked,
+        unknown_reference, unused, upstream_differs, vacuous_claim,
     },
     shape::scalar,
     validate::insert_known,
@@ -58,7 +58,6 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
     let tools = &Tools::of(test);
     ambiguous_scalar::kindlm::check_test(test, report);
     collision::kindlm::check_test(test, report);
-    duplicate_name::kindlm::check_test(test, tools, report);
     invalid_value::kindlm::check_tools(tools, report);
     missing_variable::kindlm::check_expects(test, report);
     never_evaluated::kindlm::check_test(test, report);
@@ -90,11 +89,9 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
 
 /// Reports problems between the sections, and between them and the tests. All locations are absolute.
 pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
-    duplicate_name::kindlm::check_relations(suite, report);
     missing_field::kindlm::check_relations(suite, report);
     never_evaluated::kindlm::check_relations(suite, report);
     out_of_range::kindlm::check_relations(suite, report);
-    unknown_reference::kindlm::check_relations(suite, report);
     unused::kindlm::check_relations(suite, report);
     upstream_differs::kindlm::check_relations(suite, report);
     vacuous_claim::kindlm::check_relations(suite, report);

@@ -15,6 +15,7 @@ pub(crate) const VARS: Filling = Filling {
         values are in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
+    presets: &[],
     unfilled: None,
 };
 
@@ -35,6 +36,7 @@ pub(crate) const BODY: Filling = Filling {
         Variable { name: "messages_json", docs: "All messages of the conversation, as JSON.", files: SUITE },
         Variable { name: "tools_json", docs: "The simulated tools, as JSON.", files: SUITE },
     ],
+    presets: &[],
     unfilled: None,
 };
 

@@ -129,6 +129,7 @@ pub struct Test {
 #[schemars(deny_unknown_fields)]
 pub struct Tool {
     /// Name of the tool, as the model calls it.
+    #[schemars(extend("x-name" = { "what": "tool", "note": "the first one answers every call", "severity": "warning" }))]
     #[schemars(extend("x-defines" = "tools", "examples" = ["lookup_order"]))]
     #[schemars(extend("x-other-names" = ["tool"]))]
     pub name: Name,
@@ -171,6 +172,7 @@ pub struct ToolResponse {
 #[schemars(deny_unknown_fields)]
 pub struct Turn {
     /// Label for reports, unique in the test.
+    #[schemars(extend("x-name" = { "what": "turn label", "help": "give each turn a different label" }))]
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: Defines<Turns>,

@@ -62,13 +62,4 @@ impl<'d> Tools<'d> {
     pub(crate) fn get(&self, name: &str) -> Option<&Tool<'d>> {
         self.first.get(name).map(|number| &self.tools[*number])
     }
-
-    /// Returns the tools with a duplicate name, each with the first tool of that name.
-    pub(crate) fn repeated(&self) -> impl Iterator<Item = (&Tool<'d>, &Tool<'d>)> {
-        let numbered = self.tools.iter().enumerate();
-        numbered.filter_map(|(number, tool)| {
-            let first = self.first[tool.name];
-            (first != number).then(|| (tool, &self.tools[first]))
-        })
-    }
 }

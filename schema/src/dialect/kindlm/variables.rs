@@ -11,12 +11,13 @@ use crate::{
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::Edit,
+    relations::Named,
     template::{Placeholder, is_variable_name, placeholders},
     validate::{Definition, line_in_order},
     words::Search,
 };
 
-use super::facts::{About, Named, Placed, PlacedTest, PromptFacts, SuiteFacts};
+use super::facts::{About, Placed, PlacedTest, PromptFacts, SuiteFacts};
 
 /// Maximum number of placeholders of a text to check individually: each check reads the whole text.
 pub(crate) const MAX_PLACEHOLDERS: usize = 512;
@@ -137,7 +138,6 @@ fn names_in_spaces(template: &str) -> HashSet<&str> {
 }
 
 /// A prompt of a test whose placeholders do not match the test's variables.
-#[derive(Debug)]
 pub(crate) struct Sent<'f> {
     test: PlacedTest<'f>,
     /// Reference to the prompt in the test.
@@ -163,7 +163,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
         suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
     let mut all = Vec::new();
     for test in suite.about(About::Prompt) {
-        let Some(named) = test.facts.prompt.as_ref().filter(|_| !test.facts.has_command) else { continue };
+        let Some(named) = test.facts.prompt.as_deref().filter(|_| !test.facts.has_command) else { continue };
         let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
         let vars = &test.facts.vars;
         let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use crate::{
     dialect::cli_bench::{
         asserted::Asserted,
-        facts::{About, ItemFacts, Items, Named},
+        facts::{About, ItemFacts},
     },
     document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix},
     lint_node::LintNode,
+    relations::{Items, Named},
     validate::is_damaged,
 };
 

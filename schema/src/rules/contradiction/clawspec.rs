@@ -5,16 +5,19 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::clawspec::{
-        agents::{self, AgentLookup},
-        facts::Items,
-        stage_contracts::{Lead, NamedContract},
+    dialect::{
+        Lookup,
+        clawspec::{
+            agents,
+            stage_contracts::{Lead, NamedContract},
+        },
     },
     files::Files,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, OtherFile},
     shape::scalar,
     lint_node::LintNode,
+    relations::Items,
 };
 
 pub(crate) mod impossible;
@@ -76,7 +79,7 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     };
     let own = agent.name.as_str();
     let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
-    let is_misspelt = |name: &str| matches!(agents::look_up(name, files), AgentLookup::Misspelt(_));
+    let is_misspelt = |name: &str| matches!(agents::look_up(name, files), Lookup::Misspelt(_));
     // A misspelling is reported where it occurs.
     if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
         return;

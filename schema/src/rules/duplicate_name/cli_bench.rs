@@ -1,11 +1,12 @@
-//! Task ids, which must be unique in the whole suite.
+//! Ids of tasks in several files of a suite.
 
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::cli_bench::facts::{FileFacts, ItemFacts, Items, Named, SuiteFacts, TaskId},
+    dialect::cli_bench::facts::{About, FileFacts, ItemFacts, SuiteFacts},
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Subject},
+    relations::{Items, Named},
 };
 
 /// A duplicate task id.
@@ -15,10 +16,9 @@ struct DuplicateId {
     holders: Holders,
 }
 
-/// Other owners of the id, if it is not only this document.
+/// Other owners of the id.
 #[derive(Debug)]
 enum Holders {
-    Here,
     /// Another file.
     File(String),
     /// Another file (given here) and this one.
@@ -27,69 +27,52 @@ enum Holders {
     Files(String, String),
 }
 
-/// Owner of an id.
-enum Holder<'f> {
-    /// A task of the document, with the index of its item.
-    Task(&'f Named, usize),
-    /// A task of another file.
-    File(&'f FileFacts, &'f TaskId),
-}
-
-/// Reports duplicate ids in the suite.
+/// Reports ids that another file of the suite has as well.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    let mut seen: FxHashMap<&str, Holder<'_>> = FxHashMap::default();
-    for file in &suite.others {
-        for id in &file.ids {
-            seen.entry(&id.text).or_insert(Holder::File(file, id));
+    let of_task = |index: usize, file: &FileFacts, id: &Named| {
+        let name = &items.own_name(index)?.named;
+        let finding = taken(items, index, name, &id.name, Holders::File(file.path.clone()));
+        Some(file.shown_beside(finding, id, "also used here"))
+    };
+    let mut seen: FxHashMap<&str, (&FileFacts, &Named)> = FxHashMap::default();
+    for (file, id) in suite.others.iter().flat_map(|file| file.ids.iter().map(move |id| (file, id))) {
+        if !seen.contains_key(id.name.as_str()) {
+            seen.insert(&id.name, (file, id));
+            items.named(&id.name).and_then(|index| of_task(index, file, id)).into_iter().for_each(|it| report.push(it));
         }
     }
-    let others = suite.others.iter().flat_map(|file| &file.ids).map(|id| id.text.as_str());
-    for (index, facts) in items.sharing_ids(others) {
-        match facts {
-            ItemFacts::Task(task) => {
-                let Some(id) = task.id.as_ref().filter(|id| !id.text.is_empty()) else { continue };
-                let taken = |holders| taken(items, index, id, &id.text, holders);
-                match seen.get(id.text.as_str()) {
-                    Some(Holder::Task(first, first_index)) => {
-                        report.push(first_used(taken(Holders::Here), items, *first_index, first));
-                    }
-                    Some(Holder::File(file, first)) => {
-                        let finding = taken(Holders::File(file.path.clone()));
-                        report.push(file.shown_beside(finding, first, "also used here"));
-                    }
-                    None => drop(seen.insert(&id.text, Holder::Task(id, index))),
-                }
+    for (index, facts) in items.about(About::Files) {
+        let ItemFacts::Files(entry, files) = facts else { continue };
+        for file in files {
+            // A file of several entries counts once; another rule reports it.
+            if seen.values().any(|(known, _)| known.path == file.path) {
+                continue;
             }
-            ItemFacts::Nothing => {}
-            ItemFacts::Files(entry, files) => {
-                for file in files {
-                    // A file of several entries counts once; another rule reports it.
-                    if seen.values().any(|holder| matches!(holder, Holder::File(known, _) if known.path == file.path)) {
+            let mut own_ids = Vec::new();
+            for own in &file.ids {
+                let taken = |holders| taken(items, index, entry, &own.name, holders);
+                let finding = match (seen.get(own.name.as_str()), items.named(&own.name)) {
+                    (Some((other, first)), _) => {
+                        let finding = taken(Holders::Files(other.path.clone(), file.path.clone()));
+                        other.shown_beside(finding, first, "first used here")
+                    }
+                    (None, Some(task)) if task < index => {
+                        let finding = taken(Holders::FileAndHere(file.path.clone()));
+                        let first = items.own_name(task).map(|name| items.place(task, &name.named));
+                        first.into_iter().fold(finding, |finding, (at, range)| {
+                            finding.related(Relation::Labelled("first used here"), at, range)
+                        })
+                    }
+                    (None, task) => {
+                        task.and_then(|task| of_task(task, file, own)).into_iter().for_each(|it| report.push(it));
+                        own_ids.push(own);
                         continue;
                     }
-                    let mut own_ids = Vec::new();
-                    for own in &file.ids {
-                        let taken = |holders| taken(items, index, entry, &own.text, holders);
-                        let finding = match seen.get(own.text.as_str()) {
-                            Some(Holder::Task(first, first_index)) => {
-                                let finding = taken(Holders::FileAndHere(file.path.clone()));
-                                first_used(finding, items, *first_index, first)
-                            }
-                            Some(Holder::File(other, first)) => {
-                                let finding = taken(Holders::Files(other.path.clone(), file.path.clone()));
-                                other.shown_beside(finding, first, "first used here")
-                            }
-                            None => {
-                                own_ids.push(own);
-                                continue;
-                            }
-                        };
-                        report.push(file.shown_beside(finding, own, "also used here"));
-                    }
-                    // Duplicates within one file are reported when that file is checked.
-                    seen.extend(own_ids.into_iter().map(|id| (id.text.as_str(), Holder::File(file, id))));
-                }
+                };
+                report.push(file.shown_beside(finding, own, "also used here"));
             }
+            // Duplicates within one file are reported when that file is checked.
+            seen.extend(own_ids.into_iter().map(|id| (id.name.as_str(), (&**file, id))));
         }
     }
 }
@@ -100,11 +83,6 @@ fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holder
     Finding::new(DuplicateId { id: id.to_owned(), holders }, at, range)
 }
 
-fn first_used(finding: Finding, items: Items<'_>, index: usize, first: &Named) -> Finding {
-    let (at, range) = items.place(index, first);
-    finding.related(Relation::Labelled("first used here"), at, range)
-}
-
 impl Rule for DuplicateId {
     const CODE: Code = Code::DuplicateName;
 
@@ -113,7 +91,6 @@ impl Rule for DuplicateId {
             .help("give the task a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
-            Holders::Here => words,
             Holders::File(path) => words.note(format!("`{path}` also has it")),
             Holders::FileAndHere(path) => words.note(format!("it is in both `{path}` and this file")),
             Holders::Files(first, second) => words.note(format!("it is in both `{first}` and `{second}`")),

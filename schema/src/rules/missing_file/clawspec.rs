@@ -2,7 +2,6 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::Items,
         ledger_contracts::joined,
         paths,
         stage_contracts::{Lead, NamedContract},
@@ -15,6 +14,7 @@ use crate::{
     problem::{Code, Fix, Severity},
     shape::scalar,
     lint_node::LintNode,
+    relations::Items,
     words::nearest_file,
 };
 

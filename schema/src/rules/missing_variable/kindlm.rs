@@ -13,7 +13,6 @@ use crate::{
     },
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
-    shape::scalar,
     lint_node::LintNode,
     template::{is_variable_name, placeholders},
     words::{listed, nearest},
@@ -28,7 +27,7 @@ enum Unfilled {
     /// A placeholder of a command that is not in `vars`.
     InCommand { name: String, near: Option<String> },
     /// A placeholder of a prompt that is not in `vars` of a test.
-    OfPrompt { name: String, prompt: String, near: Option<Near>, may_add: bool },
+    OfPrompt { name: String, prompt: String, near: Option<String>, may_add: bool },
     /// An environment variable in a command.
     Environment { placeholder: String, variable: String },
     /// An environment variable in a prompt.
@@ -41,14 +40,6 @@ enum Unfilled {
     InExpect { placeholder: String },
     /// A name that is not available in a request body.
     InBody { placeholder: String, near: Option<&'static str> },
-}
-
-/// The most similar variable.
-#[derive(Debug)]
-struct Near {
-    name: String,
-    /// Bytes of the name, if they can be edited.
-    range: Option<Range<usize>>,
 }
 
 /// Checks the command of a test.
@@ -182,14 +173,10 @@ fn check_prompt(text: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
     let missing = sent.iter().flat_map(|sent| sent.missing.iter().map(move |missing| (sent, missing)));
     for (number, (sent, (placeholder, near))) in missing.enumerate() {
-        let near = near.map(|var| {
-            let (_, range) = sent.place(var).place();
-            Near { name: var.name.clone(), range: var.own.then_some(range) }
-        });
         let rule = Unfilled::OfPrompt {
             name: placeholder.name.clone(),
             prompt: sent.prompt.name.clone(),
-            near,
+            near: near.map(|var| var.name.clone()),
             may_add: number < MAX_ADDITIONS,
         };
         let finding = sent.place(sent.prompt).finding(rule);
@@ -231,9 +218,8 @@ impl Rule for Unfilled {
                 let words = Words::new(format!("`{}` in the prompt `{prompt}` has no value", placeholder(name)));
                 let words = match near {
                     Some(near) => {
-                        let help = format!("rename `{}` to `{name}`", near.name);
-                        let edit = near.range.clone().map(|range| vec![Edit::new(range, scalar(name))]);
-                        words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
+                        let edits = site.holder().and_then(|test| test.find(&["vars", near])?.renamed(name));
+                        words.remedy(format!("rename `{near}` to `{name}`"), Fix::guess, edits)
                     }
                     None => words.help(format!("add `{name}` to `vars`")),
                 };

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::{About, Items},
+        facts::About,
         ignored_defaults::{IgnoredDefaults, LeftToDo},
         routing::Routing,
         type_fields::{number_of, type_of},
@@ -12,6 +12,7 @@ use crate::{
     finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    relations::Items,
 };
 
 /// A setting that the block `observability` replaces.

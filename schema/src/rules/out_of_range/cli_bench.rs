@@ -2,13 +2,14 @@
 
 use crate::{
     dialect::cli_bench::{
-        facts::{About, ItemFacts, Items},
+        facts::{About, ItemFacts},
         limits::Limits,
         task_files,
     },
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    relations::Items,
 };
 
 /// A blank string: its key, and what to write.
@@ -70,11 +71,11 @@ pub(crate) fn check_relations(root: &LintNode<'_>, items: Items<'_>, report: &mu
         ItemFacts::Task(_) | ItemFacts::Nothing => true,
         ItemFacts::Files(entry, files) => {
             // A pattern without matches has no tasks, which by itself is only a warning.
-            files.is_empty() && !task_files::is_pattern(&entry.text)
+            files.is_empty() && !task_files::is_pattern(&entry.name)
                 || files.iter().any(|file| file.wrong.is_some() || !file.ids.is_empty())
         }
     };
-    let are_files = items.count() > 0 && items.about(About::Files).count() == items.count();
+    let are_files = items.len() > 0 && items.about(About::Files).count() == items.len();
     if are_files
         && !items.about(About::Files).any(may_hold_tasks)
         && let Some(tasks) = root.get("tasks")

@@ -4,7 +4,6 @@ use crate::{
     dialect::clawspec::{
         assertion::Category,
         config::Config,
-        facts::Items,
         ignored_defaults::{IgnoredDefaults, LeftToDo},
         lower::settings,
         paths,
@@ -15,6 +14,7 @@ use crate::{
     kind::target_of,
     problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    relations::Items,
 };
 
 /// A type, or a key of a scenario, that is not in ClawSpec's schema.

@@ -1,4 +1,4 @@
-//! Assertions in ClawSpec files that cannot fail, or that hold because of an earlier run.
+//! Assertions in ClawSpec files that cannot fail, or that hold causes of an earlier run.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::clawspec::{
-        facts::{About, Expected, ItemFacts, Items},
+        facts::{About, Expected, ItemFacts},
         stages::Condition,
     },
     document::NodeRef,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{self, CrossItemRule, FactRef, Link},
+    relations::{CrossItemRule, Items, Link, FactRef},
     lint_node::LintNode,
     validate::is_damaged,
 };
@@ -39,13 +39,13 @@ struct NoPatterns;
 pub(crate) struct LeftBehind;
 
 impl LeftBehind {
-    fn expected<'f>(items: relations::Items<'f>, fact: FactRef) -> Option<&'f Expected> {
+    fn expected<'f>(items: Items<'f>, fact: FactRef) -> Option<&'f Expected> {
         items.facts::<ItemFacts>(fact.item)?.expected.get(fact.part)
     }
 }
 
 impl CrossItemRule for LeftBehind {
-    fn digest(&self, items: relations::Items<'_>, index: usize) -> u64 {
+    fn digest(&self, items: Items<'_>, index: usize) -> u64 {
         let mut hasher = FxHasher::default();
         let facts = |index| items.facts::<ItemFacts>(index);
         for expected in facts(index).iter().flat_map(|facts| &facts.expected) {
@@ -63,13 +63,13 @@ impl CrossItemRule for LeftBehind {
         hasher.finish()
     }
 
-    fn links(&self, items: relations::Items<'_>) -> Vec<Link> {
+    fn links(&self, items: Items<'_>) -> Vec<Link> {
         // First expectation of each file.
         let mut first: FxHashMap<&str, FactRef> = FxHashMap::default();
         let mut links: Vec<Link> = Vec::new();
         // Index of the link for each written location, which aliases repeat.
         let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
-        for (item, facts) in Items::new("scenarios", items).sharing(About::Expected) {
+        for (item, facts) in items.sharing(About::Expected) {
             let mut reported: Vec<&str> = Vec::new();
             for (part, expected) in facts.expected.iter().enumerate() {
                 let path = expected.path.name.as_str();
@@ -97,10 +97,8 @@ impl CrossItemRule for LeftBehind {
         links
     }
 
-    fn finding(&self, items: relations::Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |fact: FactRef| {
-            Some(Items::new("scenarios", items).place(fact.item, &LeftBehind::expected(items, fact)?.path))
-        };
+    fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
+        let place = |fact: FactRef| Some(items.place(fact.item, &LeftBehind::expected(items, fact)?.path));
         let (at, range) = place(link.of)?;
         let path = LeftBehind::expected(items, link.of)?.path.name.clone();
         let (first, uses) = link.causes.split_first()?;

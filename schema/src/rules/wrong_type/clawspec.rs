@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::{About, Items},
+        facts::About,
         type_fields::type_of,
         waiting::{is_unquoted, updated_after},
     },
@@ -12,6 +12,7 @@ use crate::{
     rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
     shape::Type,
     lint_node::LintNode,
+    relations::Items,
     validate::{Context, Definition, describe, in_seconds},
 };
 

@@ -8,7 +8,7 @@ use speclens_schema::{
     shape::{Field, Need, Shape, Variant, scalar, show},
 };
 
-use super::{CompletionKind, List, insert::Writer, known};
+use super::{CompletionKind, List, insert::Writer};
 use crate::ide::{
     card,
     snippet::{self, Snippet},
@@ -20,8 +20,13 @@ const LOG: &str = "/tmp/openclaw/openclaw-{{today}}.log";
 impl List<'_> {
     /// Returns the most likely value, as it is written.
     pub(super) fn guess(&self, at: &Pointer) -> Option<String> {
-        let likely = known::likely(self.document, self.file, at, self.values.files);
-        likely.first().map(|text| plain(text, self.layout().flow))
+        self.likely_at(at).first().map(|text| plain(text, self.layout().flow))
+    }
+
+    /// Returns the most likely values at a place, as they would be written, best first.
+    pub(super) fn likely_at(&self, at: &Pointer) -> Vec<String> {
+        let format = self.file.dialect();
+        format.map(|format| format.likely(self.file, self.document, at, self.values.files)).unwrap_or_default()
     }
 
     /// Returns an example with the known values of this workspace.

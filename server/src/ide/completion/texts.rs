@@ -106,7 +106,7 @@ impl List<'_> {
             _ => &[],
         };
         let gap = self.layout().gap;
-        let base = self.values.base(self.context.shape.word());
+        let base = self.context.shape.base(self.values.files.place());
         let below = [base, clean].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         for (name, entry) in self.values.files.list(&below) {
             let is_hidden = name.starts_with('.') || name == "node_modules";

@@ -203,9 +203,9 @@ impl List<'_> {
         };
         let mut seen = self.named_beside();
         seen.extend(self.items.iter().map(|item| item.filter_text.clone()));
-        if kind == agents::KIND {
+        if let Some(directories) = agents::of(self.file).filter(|_| kind == agents::KIND) {
             let as_paths = shape.examples().iter().any(|example| example.as_str().is_some_and(|it| it.contains('/')));
-            for (name, what) in agents::offered(as_paths, self.values.files) {
+            for (name, what) in agents::offered(directories, as_paths, self.values.files) {
                 if seen.insert(name.clone())
                     && let Some(text) = written(&Value::from(name.as_str()), quote)
                 {
@@ -215,7 +215,7 @@ impl List<'_> {
                 }
             }
         }
-        for name in known::logged(kind, self.values) {
+        for name in known::logged(kind, self.file, self.values) {
             if seen.insert(name.clone()) {
                 self.found(1, &name, quote, lead, "in the gateway's log");
             }
@@ -295,7 +295,7 @@ impl List<'_> {
 
     /// Offers likely values from the workspace.
     fn likely(&mut self, quote: Option<char>, lead: &str) {
-        let likely = known::likely(self.document, self.file, &self.context.at, self.values.files);
+        let likely = self.likely_at(&self.context.at);
         for (index, text) in likely.iter().enumerate() {
             self.found(0, text, quote, lead, "in this workspace");
             if let Some(item) = self.items.last_mut().filter(|_| index == 0) {

@@ -40,7 +40,7 @@ pub struct ArtifactExists {
     pub path: Artifact,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct ArtifactContains {
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -292,7 +292,7 @@ pub struct ArtifactAbsentWords {
     pub key: Option<Name>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::observed::{Found, MASKED, brief, contains};
+use super::observed::{MASKED, brief, contains};
 use crate::{
     check::{
         pattern::{EcmaPattern, PatternErrorKind},
@@ -10,6 +10,7 @@ use crate::{
     },
     evidence::{CommandLog, Evidence, Ran},
     pattern::is_literal,
+    verdict::Found,
 };
 
 /// Maximum number of commands to list.

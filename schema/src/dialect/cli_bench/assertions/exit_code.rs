@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::observed::{After, Last, brief, no_command, row, shown};
+use super::observed::{After, brief, last, row, shown};
 use crate::{
     evidence::Evidence,
     verdict::{Check, Mismatch, Open, Verdict},
@@ -49,10 +49,9 @@ impl ExitCode {
 
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let row = row("exit_code", format!("exit code is {}", self.0));
-        let command = match Last::of(evidence) {
-            Last::Command(command) => command,
-            Last::NoCommand => return row.fail(no_command(format!("exit code {}", self.0))),
-            Last::NotKnown(reason) => return row.unknown(reason),
+        let command = match last(evidence, &row, || format!("exit code {}", self.0)) {
+            Ok(command) => command,
+            Err(verdict) => return *verdict,
         };
         let Some(code) = command.exit.and_then(|exit| exit.shell_code()) else {
             return row.unknown("the exit code of the last command was not recorded");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     file_exists::missing,
-    observed::{After, Found, contains, near_text, part, path_need, row, shown},
+    observed::{After, contains, near_text, part, path_need, row, shown},
 };
 use crate::{
     evidence::{Content, Context, Evidence, Need, PathState},
@@ -72,16 +72,12 @@ impl FileContainsClaim {
             Content::Text(text) => text,
             Content::Unreadable(reason) => return row.fail(not_read(path, &format!("cannot be read: {reason}"))),
         };
-        match contains(found, text) {
-            Found::Yes => row.at(part("file_contains", "text")).pass(),
-            Found::Unclear(reason) => row.at(part("file_contains", "text")).unknown(reason),
-            Found::No => row.at(part("file_contains", "text")).fail(Mismatch {
-                message: format!("`{path}` does not contain \"{}\"", shown(text)),
-                expected: shown(text),
-                actual: shown(&found.text),
-                help: near_text(&found.text, text),
-            }),
-        }
+        row.at(part("file_contains", "text")).found(contains(found, text), || Mismatch {
+            message: format!("`{path}` does not contain \"{}\"", shown(text)),
+            expected: shown(text),
+            actual: shown(&found.text),
+            help: near_text(&found.text, text),
+        })
     }
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     commands::{CommandPattern, listing, log},
-    observed::{After, Found, brief, row},
+    observed::{After, brief, row},
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Open, Verdict},
+    verdict::{Check, Found, Mismatch, Open, Verdict},
     words::Pattern,
 };
 

@@ -7,7 +7,7 @@ use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
     evidence::{Answer, Capture, Change, ChangedFile, Content, Evidence, FileLog, Need, PathState, Ran, Standing},
-    verdict::{Mismatch, Row},
+    verdict::{CUT, Found, Mismatch, Row, Verdict},
 };
 
 /// Maximum number of characters to show of a text, as in cli-bench. Checks always use the whole text.
@@ -16,7 +16,6 @@ const SHOWN: usize = 2_000;
 /// Maximum number of steps of the search for a text under masked parts.
 const STEPS: usize = 4_000_000;
 
-pub(super) const CUT: &str = "the output was cut off, and the missing part could change the result";
 const HELD: &str = "the command ended while a background process kept its output open, and its further output could \
     change the result";
 pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
@@ -45,30 +44,22 @@ pub(super) fn part(kind: &str, field: &str) -> Pointer {
     Pointer::root().key(kind).key(field)
 }
 
-/// The last command that the model ran.
-pub(super) enum Last<'e> {
-    /// The last command.
-    Command(&'e Ran),
-    /// The model ran no command.
-    NoCommand,
-    /// Unknown, for this reason.
-    NotKnown(&'static str),
-}
-
-impl Last<'_> {
-    pub(super) fn of(evidence: &Evidence) -> Last<'_> {
-        match &evidence.commands {
-            None => Last::NotKnown("the commands were not recorded"),
-            Some(log) => match log.gap() {
-                Some(reason) => Last::NotKnown(reason),
-                None => log.commands.last().map_or(Last::NoCommand, Last::Command),
-            },
-        }
+/// Returns the last command that the model ran, or the verdict of an assertion about it without one.
+pub(super) fn last<'e>(
+    evidence: &'e Evidence,
+    row: &Row,
+    expected: impl FnOnce() -> String,
+) -> Result<&'e Ran, Box<Verdict>> {
+    let unknown = |reason: &str| Box::new(row.clone().unknown(reason));
+    let log = evidence.commands.as_ref().ok_or_else(|| unknown("the commands were not recorded"))?;
+    if let Some(reason) = log.gap() {
+        return Err(unknown(reason));
     }
+    log.commands.last().ok_or_else(|| Box::new(row.clone().fail(no_command(expected()))))
 }
 
 /// Returns the mismatch of an assertion about the last command if there was none.
-pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
+fn no_command(expected: impl Into<String>) -> Mismatch {
     Mismatch {
         message: "the model ran no command".to_owned(),
         expected: expected.into(),
@@ -77,23 +68,9 @@ pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
     }
 }
 
-/// Result of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    Yes,
-    No,
-    /// Undecidable because of a missing part, for this reason.
-    Unclear(&'static str),
-}
-
-impl Found {
-    /// Returns the result for an output of a command, with the most precise known reason for a missing part.
-    pub(super) fn of(self, ran: &Ran) -> Found {
-        match self {
-            Found::Unclear(CUT) if ran.held => Found::Unclear(HELD),
-            Found::Yes | Found::No | Found::Unclear(_) => self,
-        }
-    }
+/// Returns the answer for an output of a command, with the most precise known reason for a missing part.
+pub(super) fn of_output(found: Found, ran: &Ran) -> Found {
+    if found == Found::Unclear(CUT) && ran.held { Found::Unclear(HELD) } else { found }
 }
 
 /// Searches for a text in captured output.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::observed::{After, Found, Last, brief, equals, no_command, row, shown};
+use super::observed::{After, brief, equals, last, of_output, row, shown};
 use crate::{
     check::text::trim,
     evidence::Evidence,
@@ -34,24 +34,19 @@ impl OutputEquals {
 
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let row = row("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
-        let command = match Last::of(evidence) {
-            Last::Command(command) => command,
-            Last::NoCommand => return row.fail(no_command(shown(trim(&self.0)))),
-            Last::NotKnown(reason) => return row.unknown(reason),
+        let command = match last(evidence, &row, || shown(trim(&self.0))) {
+            Ok(command) => command,
+            Err(verdict) => return *verdict,
         };
         let Some(stdout) = &command.stdout else {
             return row.unknown("the output of the last command was not recorded");
         };
-        match equals(stdout, &self.0).of(command) {
-            Found::Yes => row.pass(),
-            Found::Unclear(reason) => row.unknown(reason),
-            Found::No => {
-                let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
-                mismatch.help.push(format!("the last command was `{}`", brief(&command.command.text)));
-                mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
-                row.fail(mismatch)
-            }
-        }
+        row.found(of_output(equals(stdout, &self.0), command), || {
+            let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
+            mismatch.help.push(format!("the last command was `{}`", brief(&command.command.text)));
+            mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
+            mismatch
+        })
     }
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     commands::{CommandPattern, listing, log},
-    observed::{After, Found, row},
+    observed::{After, row},
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Found, Mismatch, Verdict},
     words::Pattern,
 };
 
@@ -57,24 +57,14 @@ impl RanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.gap();
-        for command in &log.commands {
-            match self.pattern.matches(command) {
-                Found::Yes => return row.pass(),
-                Found::Unclear(reason) => doubt = Some(reason),
-                Found::No => {}
-            }
-        }
-        if let Some(reason) = doubt {
-            return row.unknown(reason);
-        }
-        let message = match log.commands.len() {
-            0 => "the model ran no command".to_owned(),
-            1 => format!("the only command does not match `{source}`"),
-            count => format!("none of {count} commands matches `{source}`"),
-        };
-        row.fail(Mismatch {
-            message,
+        let gap = log.gap().map(Found::Unclear).into_iter();
+        let found = Found::any(gap.chain(log.commands.iter().map(|command| self.pattern.matches(command))));
+        row.found(found, || Mismatch {
+            message: match log.commands.len() {
+                0 => "the model ran no command".to_owned(),
+                1 => format!("the only command does not match `{source}`"),
+                count => format!("none of {count} commands matches `{source}`"),
+            },
             expected: format!("a command that matches `{source}`"),
             actual: listing(log),
             help: self.pattern.nearest(log).into_iter().collect(),

@@ -1,9 +1,9 @@
 //! What a command writes, and whether a text is in it.
 
-use super::observed::{Found, Last, brief, contains, near_text, no_command, row, shown};
+use super::observed::{brief, contains, last, near_text, of_output, row, shown};
 use crate::{
     evidence::{Capture, Evidence, Ran},
-    verdict::{Mismatch, Verdict},
+    verdict::{Found, Mismatch, Verdict},
 };
 
 /// An output stream of a command.
@@ -19,33 +19,28 @@ impl Stream {
     /// Returns the result of the assertion that the last command wrote a text.
     pub(super) fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
         let row = row(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
-        let command = match Last::of(evidence) {
-            Last::Command(command) => command,
-            Last::NoCommand => return row.fail(no_command(shown(wanted))),
-            Last::NotKnown(reason) => return row.unknown(reason),
+        let command = match last(evidence, &row, || shown(wanted)) {
+            Ok(command) => command,
+            Err(verdict) => return *verdict,
         };
         let Some(written) = self.of(command) else {
             return row.unknown(format!("the {} of the last command was not recorded", self.name()));
         };
-        match contains(written, wanted).of(command) {
-            Found::Yes => row.pass(),
-            Found::Unclear(reason) => row.unknown(reason),
-            Found::No => {
-                let mut help = near_text(&written.text, wanted);
-                let other = self.other();
-                if other.has(command, wanted) {
-                    help.push(format!("{} contains it: use `{}`", other.full_name(), other.assertion()));
-                }
-                help.extend(self.earlier(wanted, evidence));
-                help.push(format!("the last command was `{}`", brief(&command.command.text)));
-                row.fail(Mismatch {
-                    message: format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
-                    expected: shown(wanted),
-                    actual: shown(&written.text),
-                    help,
-                })
+        row.found(of_output(contains(written, wanted), command), || {
+            let mut help = near_text(&written.text, wanted);
+            let other = self.other();
+            if other.has(command, wanted) {
+                help.push(format!("{} contains it: use `{}`", other.full_name(), other.assertion()));
             }
-        }
+            help.extend(self.earlier(wanted, evidence));
+            help.push(format!("the last command was `{}`", brief(&command.command.text)));
+            Mismatch {
+                message: format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
+                expected: shown(wanted),
+                actual: shown(&written.text),
+                help,
+            }
+        })
     }
 
     /// Returns the earlier command that wrote a text.

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    observed::{After, Found, contains, equals, near_text, part, row, shown},
+    observed::{After, contains, equals, near_text, of_output, part, row, shown},
     output_equals::differs,
 };
 use crate::{
     check::text::trim,
     evidence::{Context, Evidence, Need, Ran},
-    verdict::{Check, Mismatch, Row, Verdict},
+    verdict::{Check, Found, Mismatch, Row, Verdict},
 };
 
 /// Shell command that runs after the task and must succeed.
@@ -100,7 +100,7 @@ impl VerifyClaim {
         let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
         let mut doubt = None;
         if let Some(wanted) = output_contains {
-            match contains(stdout, wanted).of(answer) {
+            match of_output(contains(stdout, wanted), answer) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
                 Found::No => {
@@ -114,7 +114,7 @@ impl VerifyClaim {
             }
         }
         if let Some(wanted) = output_equals {
-            match equals(stdout, wanted).of(answer) {
+            match of_output(equals(stdout, wanted), answer) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_equals", reason)),
                 Found::No => {

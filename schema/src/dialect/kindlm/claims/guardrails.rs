@@ -7,13 +7,13 @@ use crate::{
     check::{
         memo::Memo,
         pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, StepLimit, refused_by_original},
-        text::{Certainty, Folded, shortened},
+        text::{Folded, shortened},
     },
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
     evidence::Evidence,
     mask::HIDDEN,
-    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
+    verdict::{Check, FailureCode, Found, Mismatch, Related, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -211,13 +211,13 @@ impl Check for KeywordsClaim {
         let seen = Seen::of(evidence);
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = Folded::new(&seen.text());
-        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Certainty::No };
+        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Found::No };
         let mut verdicts = Vec::new();
         let allowed = self.expect.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
             let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
-            let answers: Vec<Certainty> = allowed.iter().map(|phrase| found(phrase)).collect();
-            verdicts.push(if answers.contains(&Certainty::Yes) {
+            let answer = Found::any(allowed.iter().map(|phrase| found(phrase)));
+            verdicts.push(if answer == Found::Yes {
                 row.passed()
             } else {
                 let list = allowed.join(", ");
@@ -227,7 +227,6 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     help: Vec::new(),
                 };
-                let answer = if answers.contains(&Certainty::Maybe) { Certainty::Maybe } else { Certainty::No };
                 row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.doubt_of(answer))
             });
         }
@@ -235,7 +234,7 @@ impl Check for KeywordsClaim {
             let at = Pointer::root().key("deny").index(index);
             let row = Row::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
             let answer = found(phrase);
-            verdicts.push(if answer == Certainty::Yes {
+            verdicts.push(if answer == Found::Yes {
                 let mismatch = Mismatch {
                     message: format!("Denied keyword \"{phrase}\" found in output"),
                     expected: format!("no \"{phrase}\""),

@@ -9,12 +9,12 @@ use crate::{
     check::{
         json::{self, JsonErrorKind},
         schema_file::SchemaAnswer,
-        text::{Certainty, Folded, closest_line, length, shortened},
+        text::{Folded, closest_line, length, shortened},
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
     evidence::{Concealed, Evidence, Output},
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Found, Mismatch, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.
@@ -113,13 +113,13 @@ impl OutputClaim {
         let folded = OnceCell::new();
         let found = |wanted: &str| match seen.output() {
             Some(_) => folded.get_or_init(|| Folded::new(&seen.text())).contains(wanted),
-            None => Certainty::No,
+            None => Found::No,
         };
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("contains").index(index);
             let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
             let found = found(wanted);
-            if found == Certainty::Yes {
+            if found == Found::Yes {
                 verdicts.push(row.passed());
                 continue;
             }
@@ -136,7 +136,7 @@ impl OutputClaim {
             let at = Pointer::root().key("notContains").index(index);
             let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
             let found = found(unwanted);
-            if found != Certainty::Yes {
+            if found != Found::Yes {
                 verdicts.push(row.passed().unless(seen.doubt_of(found)));
                 continue;
             }

@@ -9,6 +9,7 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::Problem,
+    rules::duplicate_name,
     validate::{self, Definition},
 };
 
@@ -18,6 +19,7 @@ use super::report_test;
 fn problems_of(test: NodeRef<'_>) -> Vec<Problem> {
     let mut report = Report::default();
     report_test(test, &MemoryFiles::default(), &mut report);
+    duplicate_name::check(test, Definition::Item(SpecFile::KINDLM, "tests"), &mut report);
     report.resolve(false).problems(test)
 }
 
@@ -62,7 +64,7 @@ fn tools_and_replies_that_lead_nowhere_are_reported() {
     expect![[r#"
         warning no-effect @when: { ordr_id: a }, then: 2 }: this response is never used | note: an earlier one matches every such call
         warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id` | help: rename it to `order_id` [rename it to `order_id`]
-        warning duplicate-name @lookup: duplicate tool `lookup` in this test | note: the first one answers every call
+        warning duplicate-name @lookup: duplicate tool `lookup` | note: the first one answers every call
         warning invalid-value @parameters: `parameters` is not a valid JSON Schema: at `/type`: "objekt" is not one of the types `array`, `boolean`, `integer`, `null`, `number`, `object` and `string` | note: the provider rejects the request
         warning never-evaluated @judge: `judge` is not evaluated for a single reply | help: move it to the `expect` of the test
         warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked | note: the conversation ends after reply 1 | help: raise `maxTurns`, or remove the reply

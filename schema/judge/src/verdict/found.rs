@@ -1,0 +1,41 @@
+//! Answers to questions about evidence that may be incomplete.
+
+/// Reason for an answer that depends on text that was cut off.
+pub const CUT: &str = "the output was cut off, and the missing part could change the result";
+
+/// Reason for an answer that depends on a masked secret.
+pub const MASKED: &str = "a secret is masked in the output, and the result depends on it";
+
+/// Whether something is in the evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is, whatever is missing.
+    Yes,
+    /// It is not, whatever is missing.
+    No,
+    /// It depends on what is missing, for this reason.
+    Unclear(&'static str),
+}
+
+impl Found {
+    /// Returns whether one of several things is in the evidence.
+    pub fn any(answers: impl IntoIterator<Item = Found>) -> Found {
+        let mut found = Found::No;
+        for answer in answers {
+            match answer {
+                Found::Yes => return Found::Yes,
+                Found::Unclear(_) => found = answer,
+                Found::No => {}
+            }
+        }
+        found
+    }
+
+    /// Returns the reason why it is not certain.
+    pub fn doubt(self) -> Option<&'static str> {
+        match self {
+            Found::Yes | Found::No => None,
+            Found::Unclear(reason) => Some(reason),
+        }
+    }
+}

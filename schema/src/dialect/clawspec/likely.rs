@@ -1,0 +1,61 @@
+//! Likely values of a scenario contract, from its location and from the files around it.
+
+use crate::{
+    document::{Document, Pointer},
+    files::{FileKind, Files},
+};
+
+use super::gateway_log::GatewayLog;
+
+/// Maximum number of targets found.
+const TARGETS: usize = 200;
+
+/// Returns the most likely values at a place of a scenario contract, best first.
+pub(crate) fn of_scenarios(document: &Document, at: &Pointer, files: &dyn Files) -> Vec<String> {
+    let written = |path: &str| Some(document.find(&Pointer::parse(path))?.text()?.to_owned());
+    let filled = |path: &str| written(path).filter(|text| !text.is_empty());
+    let own = files.place().strip_suffix("/tests/scenarios.yaml").map(str::to_owned);
+    match at.as_str() {
+        "/target/path" => {
+            let others = targets(files).filter(|path| Some(path) != own.as_ref()).collect::<Vec<_>>();
+            own.iter().cloned().chain(others).collect()
+        }
+        "/target/type" => {
+            let Some(own) = filled("/target/path").or(own) else { return Vec::new() };
+            let is_file = |name: &str| files.kind(&format!("{own}/{name}")) == Some(FileKind::File);
+            let is_agent = is_file("SOUL.md") || (!is_file("SKILL.md") && own.starts_with("agents/"));
+            vec![if is_agent { "agent" } else { "skill" }.to_owned()]
+        }
+        "/target/trigger" => {
+            let Some(own) = filled("/target/path").or(own) else { return Vec::new() };
+            let name = own.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let is_agent = filled("/target/type").map_or(own.starts_with("agents/"), |kind| kind == "agent");
+            vec![if is_agent { name.to_owned() } else { format!("/{name}") }]
+        }
+        place if place.ends_with("/when/invoke") => {
+            let own = own.and_then(|own| Some(format!("/{}", own.rsplit('/').next()?)));
+            filled("/target/trigger").or(own).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the skills and agents of the workspace.
+fn targets(files: &dyn Files) -> impl Iterator<Item = String> {
+    let patterns = ["skills/**/SKILL.md", "agents/**/SOUL.md"];
+    let found = patterns.into_iter().flat_map(|pattern| files.glob(pattern).paths);
+    found.filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned())).take(TARGETS)
+}
+
+/// Returns the tools or agents in the log of a gateway.
+pub(crate) fn names_in_log(kind: &str, log: &str) -> Vec<String> {
+    let log = GatewayLog::read(log, "", None);
+    match kind {
+        "tools" => log.calls.into_iter().map(|call| call.tool).collect(),
+        "agents" => {
+            let callees = log.calls.into_iter().filter_map(|call| call.to_agent);
+            log.sessions.into_iter().map(|session| session.agent).chain(callees).collect()
+        }
+        _ => Vec::new(),
+    }
+}

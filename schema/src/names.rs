@@ -1,0 +1,224 @@
+//! Names that a document defines and refers to, where its schema declares them: `x-defines` and `x-refers`.
+
+use std::{collections::HashSet, ops::Range};
+
+use crate::{
+    document::{NodeRef, Pointer},
+    json_schema::SpecFile,
+    lint_node::LintNode,
+    relations::Named,
+    shape::{Shape, Type, Word},
+    spec_file::PerFile,
+    validate::Definition,
+    words::nearest,
+};
+
+/// A place of names in a kind of file.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    /// Path from the root, or from the item of a top-level list. Items of lists are `[]`, entries of free mappings `*`.
+    path: Vec<&'static str>,
+    /// Kind of the names: `models`.
+    pub(crate) kind: &'static str,
+    pub(crate) role: Role,
+    /// Schema of the text, or of the mapping whose keys are the names.
+    pub(crate) shape: Shape,
+}
+
+/// Use of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is defined.
+    Defines,
+    /// It is used.
+    Refers,
+}
+
+/// A name in an item of a top-level list: its own, or one that it refers to.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) declaration: &'static Declaration,
+    pub(crate) named: Named,
+}
+
+/// Places of names in a kind of file.
+struct Declarations {
+    /// Outside of the items of top-level lists.
+    root: Vec<Declaration>,
+    /// In the items of each top-level list.
+    items: Vec<(&'static str, Vec<Declaration>)>,
+    /// Kinds of names that are defined at the root, or by the items of a top-level list.
+    kinds: HashSet<&'static str>,
+}
+
+impl Declarations {
+    fn of(file: SpecFile) -> &'static Declarations {
+        static DECLARATIONS: PerFile<Declarations> = PerFile::new();
+        DECLARATIONS.get(file, || {
+            let mut root = collected(&Shape::of(file));
+            let lists = Definition::lists(file).iter();
+            root.retain(|it| !lists.clone().any(|list| it.path.starts_with(path_of(list))));
+            let items: Vec<_> = lists.map(|list| (*list, collected(&Definition::Item(file, list).shape()))).collect();
+            let own = items.iter().flat_map(|(_, items)| items).filter(|it| it.is_own());
+            let kinds = root.iter().chain(own).filter(|it| it.role == Role::Defines).map(|it| it.kind).collect();
+            Declarations { root, items, kinds }
+        })
+    }
+}
+
+/// Returns the path of a top-level list.
+fn path_of<'l>(list: &'l &'static str) -> &'l [&'static str] {
+    if list.is_empty() { &[] } else { std::slice::from_ref(list) }
+}
+
+fn collected(shape: &Shape) -> Vec<Declaration> {
+    let mut found: Vec<Declaration> = Vec::new();
+    shape.each_below(&mut |path, shape| {
+        let (kind, role) = match shape.word() {
+            Some(Word::Defines(kind)) => (kind, Role::Defines),
+            Some(Word::Refers(kind)) => (kind, Role::Refers),
+            // A text that must differ from the others, but that nothing refers to.
+            None if shape.has_name_words() => ("", Role::Defines),
+            Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Shell) | None => return,
+        };
+        if !found.iter().any(|it| (it.path.as_slice(), it.kind, it.role) == (path, kind, role)) {
+            found.push(Declaration { path: path.to_vec(), kind, role, shape: shape.clone() });
+        }
+    });
+    found
+}
+
+/// Returns the places of names in a part of a file: the root without its lists, or an item of one of them.
+pub(crate) fn declared(definition: Definition) -> &'static [Declaration] {
+    let declarations = Declarations::of(definition.file());
+    match definition {
+        Definition::Root(_) => &declarations.root,
+        Definition::Item(_, list) => {
+            let of_list = declarations.items.iter().find(|(known, _)| *known == list);
+            of_list.map(|(_, items)| items.as_slice()).unwrap_or_default()
+        }
+    }
+}
+
+/// Whether a kind of file defines names of a kind, outside of items or as the names of items.
+pub(crate) fn are_defined_in(file: SpecFile, kind: &str) -> bool {
+    Declarations::of(file).kinds.contains(kind)
+}
+
+/// Returns the own name of an item, and the names that it refers to and that the file defines elsewhere. `None` if
+/// the items of its list have no such names.
+pub(crate) fn of_item(item: NodeRef<'_>, definition: Definition) -> Option<Vec<Name>> {
+    let kinds = &Declarations::of(definition.file()).kinds;
+    let start = item.range().start;
+    let is_meant = |declaration: &&Declaration| match declaration.role {
+        Role::Defines => declaration.is_own(),
+        Role::Refers => kinds.contains(declaration.kind),
+    };
+    let mut meant = declared(definition).iter().filter(is_meant).peekable();
+    meant.peek()?;
+    let mut names = Vec::new();
+    for declaration in meant {
+        declaration.each(LintNode::root(item), &mut |text, node| {
+            let named = Named::new(text, &node.at, declaration.range(&node), start);
+            names.push(Name { declaration, named });
+        });
+    }
+    Some(names)
+}
+
+/// Returns the names of a kind in a document: the key or the value that has each name, and the value that it names.
+/// Definitions inside of items are not included.
+pub fn mentions<'d>(root: NodeRef<'d>, file: SpecFile, kind: &str, role: Role) -> Vec<(NodeRef<'d>, NodeRef<'d>)> {
+    let mut found = Vec::new();
+    let is_meant = |it: &&Declaration| it.kind == kind && it.role == role;
+    for declaration in declared(Definition::Root(file)).iter().filter(is_meant) {
+        declaration.each(LintNode::root(root), &mut |_, node| {
+            found.push((node.key.filter(|_| declaration.is_keys()).unwrap_or(node.node), node.node));
+        });
+    }
+    for list in Definition::lists(file) {
+        let meant = declared(Definition::Item(file, list)).iter().filter(is_meant);
+        for declaration in meant.filter(|it| role == Role::Refers || it.is_own()) {
+            let items = Definition::list_in(root, list).into_iter().flat_map(NodeRef::items);
+            items.for_each(|item| {
+                declaration.each(LintNode::root(item), &mut |_, node| found.push((node.node, item)));
+            });
+        }
+    }
+    found
+}
+
+impl Declaration {
+    /// Whether the keys of a mapping are the names.
+    pub(crate) fn is_keys(&self) -> bool {
+        self.shape.kind() == Type::Mapping
+    }
+
+    /// Whether it is the name of the item that contains it.
+    pub(crate) fn is_own(&self) -> bool {
+        !self.is_keys() && self.path.len() < 2
+    }
+
+    /// Returns the top-level key that contains the names, if they are outside of top-level lists.
+    pub(crate) fn section(&self) -> &'static str {
+        self.path.first().copied().unwrap_or_default()
+    }
+
+    /// Returns the key of the names.
+    pub(crate) fn key(&self) -> &'static str {
+        self.path.last().copied().unwrap_or_default()
+    }
+
+    /// Whether the names are at a location outside of lists.
+    pub(crate) fn is_at(&self, at: &Pointer) -> bool {
+        *at == self.path.iter().fold(Pointer::root(), |at, step| at.key(step))
+    }
+
+    /// Returns all names in a part of a file. `None` if what contains them has another type.
+    pub(crate) fn all(&self, part: &LintNode<'_>) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        self.each(part.clone(), &mut |name, _| names.push(name.to_owned()));
+        let section = part.get(self.section());
+        section.is_none_or(|section| section.is_mapping() || section.is_list()).then_some(names)
+    }
+
+    /// Calls a function with each name that is not empty, and the value or the entry that has it.
+    pub(crate) fn each<'d>(&self, part: LintNode<'d>, look: &mut dyn FnMut(&str, LintNode<'d>)) {
+        self.each_below(&self.path, part, look);
+    }
+
+    fn each_below<'d>(&self, path: &[&str], node: LintNode<'d>, look: &mut dyn FnMut(&str, LintNode<'d>)) {
+        match path {
+            ["[]", rest @ ..] => node.items().into_iter().for_each(|item| self.each_below(rest, item, look)),
+            ["*", rest @ ..] => node.entries().into_iter().for_each(|(_, value)| self.each_below(rest, value, look)),
+            [key, rest @ ..] => {
+                if let Some(member) = node.get(key) {
+                    self.each_below(rest, member, look);
+                }
+            }
+            [] if self.is_keys() => node.entries().into_iter().for_each(|(name, entry)| look(&name, entry)),
+            [] => {
+                if let Some(name) = node.text().filter(|name| !name.is_empty()) {
+                    look(name, node);
+                }
+            }
+        }
+    }
+
+    /// Returns the bytes of a name.
+    pub(crate) fn range(&self, node: &LintNode<'_>) -> Range<usize> {
+        if self.is_keys() { node.head() } else { node.range() }
+    }
+}
+
+/// Returns the name of one thing of a kind: "model".
+pub(crate) fn singular(kind: &str) -> &str {
+    kind.strip_suffix('s').unwrap_or(kind)
+}
+
+/// Returns the top-level keys that unknown ones resemble: for these, the misspelt key is the problem.
+pub(crate) fn misspelt_sections(root: &LintNode<'_>, file: SpecFile) -> Vec<&'static str> {
+    let names: Vec<&'static str> = Shape::of(file).fields(None).iter().map(|field| field.name).collect();
+    let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
+    unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
+}
