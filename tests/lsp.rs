@@ -5,6 +5,8 @@
 
 #[path = "lsp/agents.rs"]
 mod agents;
+#[path = "lsp/careless.rs"]
+mod careless;
 #[path = "lsp/client.rs"]
 mod client;
 #[path = "lsp/facts.rs"]
@@ -32,6 +34,8 @@ mod loopback;
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "../schema/tests/common/numbers.rs"]
+mod numbers;
 #[path = "lsp/outcomes.rs"]
 mod outcomes;
 #[path = "lsp/parts.rs"]

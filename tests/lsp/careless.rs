@@ -1,0 +1,193 @@
+//! Careless edits: after each of them, the answers about a document are those about the same text when it is opened.
+//!
+//! `SPECLENS_FUZZ_RUNS` sets the number of edits of each file (40 without it).
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::numbers::Numbers;
+
+const FILES: [(&str, &str); 4] = [
+    (
+        "kindlm.yaml",
+        "kindlm: 1
+project: p
+suite: {name: s}
+prompts: {greet: {user: 'say {{word}}'}}
+tests:
+- {name: a, command: x, expect: &e {latency: {maxMs: 200}}}
+- {name: b, prompt: greet, vars: {word: x}, expect: {judge: [{criteria: good, minScore: 0.5}]}}
+- {name: a, prompt: great, vars: {wort: x}, expect: *e}
+- name: c
+  command: |
+    echo \"{{w}}\" | sh run.sh
+  vars: {w: \"é😀\"}
+  expect:
+    output:
+      contains:
+        -
+",
+    ),
+    (
+        "cli-bench.yaml",
+        "cli: git
+providers: [openai/gpt-4o-mini]
+tasks:
+- {id: a, intent: use git, max_turns: 2, assert: &c [{ran: git log}]}
+- {id: b, intent: 'show the log with `git log`', assert: *c}
+- id: a
+  intent: show what git log shows
+  assert:
+    - ran: git (add|rm)
+      .*
+    -
+- file://tasks/more.yaml
+",
+    ),
+    (
+        "tasks/more.yaml",
+        "- id: named
+  intent: a
+  assert: &e
+    - ran: git log
+- id: using
+  intent: b
+  assert: *e
+- id: named
+  intent: 'c 😀'
+- <<: &base {intent: z, assert: [{exit_code: 0}]}
+  id: n
+- <<: *base
+  id: n
+",
+    ),
+    (
+        "skills/a/tests/scenarios.yaml",
+        "version: \"1.0\"
+target: {type: skill, path: skills/a, trigger: /a}
+scenarios:
+- name: a
+  when: {invoke: /a}
+  then: &x
+    - {type: artifact_exists, path: m/one.md}
+    - {type: artifact_exists, path: 'm/{{today}}.md', timeout: 3}
+- name: b
+  then: *x
+- name: a
+  tags: [negative]
+  then: [{type: artifact_contains, path: m/one.md, words: [x]}]
+- &y
+  name: d
+  when: {invoke: /a, params: {test_mode: true}}
+- <<: *y
+",
+    ),
+];
+
+/// Maximum number of times that the answers are compared: some are complete only after work in the background.
+const MAX_LOOKS: usize = 400;
+
+fn started() -> Client {
+    let more = [("skills/a/SKILL.md", "---\nname: a\n---\n"), ("run.sh", "ls\n")];
+    let mut client = Client::spawn(&FILES.iter().copied().chain(more).collect::<Vec<_>>());
+    // Hovers of links show the time.
+    for (name, _) in FILES.iter().chain(&more) {
+        let file = std::fs::File::options().write(true).open(client.path(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
+    client
+}
+
+fn place(text: &str, offset: usize) -> Value {
+    let before = text[..offset].replace("\r\n", "\n").replace('\r', "\n");
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    json!({ "line": before.matches('\n').count(), "character": before[start..].encode_utf16().count() })
+}
+
+/// Returns everything that is shown of a document, and at one place of it. `None` if it is not a spec file.
+fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<String>> {
+    const METHODS: [&str; 12] = [
+        "diagnostic",
+        "codeAction",
+        "documentSymbol",
+        "foldingRange",
+        "documentLink",
+        "codeLens",
+        "semanticTokens/full",
+        "inlayHint",
+        "hover",
+        "definition",
+        "documentHighlight",
+        "selectionRange",
+    ];
+    let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
+    let position = place(text, at);
+    let params = json!({
+        "textDocument": { "uri": uri },
+        "range": { "start": place(text, 0), "end": place(text, text.len()) },
+        "position": position,
+        "positions": [position],
+        "context": { "diagnostics": [], "includeDeclaration": true },
+    });
+    let asked = METHODS.map(|method| client.ask(&format!("textDocument/{method}"), params.clone()));
+    let answers = asked.map(|id| client.answer(id));
+    answers[0]["result"].get("resultId")?;
+    let words = METHODS.iter().zip(answers).map(|(method, mut answer)| {
+        assert!(answer["error"].is_null(), "{method}: {answer}\n{text}");
+        if let Some(result) = answer["result"].as_object_mut() {
+            result.shift_remove("resultId");
+        }
+        format!("{method}: {}", answer["result"].to_string().replace(&directory, "DIRECTORY"))
+    });
+    Some(words.collect())
+}
+
+#[test]
+fn answers_after_careless_edits_are_those_about_a_document_that_is_opened() {
+    let runs = std::env::var("SPECLENS_FUZZ_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(40);
+    let mut edited = started();
+    let mut opened = started();
+    for (number, (name, first)) in FILES.iter().enumerate() {
+        let first = if number % 2 == 0 { (*first).to_owned() } else { first.replace('\n', "\r\n") };
+        let mut numbers = Numbers(number as u64 + 7);
+        let mut text = first.clone();
+        edited.open_text(name, &text);
+        for run in 0..runs {
+            let (mut range, mut new) = numbers.edit(&text);
+            if run % 8 == 7 {
+                (range, new) = (0..text.len(), first.clone());
+            }
+            // Clients do not cut a line break.
+            let is_cut = |at: usize| text[..at].ends_with('\r') && text[at..].starts_with('\n');
+            range = range.start - usize::from(is_cut(range.start))..range.end + usize::from(is_cut(range.end));
+            let places = json!({ "start": place(&text, range.start), "end": place(&text, range.end) });
+            edited.change(name, json!({ "range": places, "text": new }));
+            text.replace_range(range, &new);
+            let uri = edited.uri(name);
+            edited.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+            opened.open_text(name, &text);
+            let at = (0..=numbers.below(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let both = |edited: &mut Client, opened: &mut Client| {
+                (shown(edited, name, &text, at), shown(opened, name, &text, at))
+            };
+            let mut found = both(&mut edited, &mut opened);
+            for _ in 0..MAX_LOOKS {
+                if found.0 == found.1 || found.1.is_none() {
+                    break;
+                }
+                found = both(&mut edited, &mut opened);
+            }
+            // A spec file remains one while it is open.
+            if let (Some(kept), Some(fresh)) = found {
+                for (kept, fresh) in kept.iter().zip(&fresh) {
+                    assert_eq!(kept, fresh, "{name} after edit {run}:\n{text}");
+                }
+            }
+            let uri = opened.uri(name);
+            opened.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+            edited.forget();
+            opened.forget();
+        }
+    }
+}
