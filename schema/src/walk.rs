@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// A visited value.
-pub(crate) struct Value<'w, 'd> {
+pub struct Value<'w, 'd> {
     pub(crate) node: NodeRef<'d>,
     /// Key of the value.
     key: Option<NodeRef<'d>>,
@@ -66,6 +66,7 @@ pub(crate) fn check(
             }
             if let Some(format) = format {
                 yaml_1_1::check(value, format, report);
+                format.report_value(value, report);
             }
         }
         if value.may_mean {

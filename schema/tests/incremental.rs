@@ -265,6 +265,29 @@ fn list_whose_items_are_replaced_at_once_keeps_no_problem_between_them() {
 }
 
 #[test]
+fn line_without_indentation_belongs_to_the_item_only_as_long_as_the_lines_below_it_do() {
+    let settings = Settings::default();
+    let file = SpecFile::KINDLM;
+    for line_break in ["\n", "\r\n"] {
+        let text =
+            "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n- name: c\n  command: x\nvars: {w: 1}\n  tags: [x]\n";
+        let mut text = text.replace('\n', line_break);
+        let mut document = Document::read(&text, file.scalar_rules());
+        let analyzer = Analyzer::new(file);
+        for (old, new) in [(": [x]", "\n  - "), ("\n  - ", ": [x]"), ("tags", "-"), ("  -", "  #"), ("  #", "  expect")]
+        {
+            let (old, new) = (old.replace('\n', line_break), new.replace('\n', line_break));
+            same(&document, &text, &analyzer, file, &settings);
+            let at = text.rfind(&old).expect("it is there");
+            text.replace_range(at..at + old.len(), &new);
+            document.edit(at..at + old.len(), &new);
+            document.refresh();
+            same(&document, &text, &analyzer, file, &settings);
+        }
+    }
+}
+
+#[test]
 fn kindlm_suites() {
     check(SpecFile::KINDLM);
 }

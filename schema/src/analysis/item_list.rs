@@ -165,13 +165,14 @@ impl<'d> Looked<'d> {
         let changed = std::mem::take(&mut item_list.changed);
         let mut stretches = std::mem::take(&mut item_list.stretches);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
-        let start_of = item_list.starts(*blocks);
-        let items = item_list.items(list, &start_of);
-        let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
-        for (rule, problems) in rules.iter().zip(&mut by_rule) {
-            problems.bring_up_to_date(*rule, &context, &mut stretches, others);
+        {
+            let start_of = item_list.starts(*blocks);
+            let items = item_list.items(list, &start_of);
+            let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
+            for (rule, problems) in rules.iter().zip(&mut by_rule) {
+                problems.bring_up_to_date(*rule, &context, &mut stretches, others);
+            }
         }
-        drop(start_of);
         item_list.by_rule = by_rule;
         item_list.stretches = stretches;
     }

@@ -26,10 +26,11 @@ use crate::{
     pattern::{Invalid, Limit, Pattern, PatternUse},
     problem::Severity,
     relations::{Facts, Items},
-    rules::{contradiction, suspicious_pattern},
+    rules::{contradiction, missing_variable, suspicious_pattern},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
+    walk::Value,
 };
 
 pub use gates::Gates;
@@ -133,6 +134,10 @@ impl Format for CliBench {
             suspicious_pattern::cli_bench::check_pattern(pattern, report);
             contradiction::cli_bench::check_pattern(pattern, report);
         }
+    }
+
+    fn report_value(&self, value: &Value<'_, '_>, report: &mut Report) {
+        missing_variable::cli_bench::check(value, report);
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {

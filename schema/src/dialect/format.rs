@@ -15,6 +15,7 @@ use crate::{
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::{Context, Definition},
+    walk::Value,
 };
 
 /// Scope of names: the files in which the same name means the same thing.
@@ -206,6 +207,9 @@ pub trait Format: Sync {
 
     /// Reports problems of a pattern that are specific to the format.
     fn report_pattern(&self, _pattern: &Pattern<'_>, _report: &mut Report) {}
+
+    /// Reports problems of a value that are specific to the format.
+    fn report_value(&self, _value: &Value<'_, '_>, _report: &mut Report) {}
 
     /// Reports problems in a part of a file: the root without its lists, or one item of them, each
     /// alone. Pointers are relative to the node, ranges as the nodes return them.

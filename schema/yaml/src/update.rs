@@ -51,7 +51,8 @@ impl Document {
     }
 
     /// Returns the block of the item around an edit: after the item's dash, without removing the line end of its last
-    /// line, and with every line deeper than the dash. Such lines belong to the item, whatever they contain.
+    /// line, and with every line of the item deeper than the dash. Such lines belong to the item, whatever they contain;
+    /// whether any other line does may depend on the lines after it.
     fn item_around(&self, pending: &Pending) -> Option<usize> {
         /// Maximum length of an edit: more is not typed.
         const MAX_EDIT_BYTES: usize = 4096;
@@ -63,7 +64,6 @@ impl Document {
             return None;
         }
         let text = &self.text;
-        let line_of = |at: usize| text.line_to_byte(text.byte_to_line(at));
         let head = String::from(text.get_byte_slice(start..pending.new.start)?);
         let column = head.len() - head.trim_start_matches(' ').len();
         // The dash and the text after it decide that this is an item.
@@ -71,20 +71,14 @@ impl Document {
         if !dashed {
             return None;
         }
-        let first = line_of(pending.new.start);
-        let last = text.byte_to_line(pending.new.end);
-        let end = if last + 1 < text.len_lines() { text.line_to_byte(last + 1) } else { text.len_bytes() };
-        let lines = String::from(text.get_byte_slice(first.max(start)..end)?);
-        let mut lines = lines.split_inclusive(['\n', '\r']);
-        if first <= start {
-            lines.next();
-        }
+        let end = start + slot.length + pending.new.len() - pending.old.len();
+        let item = String::from(text.get_byte_slice(start..end)?);
         let deeper = |line: &str| {
             let words = line.trim_start_matches(' ');
             let is_blank = words.trim_start_matches('\t').is_empty() || words.starts_with(['\n', '\r', '#']);
             is_blank || (line.len() - words.len() > column && !words.starts_with('\t'))
         };
-        lines.all(deeper).then_some(number)
+        item.split_inclusive(['\n', '\r']).skip(1).all(deeper).then_some(number)
     }
 
     pub(super) fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
@@ -254,4 +248,28 @@ impl Document {
 /// Returns the names of anchors or aliases.
 fn names(of: &[Name]) -> impl Iterator<Item = &str> {
     of.iter().map(|name| &*name.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{BlockKind, Document, ScalarRules};
+
+    /// Returns the start and the kind of each block.
+    fn cuts(document: &Document) -> Vec<(usize, BlockKind)> {
+        document.blocks().map(|(start, block)| (start, block.kind())).collect()
+    }
+
+    #[test]
+    fn edit_below_a_line_without_indentation_may_move_the_cuts() {
+        for line_break in ["\n", "\r\n"] {
+            let old = "tests:\n- name: c\n  command: x\nvars: {w: 1}\n  tags: [x]\n".replace('\n', line_break);
+            let mut document = Document::read(&old, ScalarRules::Yaml12);
+            let at = old.find(": [x]").unwrap();
+            document.edit(at..at + ": [x]".len(), &format!("{line_break}  - "));
+            document.refresh();
+            let opened = Document::read_rope(document.text().clone(), ScalarRules::Yaml12);
+            assert_eq!(cuts(&document), cuts(&opened));
+            assert_ne!(cuts(&document), cuts(&Document::read(&old, ScalarRules::Yaml12)));
+        }
+    }
 }

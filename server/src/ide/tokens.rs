@@ -190,7 +190,7 @@ mod tests {
             "#]],
         );
         check(
-            "tests:\n  - {command: echo\n    '{{a}}'}\n",
+            "tests:\n  - command: echo\n      '{{a}}'\n",
             expect![[r#"
                 Command echo
                 String '

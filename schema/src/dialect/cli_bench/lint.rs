@@ -12,9 +12,8 @@ use crate::{
     relations::Items,
     rules::{
         collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
-        missing_file, missing_variable, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir,
-        suspicious_pattern, too_few_turns, too_large, unchecked, unknown_key, upstream_differs, vacuous_claim,
-        vague_intent, wrong_type,
+        missing_file, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir, suspicious_pattern,
+        too_few_turns, too_large, unchecked, unknown_key, upstream_differs, vacuous_claim, vague_intent, wrong_type,
     },
     validate::{Context, Definition},
 };
@@ -41,7 +40,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
         return;
     }
     report_owner(&root, report);
-    missing_variable::cli_bench::check_root(&root, report);
     upstream_differs::cli_bench::check_root(&root, report);
     missing_field::cli_bench::check_root(&root, report);
     out_of_range::cli_bench::check_root(&root, report);
@@ -71,7 +69,6 @@ pub(crate) fn report_item(
             invalid_path::cli_bench::check_script(&item, files, report);
             missing_file::cli_bench::check_script(&item, files, report);
         }
-        "setup" => missing_variable::cli_bench::check_command(&item, report),
         list if file.case_list() == Some(list) => {
             if file == SpecFile::CLI_BENCH {
                 invalid_value::task_item::check(&item, report);
@@ -93,7 +90,6 @@ fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 
 fn report_task(task: &LintNode<'_>, report: &mut Report) {
     report_owner(task, report);
-    missing_variable::cli_bench::check_task(task, report);
     upstream_differs::cli_bench::check_task(task, report);
     out_of_range::cli_bench::check_task(task, report);
     invalid_value::cli_bench::check_task(task, report);

@@ -95,21 +95,21 @@ pub(crate) struct TestFacts {
     /// Whether the test runs a command.
     pub(crate) has_command: bool,
     /// Prompt of the test.
-    pub(crate) prompt: Option<Named>,
+    pub(crate) prompt: Option<Box<Named>>,
     /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
     /// Variables that the test defines.
     pub(crate) vars: Vec<Named>,
     /// An expectation that needs a judge.
-    pub(crate) judge: Option<Named>,
+    pub(crate) judge: Option<Box<Named>>,
     /// Whether an expectation compares with a baseline.
     pub(crate) has_drift: bool,
     /// Whether an expectation needs neither a judge nor a baseline.
     pub(crate) has_plain_claims: bool,
     /// `method: embedding`.
-    pub(crate) embedding: Option<Named>,
+    pub(crate) embedding: Option<Box<Named>>,
     /// `latency.maxMs` and its value.
-    pub(crate) latency: Option<(Named, f64)>,
+    pub(crate) latency: Option<Box<(Named, f64)>>,
     /// Whether part of the test cannot be read.
     pub(crate) is_damaged: bool,
 }
@@ -150,7 +150,7 @@ impl<'f> SuiteFacts<'f> {
 
     /// Returns the first prompt that a test sends.
     pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
-        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
+        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_deref()?)))
     }
 
     /// Returns the sections that a test with a prompt needs and that are missing or empty.
@@ -165,7 +165,7 @@ impl<'f> SuiteFacts<'f> {
 
     /// Returns the first expectation that needs a judge.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
-        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
+        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_deref()?)))
     }
 }
 
@@ -294,17 +294,19 @@ pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
     let models = test.get("models").filter(LintNode::is_list);
     TestFacts {
         has_command: test.get("command").is_some(),
-        prompt: text("prompt").or_else(|| {
-            // A prompt with an invalid type still makes it a prompt test.
-            let lint_node = test.get("prompt")?;
-            Some(Named::new("", &lint_node.at, lint_node.range(), start))
-        }),
+        prompt: text("prompt")
+            .or_else(|| {
+                // A prompt with an invalid type still makes it a prompt test.
+                let lint_node = test.get("prompt")?;
+                Some(Named::new("", &lint_node.at, lint_node.range(), start))
+            })
+            .map(Box::new),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
         judge: test
             .find(&["expect", "judge"])
             .filter(|judge| judge.is_list() && !judge.is_empty())
-            .map(|judge| Named::new("", &judge.at, judge.head(), start)),
+            .map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
         has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
         has_plain_claims: expects(&test).iter().any(|expect| {
             let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
@@ -313,10 +315,10 @@ pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
         embedding: test
             .find(&["expect", "baseline", "drift", "method"])
             .filter(|method| method.text() == Some("embedding"))
-            .map(|method| place("", &method, start)),
+            .map(|method| Box::new(place("", &method, start))),
         latency: test
             .find(&["expect", "latency", "maxMs"])
-            .and_then(|most| Some((place("", &most, start), most.number()?))),
+            .and_then(|most| Some(Box::new((place("", &most, start), most.number()?)))),
         is_damaged: is_damaged(test.node),
     }
 }

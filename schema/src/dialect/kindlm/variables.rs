@@ -163,7 +163,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
         suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
     let mut all = Vec::new();
     for test in suite.about(About::Prompt) {
-        let Some(named) = test.facts.prompt.as_ref().filter(|_| !test.facts.has_command) else { continue };
+        let Some(named) = test.facts.prompt.as_deref().filter(|_| !test.facts.has_command) else { continue };
         let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
         let vars = &test.facts.vars;
         let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();

@@ -1,11 +1,12 @@
 //! `{{name}}` in a cli-bench suite: only `{{workdir}}` is replaced, and only in some places.
 
 use crate::{
-    document::Scalar,
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix, Severity},
     lint_node::LintNode,
+    shape::Shape,
     template::{Placeholder, placeholders},
+    walk::Value,
     words::nearest,
 };
 
@@ -35,53 +36,19 @@ enum MissingVariable {
     Spaced,
 }
 
-/// Checks the sections of a suite.
-pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
-    if let Some(prompt) = root.get("system_prompt") {
-        check_idle(&prompt, report);
-    }
-    check_environment(root, report);
-}
-
-/// Checks a task.
-pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
-    if let Some(intent) = task.get("intent") {
-        check_idle(&intent, report);
-    }
-    for command in task.get("setup").into_iter().chain(task.get("teardown")).flat_map(|list| list.items()) {
-        check_command(&command, report);
-    }
-    check_environment(task, report);
-    for item in task.get("assert").map(|list| list.items()).unwrap_or_default() {
-        let texts = ["output_contains", "output_equals", "error_contains", "ran", "not_ran"].map(|key| item.get(key));
-        let below = [
-            ["file_contains", "text"],
-            ["run_count", "pattern"],
-            ["verify", "output_contains"],
-            ["verify", "output_equals"],
-        ]
-        .map(|keys| item.find(&keys));
-        texts.iter().chain(&below).flatten().for_each(|text| check_idle(text, report));
-        if let Some(run) = item.find(&["verify", "run"]) {
-            check_command(&run, report);
-        }
-        let paths = [item.get("file_exists"), item.find(&["file_contains", "path"])];
-        paths.iter().flatten().for_each(|path| check_template(path, report));
-    }
-}
-
-/// Checks the `env` of a suite or a task.
-fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
-    for (_, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
-        if matches!(value.node.scalar(), Some(Scalar::Text | Scalar::Timestamp)) {
-            check_template(&value, report);
-        }
+/// Checks a string: the placeholders where they are replaced, and `{{workdir}}` elsewhere.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let Some(text) = value.node.as_str().filter(|text| text.contains("{{")) else { return };
+    let lint_node = value.lint_node();
+    match value.template() {
+        _ if value.shape().is_some_and(Shape::is_shell) => check_command(&lint_node, text, report),
+        Some(_) => check_template(&lint_node, text, report),
+        None => check_idle(&lint_node, text, report),
     }
 }
 
 /// Checks a string without replacement.
-fn check_idle(lint_node: &LintNode<'_>, report: &mut Report) {
-    let Some(text) = lint_node.text() else { return };
+fn check_idle(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
     if let Some(found) = placeholders(text).iter().find(|found| found.name == WORKDIR) {
         let rule = MissingVariable::Idle(found.text.to_owned());
         report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
@@ -90,8 +57,7 @@ fn check_idle(lint_node: &LintNode<'_>, report: &mut Report) {
 
 /// Checks a shell command. Many programs use braces, such as `docker ps --format '{{.Names}}'`, so only
 /// likely placeholders of a suite are reported.
-pub(crate) fn check_command(lint_node: &LintNode<'_>, report: &mut Report) {
-    let Some(text) = lint_node.text() else { return };
+fn check_command(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
     for found in placeholders(text) {
         if found.name != WORKDIR && (is_misspelt(found.name) || BROUGHT.contains(&found.name)) {
             report.push(unknown(lint_node, &found));
@@ -100,8 +66,7 @@ pub(crate) fn check_command(lint_node: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks a string in which `{{workdir}}` is replaced.
-fn check_template(lint_node: &LintNode<'_>, report: &mut Report) {
-    let Some(text) = lint_node.text() else { return };
+fn check_template(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
     // Names that begin with a dot belong to other programs, such as `{{.Names}}`.
     let is_ours = |name: &str| name != WORKDIR && !name.starts_with('.');
     for found in placeholders(text).iter().filter(|found| is_ours(found.name)) {

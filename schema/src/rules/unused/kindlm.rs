@@ -60,7 +60,7 @@ fn report_unused<'n>(
 /// Reports prompts that no test sends. If no test needs a prompt, one is not reported, because KindLM requires one.
 fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
     let prompts = || suite.root.prompts.iter().map(|prompt| &prompt.named);
-    let sent = suite.about(About::Prompt).filter_map(|test| test.facts.prompt.as_ref());
+    let sent = suite.about(About::Prompt).filter_map(|test| test.facts.prompt.as_deref());
     let used: HashSet<&str> = sent.map(|prompt| prompt.name.as_str()).collect();
     // The target of an invalid reference may be a name without other references.
     let defined: HashSet<&str> = prompts().map(|prompt| prompt.name.as_str()).collect();

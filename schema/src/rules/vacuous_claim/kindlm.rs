@@ -219,7 +219,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
     let Some(timeout) = suite.root.timeout_ms else { return };
     for test in suite.about(About::Latency).filter(|test| test.facts.has_command && test.facts.prompt.is_none()) {
-        if let Some((latency, most)) = &test.facts.latency
+        if let Some((latency, most)) = test.facts.latency.as_deref()
             && most.is_finite()
             && *most >= timeout
         {
