@@ -58,7 +58,7 @@ impl Declarations {
             let mut root = collected(&Shape::of(file));
             let lists = Definition::lists(file).iter();
             root.retain(|it| !lists.clone().any(|list| it.path.starts_with(path_of(list))));
-            let items: Vec<_> = lists.map(|list| (*list, collected(&Definition::Item(file, list).shape()))).collect();
+            let items: Vec<_> = lists.map(|list| (*list, collected(Definition::Item(file, list).shape()))).collect();
             let own = items.iter().flat_map(|(_, items)| items).filter(|it| it.is_own());
             let kinds = root.iter().chain(own).filter(|it| it.role == Role::Defines).map(|it| it.kind).collect();
             Declarations { root, items, kinds }

@@ -75,7 +75,7 @@ pub(crate) fn check_relations(root: &LintNode<'_>, items: Items<'_>, report: &mu
                 || files.iter().any(|file| file.wrong.is_some() || !file.ids.is_empty())
         }
     };
-    let are_files = items.len() > 0 && items.about(About::Files).count() == items.len();
+    let are_files = !items.is_empty() && items.about(About::Files).count() == items.len();
     if are_files
         && !items.about(About::Files).any(may_hold_tasks)
         && let Some(tasks) = root.get("tasks")

@@ -114,7 +114,7 @@ pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut 
     each_merge(owner.node, &Way::Root, without, &mut |merge, at| {
         let is_mapping = |node: NodeRef<'_>| matches!(node.shape(), Shape::Mapping | Shape::Dangling);
         let is_list = merge.value.shape() == Shape::Sequence;
-        if !is_mapping(merge.value) && !(is_list && merge.value.items().all(is_mapping)) {
+        if !(is_mapping(merge.value) || is_list && merge.value.items().all(is_mapping)) {
             let at = owner.at.join(&at.pointer());
             let member = LintNode { node: merge.value, key: Some(merge.key), at };
             report.push(member.finding(Merged { found: describe(member.node) }));
