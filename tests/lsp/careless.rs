@@ -90,6 +90,11 @@ const MAX_LOOKS: usize = 400;
 fn started() -> Client {
     let more = [("skills/a/SKILL.md", "---\nname: a\n---\n"), ("run.sh", "ls\n")];
     let mut client = Client::spawn(&FILES.iter().copied().chain(more).collect::<Vec<_>>());
+    // Hovers of links show the time.
+    for (name, _) in FILES.iter().chain(&more) {
+        let file = std::fs::File::options().write(true).open(client.path(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
     client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
     client
 }
@@ -116,7 +121,7 @@ fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<S
         "documentHighlight",
         "selectionRange",
     ];
-    let (uri, directory) = (client.uri(name), client.uri(""));
+    let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
     let position = place(text, at);
     let params = json!({
         "textDocument": { "uri": uri },

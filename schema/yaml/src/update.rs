@@ -246,3 +246,27 @@ impl Document {
 fn names(of: &[Name]) -> impl Iterator<Item = &str> {
     of.iter().map(|name| &*name.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{BlockKind, Document, ScalarRules};
+
+    /// Returns the start and the kind of each block.
+    fn cuts(document: &Document) -> Vec<(usize, BlockKind)> {
+        document.blocks().map(|(start, block)| (start, block.kind())).collect()
+    }
+
+    #[test]
+    fn edit_below_a_line_without_indentation_may_move_the_cuts() {
+        for line_break in ["\n", "\r\n"] {
+            let old = "tests:\n- name: c\n  command: x\nvars: {w: 1}\n  tags: [x]\n".replace('\n', line_break);
+            let mut document = Document::read(&old, ScalarRules::Yaml12);
+            let at = old.find(": [x]").unwrap();
+            document.edit(at..at + ": [x]".len(), &format!("{line_break}  - "));
+            document.refresh();
+            let opened = Document::read_rope(document.text().clone(), ScalarRules::Yaml12);
+            assert_eq!(cuts(&document), cuts(&opened));
+            assert_ne!(cuts(&document), cuts(&Document::read(&old, ScalarRules::Yaml12)));
+        }
+    }
+}

@@ -18,6 +18,9 @@ impl Linear {
     /// Refuses patterns that cannot be searched within bounds.
     pub(super) fn new(pattern: String) -> Result<Linear, regex::Error> {
         let engine = OnceLock::new();
+        if is_simple(&pattern) {
+            return Ok(Linear { pattern, engine });
+        }
         if !regex_syntax::parse(&pattern).is_ok_and(|parsed| is_small(&parsed)) {
             return Ok(Linear { engine: OnceLock::from(Some(build(&pattern)?)), pattern });
         }
@@ -36,17 +39,69 @@ fn build(pattern: &str) -> Result<regex::Regex, regex::Error> {
     regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build()
 }
 
+/// Number of states of a program that is far below the limit, however it is compiled.
+const FEW_STATES: usize = SIZE_LIMIT / STATE_BYTES / 4;
+
+/// Upper bound of the size of a state.
+const STATE_BYTES: usize = 64;
+
+/// Upper bound of the states of a range of characters: sixteen sequences of four ranges of bytes.
+const RANGE: usize = 64;
+
+/// Returns whether a pattern has only literals, sets of characters, groups and unbounded repetitions, and so few of them
+/// that its program is small. Patterns come from translations, whose syntax is valid; most are of this kind, and reading
+/// them again would take longer than all other checks of a test.
+fn is_simple(pattern: &str) -> bool {
+    /// Below the maximum depth of groups.
+    const SHORT: usize = 200;
+    let (mut rest, mut states) = (pattern.as_bytes(), 0);
+    // Number of states that a character of the current set may need.
+    let mut of_member = None;
+    while let [first, after @ ..] = rest {
+        states += of_member.unwrap_or(4);
+        rest = match (first, after) {
+            (b'\\', [b'x', b'{', code @ ..]) => match code.iter().position(|byte| *byte == b'}') {
+                Some(end) => &code[end + 1..],
+                None => return false,
+            },
+            (b'\\', [b'A' | b'z', after @ ..]) if of_member.is_none() => after,
+            (b'\\', [letter, after @ ..]) if letter.is_ascii_punctuation() => after,
+            (b'\\', _) => return false,
+            (b'[', [b'^', after @ ..]) if of_member.is_none() => {
+                states += 2 * RANGE;
+                of_member = Some(RANGE);
+                after
+            }
+            (b'[', after) if of_member.is_none() => {
+                of_member = Some(RANGE / 2);
+                after
+            }
+            (b']', after) if of_member.is_some() => {
+                of_member = None;
+                after
+            }
+            // Sets of sets, counted repetitions, and flags.
+            (b'[' | b'&' | b'~', _) if of_member.is_some() => return false,
+            (b'{', _) if of_member.is_none() => return false,
+            (b'(', [b'?', b':', after @ ..]) if of_member.is_none() => after,
+            (b'(', [b'?', ..]) if of_member.is_none() => return false,
+            (b'.', after) if of_member.is_none() => {
+                states += 2 * RANGE;
+                after
+            }
+            (_, after) => after,
+        };
+    }
+    pattern.len() < SHORT && states < FEW_STATES && of_member.is_none()
+}
+
 /// Returns whether the program of a pattern is far below the limit, however it is compiled.
 fn is_small(parsed: &Hir) -> bool {
-    /// Upper bound of the size of a state.
-    const STATE_BYTES: usize = 64;
-    states(parsed) < SIZE_LIMIT / STATE_BYTES / 4
+    states(parsed) < FEW_STATES
 }
 
 /// Returns an upper bound of the number of states of a pattern's program.
 fn states(parsed: &Hir) -> usize {
-    /// Upper bound of the states of a range of characters: sixteen sequences of four ranges of bytes.
-    const RANGE: usize = 64;
     match parsed.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
@@ -65,7 +120,60 @@ fn states(parsed: &Hir) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Linear, build};
+    use super::{Linear, build, is_simple};
+
+    #[test]
+    fn simple_pattern_compiles_and_is_small() {
+        let parts = [
+            "a",
+            "é",
+            " ",
+            ".",
+            ".*",
+            "(?:a|b)",
+            "(?:a)*?",
+            r"\x{10FFFF}",
+            r"[\x{0}-\x{9}\x{B}-\x{FFFF}]",
+            "[^a]",
+            "[^abcé]",
+            "[a-z]",
+            r"\.",
+            r"\\",
+            r"\A",
+            r"\z",
+            "a|b",
+            "(b)+",
+            "[&&a]",
+            "[[:alpha:]]",
+            "a{3}",
+            "a{1000}",
+            "(?i)a",
+            r"\w",
+            r"\b",
+            "[",
+            r"\x{",
+            "[a-z&&b]",
+            "(?:(?:a{100}){100}){100}",
+        ];
+        let (mut simple, mut other) = (0, 0);
+        for first in parts {
+            for second in parts {
+                for count in [1, 2, 7, 30, 90] {
+                    let pattern = format!("{first}{second}").repeat(count);
+                    // The syntax of translations is valid.
+                    if regex_syntax::parse(&pattern).is_err() {
+                        continue;
+                    }
+                    match is_simple(&pattern) {
+                        true => assert!(build(&pattern).is_ok(), "{pattern}"),
+                        false => other += 1,
+                    }
+                    simple += usize::from(is_simple(&pattern));
+                }
+            }
+        }
+        assert!(simple > 300 && other > 300, "{simple} {other}");
+    }
 
     /// A pattern that is estimated to be small can be compiled, and one that cannot is refused at once.
     #[test]
