@@ -1,7 +1,7 @@
 //! Kinds of problems: one code and one file with the same name for each. The file contains the documentation for
 //! `explain` and the reference, the default severity, and each rule that reports the code, with its message.
 //!
-//! To add a rule: add its file, and name it in the list below.
+//! To add a rule: add its file, and name it in the two lists below.
 
 use crate::problem::Severity;
 
@@ -26,11 +26,58 @@ macro_rules! page {
     };
 }
 
+pub(crate) mod ambiguous_scalar;
+pub(crate) mod collision;
+pub(crate) mod conflicting_fields;
+pub(crate) mod contradiction;
+pub(crate) mod duplicate_key;
+pub(crate) mod duplicate_name;
+pub(crate) mod encoding;
+pub(crate) mod invalid_definition;
+pub(crate) mod invalid_path;
+pub(crate) mod invalid_pattern;
+pub(crate) mod invalid_schema_file;
+pub(crate) mod invalid_setting;
+pub(crate) mod invalid_value;
+pub(crate) mod last_command_only;
+pub(crate) mod missing_field;
+pub(crate) mod missing_file;
+pub(crate) mod missing_negative;
+pub(crate) mod missing_variable;
+pub(crate) mod never_evaluated;
+pub(crate) mod no_claims;
+pub(crate) mod no_effect;
+pub(crate) mod no_exit_code;
+pub(crate) mod out_of_range;
+pub(crate) mod pasted_secret;
+pub(crate) mod placeholder;
+pub(crate) mod revealing_intent;
+pub(crate) mod shared_workdir;
+pub(crate) mod shell_quoting;
+pub(crate) mod stage_count;
+pub(crate) mod suspicious_pattern;
+pub(crate) mod syntax;
+pub(crate) mod target_mismatch;
+pub(crate) mod template_in_name;
+pub(crate) mod too_few_turns;
+pub(crate) mod too_large;
+pub(crate) mod unchecked;
+pub(crate) mod unknown_alias;
+pub(crate) mod unknown_key;
+pub(crate) mod unknown_reference;
+pub(crate) mod unknown_type;
+pub(crate) mod unquoted_template;
+pub(crate) mod unreadable_file;
+pub(crate) mod unsupported_expression;
+pub(crate) mod unused;
+pub(crate) mod upstream_differs;
+pub(crate) mod vacuous_claim;
+pub(crate) mod vague_intent;
+pub(crate) mod wrong_type;
+
 /// Lists the rules, each with its file.
 macro_rules! rules {
     ($($variant:ident = $file:ident,)+) => {
-        $(pub(crate) mod $file;)+
-
         /// Kind of a problem. Its name is stable: settings and `allow(...)` comments use it. The documentation of each
         /// is in the file of its rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -234,7 +234,7 @@ mod tests {
         let file = SpecFile::KINDLM;
         for line_end in ["\n", "\r\n"] {
             let test = |number: usize| {
-                let error = if number % 9 == 0 { "    repeat: many\n" } else { "" };
+                let error = if number.is_multiple_of(9) { "    repeat: many\n" } else { "" };
                 format!("  - name: t{number}\n    command: 'true'\n{error}    expect: {{output: {{contains: [a]}}}}\n")
             };
             let tests: String = (0..300).map(test).collect();
