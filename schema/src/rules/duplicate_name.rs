@@ -14,7 +14,7 @@ use crate::{
     lint_node::LintNode,
     names::{self, Declaration, Role},
     problem::{Code, Severity, Subject},
-    relations::{CrossItemRule, Items, Link, FactRef},
+    relations::{CrossItemRule, FactRef, Items, Link},
     validate::Definition,
 };
 

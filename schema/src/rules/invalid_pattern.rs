@@ -39,9 +39,7 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
             // An empty match is reported separately.
             Limit::Linear if compiled.matches_empty() => None,
             Limit::Linear => mask::pattern(text).err().map(InvalidPattern::NotLinear),
-            Limit::NotNested(note) => {
-                refused_by_original(text).then_some(InvalidPattern::Nested { program, note })
-            }
+            Limit::NotNested(note) => refused_by_original(text).then_some(InvalidPattern::Nested { program, note }),
         };
         report.extend(beyond.map(|rule| lint_node.text_finding(rule)));
         return;
@@ -96,9 +94,9 @@ impl Rule for InvalidPattern {
         match self {
             InvalidPattern::Unusable { severity, .. } => *severity,
             InvalidPattern::PlainText { pattern, .. } if !has_flags(pattern) => Severity::Information,
-            InvalidPattern::PlainText { .. }
-            | InvalidPattern::Unsupported { .. }
-            | InvalidPattern::Nested { .. } => Severity::Warning,
+            InvalidPattern::PlainText { .. } | InvalidPattern::Unsupported { .. } | InvalidPattern::Nested { .. } => {
+                Severity::Warning
+            }
             InvalidPattern::IgnoreCase | InvalidPattern::NotLinear(_) => Severity::Error,
         }
     }
@@ -110,9 +108,11 @@ impl Rule for InvalidPattern {
             InvalidPattern::Unsupported { reason, note } => {
                 Words::new(format!("unsupported regular expression: {reason}")).note(note)
             }
-            InvalidPattern::IgnoreCase => Words::new("ECMAScript does not support flags inside a pattern, such as `(?i)`")
-                .note("the pattern ignores case anyway")
-                .help("remove it"),
+            InvalidPattern::IgnoreCase => {
+                Words::new("ECMAScript does not support flags inside a pattern, such as `(?i)`")
+                    .note("the pattern ignores case anyway")
+                    .help("remove it")
+            }
             InvalidPattern::PlainText { program, pattern, reason } => {
                 let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
                 let fix = instead_of(pattern).and_then(|(help, meant)| {

@@ -9,7 +9,6 @@ page! {
     "invalid-setting", Warning
 }
 
-
 /// A problem in `speclens.yaml`, with the message of another rule.
 #[derive(Debug)]
 struct InSettings;

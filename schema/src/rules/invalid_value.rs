@@ -21,7 +21,6 @@ page! {
     "invalid-value", Error
 }
 
-
 /// A value that is not one of the allowed values.
 #[derive(Debug)]
 struct NotAllowed {
@@ -102,9 +101,9 @@ impl Rule for NotAllowed {
         let names = listed(names.iter().map(String::as_str));
         let near = fix::nearest_choice(node, &choices);
         if let Some(near) = near {
-            let sure = node.text().is_some_and(|text| {
-                is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
-            });
+            let sure = node
+                .text()
+                .is_some_and(|text| is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str())));
             let fix = if sure { Fix::safe } else { Fix::guess };
             let edits = edit::rewrite(node, shape::scalar(near));
             let words = Words::new(match &self.key {
@@ -149,8 +148,9 @@ impl Rule for WrongForm {
                 let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
                 Words::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
             }
-            WrongForm::Url(name) => Words::new(format!("`{name}` is not a valid URL"))
-                .help("begin it with a scheme, such as `https://`"),
+            WrongForm::Url(name) => {
+                Words::new(format!("`{name}` is not a valid URL")).help("begin it with a scheme, such as `https://`")
+            }
         }
     }
 }

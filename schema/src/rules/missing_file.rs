@@ -50,7 +50,9 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
     let Some(path) = value.node.as_str().filter(|path| !path.is_empty()) else { return };
     let normal = match format.path(path, files) {
         Some(Ok(normal)) => normal,
-        Some(Err(reason)) => return report.push(value.lint_node().finding(invalid_path::NotPortable::unusable(path, reason))),
+        Some(Err(reason)) => {
+            return report.push(value.lint_node().finding(invalid_path::NotPortable::unusable(path, reason)));
+        }
         None => return,
     };
     let (wanted, noun) = match kind {
@@ -58,7 +60,9 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
         _ => (FileKind::File, "file"),
     };
     match files.named(&normal) {
-        Lead::Found { kind, .. } if kind != wanted => report.push(value.lint_node().finding(OtherKind::new(path, noun))),
+        Lead::Found { kind, .. } if kind != wanted => {
+            report.push(value.lint_node().finding(OtherKind::new(path, noun)))
+        }
         Lead::Found { is_far: true, .. } | Lead::Unread => {
             report.push(value.lint_node().finding(invalid_path::NotPortable::outside(path)));
         }
@@ -109,7 +113,11 @@ impl Rule for Missing {
         let words = match (near, root) {
             (Some(near), _) => {
                 let edits = site.replaced(scalar(&format!("{scheme}{near}")));
-                Words::new(format!("`{path}` does not exist")).remedy(format!("change it to `{near}`"), Fix::guess, edits)
+                Words::new(format!("`{path}` does not exist")).remedy(
+                    format!("change it to `{near}`"),
+                    Fix::guess,
+                    edits,
+                )
             }
             (None, Some(root)) => Words::new(format!("`{path}` does not exist in `{root}`")),
             (None, None) => note.iter().fold(Words::new(format!("`{path}` does not exist")), Words::note),

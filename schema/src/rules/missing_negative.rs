@@ -1,17 +1,11 @@
 use crate::{
-    dialect::clawspec::{
-        facts::About,
-        ledger_contracts::Contracts,
-        lower,
-        negative_scenario,
-        siblings::Sibling,
-    },
+    dialect::clawspec::{facts::About, ledger_contracts::Contracts, lower, negative_scenario, siblings::Sibling},
     document::Shape,
     edit,
     files::Files,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Edit, Fix, Severity},
     relations::Items,
     validate::is_damaged,
 };

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     template::{self, Variable, trimmed_placeholders},
     walk::Value,
     words::nearest,

@@ -1,8 +1,8 @@
 use crate::{
     dialect::kindlm::expects::turns,
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 page! {

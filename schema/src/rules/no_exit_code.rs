@@ -2,8 +2,8 @@ use crate::{
     dialect::cli_bench::asserted::Asserted,
     edit,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
 };
 
 page! {
@@ -32,7 +32,6 @@ impl Rule for NoExitCode {
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "add `exit_code: 0`";
         let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
-        Words::new("no assertion checks whether the command succeeded")
-            .remedy(help, Fix::guess, edits)
+        Words::new("no assertion checks whether the command succeeded").remedy(help, Fix::guess, edits)
     }
 }

@@ -40,7 +40,9 @@ enum EmptyText {
 enum Empty {
     List(String),
     Mapping(String),
-    File { is_list: bool },
+    File {
+        is_list: bool,
+    },
     /// An item of a list that requires one of these keys.
     Item(Vec<&'static str>),
 }
@@ -91,7 +93,8 @@ impl Rule for Number {
             Scalar::Null | Scalar::Bool(_) | Scalar::Text | Scalar::Timestamp => 0.0,
         });
         let shape = self.shape.as_ref();
-        let bounds = shape.and_then(Shape::bounds).unwrap_or_else(|| "a number that can be represented exactly".to_owned());
+        let bounds =
+            shape.and_then(Shape::bounds).unwrap_or_else(|| "a number that can be represented exactly".to_owned());
         let most = shape.and_then(Shape::maximum).filter(|most| number > *most);
         let bounds = match most {
             Some(most) if !bounds.contains(&most.to_string()) => format!("at most {most}"),
@@ -136,9 +139,7 @@ impl Rule for Empty {
         match self {
             Empty::List(name) => Words::new(format!("`{name}` must not be empty")).help(item),
             Empty::Mapping(name) => Words::new(format!("`{name}` must not be empty")).help(key),
-            Empty::File { is_list } => {
-                Words::new("the file must not be empty").help(if *is_list { item } else { key })
-            }
+            Empty::File { is_list } => Words::new("the file must not be empty").help(if *is_list { item } else { key }),
             Empty::Item(alternatives) => Words::new("the mapping must not be empty")
                 .help(format!("add {}", listed(alternatives.iter().copied()))),
         }

@@ -4,8 +4,8 @@ use crate::{
     dialect::cli_bench::facts::{About, SuiteFacts, tasks},
     document::{NodeRef, Pointer},
     finding::{Finding, Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
     relations::{Items, Named},
 };
 

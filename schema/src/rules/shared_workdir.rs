@@ -2,9 +2,9 @@ use crate::{
     dialect::cli_bench::config::Config,
     finding::{Report, Rule, Site, Words},
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Fix},
     shape::Shape,
-    lint_node::LintNode,
     validate::line_in_order,
 };
 

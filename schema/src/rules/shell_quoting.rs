@@ -50,7 +50,9 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
         let nth = command.template[..placeholder.at].matches(placeholder.text).count();
         let rule = ShellQuoting { placeholder: placeholder.text.to_owned(), broken };
         let lint_node = &command.lint_node;
-        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(placeholder.text, nth)).with("the value", var));
+        report.push(
+            Finding::new(rule, lint_node.at.clone(), lint_node.part(placeholder.text, nth)).with("the value", var),
+        );
     }
 }
 

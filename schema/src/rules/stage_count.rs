@@ -1,7 +1,7 @@
 use crate::{
     finding::{Relation, Report, Rule, Scope, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
     validate::is_damaged,
 };
 
@@ -19,7 +19,8 @@ struct OtherCount {
 
 /// Checks the number of stages of a pipeline.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
-    let (Some(count), Some(stages)) = (root.find(&["pipeline", "stages"]), root.get("stages").filter(LintNode::is_list))
+    let (Some(count), Some(stages)) =
+        (root.find(&["pipeline", "stages"]), root.get("stages").filter(LintNode::is_list))
     else {
         return;
     };

@@ -2,9 +2,9 @@ use crate::{
     dialect::clawspec::target::{Directory, Found, Target, change_to, is_defined},
     files::Files,
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
-    lint_node::LintNode,
 };
 
 page! {

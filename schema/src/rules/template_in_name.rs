@@ -1,8 +1,8 @@
 use crate::{
     dialect::clawspec::template::variable,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
     template::trimmed_placeholders,
 };
 

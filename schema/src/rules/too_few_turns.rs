@@ -5,8 +5,8 @@ use crate::{
         tasks::Difficulty,
     },
     finding::{Finding, Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
     relations::Items,
 };
 

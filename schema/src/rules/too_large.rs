@@ -12,7 +12,6 @@ page! {
     "too-large", Error
 }
 
-
 /// Nested aliases that expand to more values than the limit.
 #[derive(Debug)]
 struct MultipliedAliases;

@@ -60,9 +60,7 @@ enum Meant {
     /// A merge key, in a format without merging.
     Merge(Option<Dialect>),
     /// The key under which the original program keeps the content of a field.
-    Resolved {
-        field: &'static str,
-    },
+    Resolved { field: &'static str },
     /// The opposite of a key, for which there is another key.
     Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },
     /// The opposite of a boolean key: the value is inverted.
@@ -199,7 +197,8 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (Meant::Secret, true);
     }
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
-    let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+    let mut tags: Vec<&'static str> =
+        tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
     // The most similar form comes first.
     if let Some((_, own)) = variant {
         tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
@@ -264,12 +263,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     (Meant::OneOf(free.clone()), near.is_some())
 }
 
-fn opposite(
-    key: &str,
-    name: &'static str,
-    entry: Option<EntryRef<'_>>,
-    known: &Mapping<'_>,
-) -> Meant {
+fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> Meant {
     let is_free = |name: &str| known.free.contains(&name);
     let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
     let value = entry.map(|entry| entry.value);
@@ -334,7 +328,10 @@ impl Meant {
         let value = || site.node();
         match self {
             Meant::Merge(dialect) => words
-                .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", |format| format.program())))
+                .note(format!(
+                    "{} does not apply merge keys here",
+                    dialect.map_or("speclens", |format| format.program())
+                ))
                 .help("write the keys out"),
             Meant::Resolved { .. } => words.help("remove it"),
             Meant::Secret => words,
@@ -349,9 +346,7 @@ impl Meant {
                 let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
                 words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(site, name, turned)))
             }
-            Meant::Opposite(name) => {
-                words.note(format!("no key expresses the opposite of `{name}`"))
-            }
+            Meant::Opposite(name) => words.note(format!("no key expresses the opposite of `{name}`")),
             Meant::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {
                     Some((tag, form)) => words.note(format!("`{key}` belongs to `{tag}: {form}`")),

@@ -2,11 +2,7 @@ pub(crate) mod gateway;
 pub(crate) mod kindlm;
 pub(crate) mod script;
 
-use std::{
-    cell::OnceCell,
-    collections::HashSet,
-    rc::Rc,
-};
+use std::{cell::OnceCell, collections::HashSet, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +10,6 @@ use crate::{
     dialect::{Format, Lookup},
     document::{Document, NodeRef, Pointer},
     files::Files,
-    walk::Value,
     finding::{Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
     lint_node::LintNode,
@@ -23,6 +18,7 @@ use crate::{
     relations::Items,
     shape::scalar,
     validate::{Context, Definition, rename_title},
+    walk::Value,
     words::{Search, all_of},
 };
 

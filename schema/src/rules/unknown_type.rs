@@ -9,9 +9,9 @@ use crate::{
     edit,
     finding::{Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Edit, Fix},
     shape::{Need, Type, all_keys, scalar},
-    lint_node::LintNode,
     words::{nearest, opposite_of, same_negation},
 };
 
@@ -308,7 +308,6 @@ impl Rule for NotUnderType {
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
-        Words::new("missing key `type`, so nothing is checked")
-            .remedy(help, Fix::safe, edits)
+        Words::new("missing key `type`, so nothing is checked").remedy(help, Fix::safe, edits)
     }
 }

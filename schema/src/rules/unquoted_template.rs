@@ -2,8 +2,8 @@ use crate::{
     document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
     walk::Value,
 };
 
@@ -37,7 +37,8 @@ pub(crate) fn check_key(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Re
 /// Whether a mapping begins with a nested mapping.
 fn begins_with_braces(node: NodeRef<'_>) -> bool {
     let start = node.own_range().start;
-    node.shape() == Shape::Mapping && node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
+    node.shape() == Shape::Mapping
+        && node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
 }
 
 /// Reports a placeholder without quotes. `None` for any other node.

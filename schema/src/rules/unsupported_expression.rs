@@ -3,8 +3,8 @@ use crate::{
     document::NodeRef,
     edit,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix, Problem},
     lint_node::LintNode,
+    problem::{Code, Fix, Problem},
     words::nearest,
 };
 
@@ -46,9 +46,7 @@ impl Rule for UnknownCondition {
         let words = Words::new(format!("`{}` is not a supported health check", self.text))
             .note("ClawSpec aborts the run with an error");
         match self.near {
-            Some(near) => {
-                words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(near))
-            }
+            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(near)),
             None => {
                 let [first, second, _] = Condition::WRITTEN;
                 words.help(format!("write `{first}`, `{second}` or `elapsed <= 30m`, or turn it into a comment"))

@@ -76,7 +76,8 @@ impl Rule for WrongType {
         }
         // Without its type, the number `1` looks like the string that was found.
         let is_number = shape.values().iter().any(|choice| choice.value.is_number());
-        let label = if is_number && node.as_str().is_some() { format!("the number {label}") } else { with_article(&label) };
+        let label =
+            if is_number && node.as_str().is_some() { format!("the number {label}") } else { with_article(&label) };
         let found = describe(node);
         let mut words = Words::new(match &self.key {
             _ if is_whole_file && kind == Type::List => format!("expected a list, found {found}"),
@@ -178,8 +179,8 @@ impl WrongType {
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !site.at.is_root() => {
                 words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
                 // A mapping with free keys accepts any item and reads its keys as names.
-                let is_like = !shape.all_fields().is_empty()
-                    && node.items().next().is_some_and(|item| fix::is_like(item, shape));
+                let is_like =
+                    !shape.all_fields().is_empty() && node.items().next().is_some_and(|item| fix::is_like(item, shape));
                 let only = fix::only_item(node).filter(|_| items_are_entries(node, shape));
                 fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
@@ -194,7 +195,9 @@ impl WrongType {
                 fix = Some(undashed);
             }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => words.help = Some("write `{…}`".to_owned()),
-            (Type::Mapping, NodeShape::Sequence) if !site.at.is_root() => words.help = Some("remove the `- `".to_owned()),
+            (Type::Mapping, NodeShape::Sequence) if !site.at.is_root() => {
+                words.help = Some("remove the `- `".to_owned())
+            }
             (_, NodeShape::Scalar) if node.is_null() => {
                 let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
                 words.help = Some(format!("write {label}{removal}"));

@@ -5,8 +5,8 @@ use crate::{
     dialect::clawspec::waiting,
     document::{Pointer, Scalar, Style, is_ambiguous},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
 };
 
@@ -81,8 +81,11 @@ impl Rule for Yaml11 {
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
         let help = format!("write `{quoted}` to make it a string");
         let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted));
-        Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0))
-            .remedy(help, Fix::suggestion, edits)
+        Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).remedy(
+            help,
+            Fix::suggestion,
+            edits,
+        )
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
 };
 
 /// `-0`.

@@ -4,8 +4,8 @@ use crate::{
     document::Style,
     edit,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
 };
 
 /// A tag that was meant as the first word of a string.

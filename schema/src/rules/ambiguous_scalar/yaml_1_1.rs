@@ -46,7 +46,10 @@ impl Rule for Ambiguous {
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.text;
         let quoted = serde_json::Value::from(text.as_str()).to_string();
-        Words::new(format!("YAML 1.1 does not read `{text}` as a string"))
-            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
+        Words::new(format!("YAML 1.1 does not read `{text}` as a string")).remedy(
+            format!("write `{quoted}`"),
+            Fix::safe,
+            site.node().and_then(edit::quote),
+        )
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
-    lint_node::LintNode,
 };
 
 /// A name of reports that differs from the directory by which ClawSpec numbers them.

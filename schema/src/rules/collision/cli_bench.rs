@@ -10,8 +10,8 @@ use crate::{
     document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Relation, Report, Rule, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
     relations::{Items, Named},
     validate::is_damaged,
 };

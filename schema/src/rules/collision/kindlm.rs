@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// The second of two equal items.
@@ -95,8 +95,9 @@ impl Rule for Collision {
         match self {
             Collision::Item(text) => Words::new(format!("duplicate item `{text}`")).help("remove one of the two"),
             Collision::Model(name) => Words::new(format!("duplicate model `{name}`")).help("remove one of the two"),
-            Collision::Call(name) => Words::new(format!("a call to `{name}` is expected twice"))
-                .note("one call satisfies both expectations"),
+            Collision::Call(name) => {
+                Words::new(format!("a call to `{name}` is expected twice")).note("one call satisfies both expectations")
+            }
             Collision::Order { position, first, second } if first == second => {
                 Words::new(format!("`order: {position}` is used twice for `{second}`")).help("remove one of the two")
             }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{
     finding::{Relation, Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
     validate::is_damaged,
 };
 

@@ -14,10 +14,10 @@ use crate::{
     },
     files::Files,
     finding::{Finding, Relation, Report, Rule, Site, Words},
-    problem::{Code, Fix, OtherFile},
-    shape::scalar,
     lint_node::LintNode,
+    problem::{Code, Fix, OtherFile},
     relations::Items,
+    shape::scalar,
 };
 
 pub(crate) mod impossible;
@@ -72,8 +72,7 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
     let Lead::Found { path, bytes, document } = &contract.lead else { return };
     let to = document.root().and_then(|root| LintNode::root(root).find(&["handoff", "to"]));
-    let (Some(agent), Some((to, other))) =
-        (&contract.stage.agent, to.and_then(|to| Some((to.clone(), to.text()?))))
+    let (Some(agent), Some((to, other))) = (&contract.stage.agent, to.and_then(|to| Some((to.clone(), to.text()?))))
     else {
         return;
     };
@@ -186,10 +185,14 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
     }
     for denied in said.iter().filter(|it| !it.holds) {
         let Some(other) = held.get(&(denied.about, &*denied.name)).copied() else { continue };
-        let (_, last) =
-            if denied.lint_node.range().start < other.lint_node.range().start { (denied, other) } else { (other, denied) };
+        let (_, last) = if denied.lint_node.range().start < other.lint_node.range().start {
+            (denied, other)
+        } else {
+            (other, denied)
+        };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        report.push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other assertion", &first.lint_node));
+        report
+            .push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other assertion", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds && it.about == "call") {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
@@ -213,8 +216,11 @@ impl Rule for OtherAgent {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherAgent { stage, contract } = self;
-        Words::new(format!("the agent of the stage is `{stage}`, but its contract hands over to `{contract}`"))
-            .remedy(format!("change it to `{contract}`"), Fix::guess, site.replaced(scalar(contract)))
+        Words::new(format!("the agent of the stage is `{stage}`, but its contract hands over to `{contract}`")).remedy(
+            format!("change it to `{contract}`"),
+            Fix::guess,
+            site.replaced(scalar(contract)),
+        )
     }
 }
 

@@ -6,10 +6,10 @@ use crate::{
     check::{pattern::EcmaPattern, text::trim},
     dialect::cli_bench::asserted::Asserted,
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     pattern::{Pattern, is_literal},
     problem::Code,
     rules::suspicious_pattern::cli_bench::matches_everything,
-    lint_node::LintNode,
 };
 
 /// Maximum number of items to compare with each other in a long list.
@@ -75,7 +75,8 @@ fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
 /// Two counts of one pattern that exclude each other.
 fn check_counts<'d>(asserted: &Asserted<'d>, report: &mut Report) {
     let counts: Vec<_> = asserted.all("run_count").into_iter().filter(LintNode::is_mapping).collect();
-    let bound = |count: &LintNode<'d>, name: &str| count.get(name).and_then(|lint_node| Some((lint_node.number()?, lint_node)));
+    let bound =
+        |count: &LintNode<'d>, name: &str| count.get(name).and_then(|lint_node| Some((lint_node.number()?, lint_node)));
     let mut before: HashMap<&str, Vec<&LintNode<'d>>> = HashMap::new();
     for count in &counts {
         let Some(pattern) = count.get("pattern").and_then(|lint_node| lint_node.text()) else { continue };
@@ -156,7 +157,8 @@ impl Rule for Contradiction {
             Contradiction::Outputs => Words::new("the output cannot be equal to two different strings").help(keep),
             Contradiction::Part(text) => Words::new(format!("`output_equals` does not contain `{text}`")),
             Contradiction::Counts { pattern, least, most } => {
-                Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})")).help(keep)
+                Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
+                    .help(keep)
             }
             Contradiction::Everything => {
                 Words::new("this pattern matches every command").help("name the command that must not be run")

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     dialect::kindlm::expects::{ToolCall, tool_calls},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Severity},
     lint_node::LintNode,
+    problem::{Code, Severity},
 };
 
 /// Two expectations of which one fails.
@@ -117,9 +117,9 @@ impl Rule for Contradiction {
             Contradiction::Word { wanted, denied } => {
                 Words::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`"))
             }
-            Contradiction::TooLong { wanted, most } => Words::new(format!(
-                "`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"
-            )),
+            Contradiction::TooLong { wanted, most } => {
+                Words::new(format!("`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"))
+            }
             Contradiction::Tool(name) => Words::new(format!("`{name}` both must and must not be called")),
         }
     }

@@ -7,10 +7,10 @@ use crate::{
     },
     files::{Files, Lead},
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     script,
     shape::scalar,
-    lint_node::LintNode,
 };
 
 /// Consequence of an item without valid files.
@@ -63,8 +63,7 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
         Some(Far::Unread(path)) => report.push(entry.lint_node.finding(TaskPath::Unread(path.clone()))),
         Some(Far::Outside) => report.push(entry.lint_node.finding(TaskPath::Outside(path))),
         None if path.starts_with('/') => {
-            let is_far =
-                |path: &String| matches!(entry.files.named(path), Lead::Found { is_far: true, .. });
+            let is_far = |path: &String| matches!(entry.files.named(path), Lead::Found { is_far: true, .. });
             let relative = entry.normal.clone().ok().filter(|relative| !is_far(relative));
             report.push(entry.lint_node.finding(TaskPath::Absolute { path, relative }));
         }
@@ -125,9 +124,9 @@ impl Rule for TaskPath {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            TaskPath::Unusable { path, reason } => Words::new(format!("`{path}` {reason}"))
-                .note(MISSING_TASKS)
-                .help("write a path relative to this file"),
+            TaskPath::Unusable { path, reason } => {
+                Words::new(format!("`{path}` {reason}")).note(MISSING_TASKS).help("write a path relative to this file")
+            }
             TaskPath::Unread(path) => {
                 let how = if path.starts_with("../") { "is" } else { "is a link to a file" };
                 Words::new(format!("`{path}` {how} outside the workspace")).note(UNREAD)
@@ -136,10 +135,13 @@ impl Rule for TaskPath {
                 .note(ELSEWHERE)
                 .help("move the file into the directory of this file"),
             TaskPath::Absolute { path, relative } => {
-                let words = Words::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
+                let words =
+                    Words::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
                 let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
                 match name.and_then(|name| Some((site.lint_node()?.replaced(scalar(&name))?, name))) {
-                    Some((edits, name)) => words.fix_with_help(Some(Fix::safe(format!("change it to `{name}`"), edits))),
+                    Some((edits, name)) => {
+                        words.fix_with_help(Some(Fix::safe(format!("change it to `{name}`"), edits)))
+                    }
                     None => words.help("write it relative to this file"),
                 }
             }
@@ -186,10 +188,8 @@ impl Rule for Literal {
         match self {
             Literal::Home => taken_literally("`~`"),
             Literal::Variable => taken_literally("a variable"),
-            Literal::Outside(path) => {
-                Words::new(format!("`{path}` is outside the working directory of the task"))
-                    .note("a file there may have existed before the task")
-            }
+            Literal::Outside(path) => Words::new(format!("`{path}` is outside the working directory of the task"))
+                .note("a file there may have existed before the task"),
         }
     }
 }

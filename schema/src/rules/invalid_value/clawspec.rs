@@ -5,8 +5,8 @@ use crate::{
     dialect::clawspec::{config::Config, template::variable, waiting},
     document::Scalar,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
 };
 

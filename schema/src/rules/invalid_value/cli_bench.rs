@@ -5,10 +5,10 @@ use crate::{
     document::Pointer,
     finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     script::PREFIX,
     shape::scalar,
-    lint_node::LintNode,
     validate::Context,
 };
 
@@ -120,8 +120,7 @@ impl Rule for MaskedName {
         let name = &self.0;
         let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
         let bare = bare.split('=').next().unwrap_or_default();
-        let words =
-            Words::new(format!("`{name}` is not a valid environment variable name")).note("no value is masked");
+        let words = Words::new(format!("`{name}` is not a valid environment variable name")).note("no value is masked");
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }

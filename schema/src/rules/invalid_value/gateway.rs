@@ -2,9 +2,9 @@
 
 use crate::{
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
-    lint_node::LintNode,
 };
 
 /// Name of a skill without the `/` of its command.

@@ -4,9 +4,9 @@ use crate::{
     check::schema_file::UserSchema,
     dialect::kindlm::{tools::Tools, variables::Command},
     finding::{Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
-    lint_node::LintNode,
     words::begins_like_url,
 };
 
@@ -16,10 +16,17 @@ enum InvalidValue {
     /// A NUL character in a command.
     Nul,
     /// `parameters` of a tool.
-    Parameters { reason: String },
+    Parameters {
+        reason: String,
+    },
     /// `apiKeyEnv`.
-    Variable { written: String },
-    Address { key: String, reason: String },
+    Variable {
+        written: String,
+    },
+    Address {
+        key: String,
+        reason: String,
+    },
 }
 
 /// Checks the command of a test and the values inserted into it.
@@ -85,9 +92,13 @@ impl Rule for InvalidValue {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
                 let help = format!("write the name alone, `{bare}`");
-                let edits = site.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
-                Words::new(format!("`{written}` is not a valid environment variable name"))
-                    .remedy(help, Fix::safe, edits)
+                let edits =
+                    site.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                Words::new(format!("`{written}` is not a valid environment variable name")).remedy(
+                    help,
+                    Fix::safe,
+                    edits,
+                )
             }
             InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),
         }

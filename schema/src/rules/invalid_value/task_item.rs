@@ -6,8 +6,8 @@ use crate::{
     edit,
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
     validate::Context,
 };
 
@@ -96,7 +96,10 @@ impl Rule for FileMapping {
     fn words(&self, site: &Site<'_>) -> Words {
         let help = format!("write `{}`", self.0);
         let edits = site.node().and_then(|item| edit::replace_text(item, &self.0));
-        Words::new("expected a task or the path of a task file, found a mapping with one key")
-            .remedy(help, Fix::guess, edits)
+        Words::new("expected a task or the path of a task file, found a mapping with one key").remedy(
+            help,
+            Fix::guess,
+            edits,
+        )
     }
 }

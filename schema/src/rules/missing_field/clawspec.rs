@@ -4,8 +4,8 @@ use crate::{
     document::{Pointer, Shape},
     finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     validate::Context,
 };
 

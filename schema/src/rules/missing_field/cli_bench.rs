@@ -3,9 +3,9 @@
 use crate::{
     finding::{Report, Rule, Site, Words},
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Severity},
     shape::Shape,
-    lint_node::LintNode,
     words::nearest,
 };
 

@@ -42,9 +42,7 @@ impl Rule for Missing {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            Missing::Section(name) => {
-                Words::new(format!("missing `{name}`")).note("prompt tests need it")
-            }
+            Missing::Section(name) => Words::new(format!("missing `{name}`")).note("prompt tests need it"),
             Missing::Judge => {
                 Words::new("`judge` needs a model, but `models` has none").help("add a model to `models`")
             }

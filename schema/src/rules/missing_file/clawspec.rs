@@ -10,11 +10,11 @@ use crate::{
     files::{FileKind, Files},
     finding::{Finding, Report, Rule, Site, Words},
     kind::target_of,
+    lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
-    shape::scalar,
-    lint_node::LintNode,
     relations::Items,
+    shape::scalar,
     words::nearest_file,
 };
 

@@ -7,11 +7,11 @@ use crate::{
     },
     files::{FileKind, Files, Lead},
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
     script,
     shape::scalar,
-    lint_node::LintNode,
     words::Search,
 };
 
@@ -102,11 +102,10 @@ impl Rule for MissingScript {
     const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` refers to that file", self.id));
+        let words =
+            Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` refers to that file", self.id));
         let words = match &self.near {
-            Some(near) => {
-                words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near)))
-            }
+            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near))),
             None => words,
         };
         words.fix(self.creation.clone())

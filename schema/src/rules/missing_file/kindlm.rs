@@ -4,9 +4,9 @@ use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
     files::{FileKind, Files, Lead},
     finding::{Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     new_file::Template,
     problem::{Code, Fix, Severity},
-    lint_node::LintNode,
     words::nearest_file,
 };
 

@@ -2,8 +2,8 @@
 
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Edit, Fix, Severity},
     shape::Shape,
     template::{Placeholder, placeholders},
     walk::Value,
@@ -97,8 +97,9 @@ impl Rule for MissingVariable {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            MissingVariable::Idle(text) => Words::new(format!("`{text}` is not expanded here"))
-                .note(format!("it has a value only in {PLACES}")),
+            MissingVariable::Idle(text) => {
+                Words::new(format!("`{text}` is not expanded here")).note(format!("it has a value only in {PLACES}"))
+            }
             MissingVariable::Unknown { text, is_misspelt } => {
                 let words = Words::new(format!("`{text}` is not expanded"))
                     .note("`{{workdir}}` is the only template variable of cli-bench");
@@ -110,8 +111,7 @@ impl Rule for MissingVariable {
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
-                Words::new("`{{ workdir }}` is not expanded")
-                    .remedy(help, Fix::safe, replaced(site, SPACED))
+                Words::new("`{{ workdir }}` is not expanded").remedy(help, Fix::safe, replaced(site, SPACED))
             }
         }
     }

@@ -12,8 +12,8 @@ use crate::{
         variables::{self, Command, Reason, Sent},
     },
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Edit, Fix, Severity},
     template::{is_variable_name, placeholders},
     words::{listed, nearest},
 };
@@ -208,7 +208,9 @@ impl Rule for Unfilled {
                 let words = match near {
                     Some(near) => {
                         let help = format!("change it to `{}`", placeholder(near));
-                        words.fix(in_place(site, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit))).help(help)
+                        words
+                            .fix(in_place(site, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit)))
+                            .help(help)
                     }
                     None => words.help(format!("add `{name}` to `vars`")),
                 };

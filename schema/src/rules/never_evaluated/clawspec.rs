@@ -6,8 +6,8 @@ use crate::{
         assertion_lists::comment,
     },
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// A type that cannot be evaluated.

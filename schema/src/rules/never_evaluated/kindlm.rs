@@ -1,10 +1,14 @@
 //! Expectations of KindLM that cannot be judged.
 
 use crate::{
-    dialect::kindlm::{expects::turns, facts::{About, SuiteFacts}, tools::asks_model},
+    dialect::kindlm::{
+        expects::turns,
+        facts::{About, SuiteFacts},
+        tools::asks_model,
+    },
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// An expectation that is not judged.

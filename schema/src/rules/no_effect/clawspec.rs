@@ -10,8 +10,8 @@ use crate::{
     },
     edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     relations::Items,
 };
 
@@ -128,9 +128,11 @@ impl Rule for Idle {
             }
             Idle::Timeout(kind) => {
                 let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                Words::new(format!("`{kind}` does not wait, so `timeout` is ignored"))
-                    .note(WAITING)
-                    .remedy("remove `timeout`", Fix::suggestion, edits)
+                Words::new(format!("`{kind}` does not wait, so `timeout` is ignored")).note(WAITING).remedy(
+                    "remove `timeout`",
+                    Fix::suggestion,
+                    edits,
+                )
             }
             Idle::Routing { key, first } => {
                 Words::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")

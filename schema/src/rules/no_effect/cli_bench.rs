@@ -2,8 +2,8 @@
 
 use crate::{
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// An empty `help_modes`.

@@ -10,8 +10,8 @@ use crate::{
     },
     finding::{Relation, Report, Rule, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Severity},
     lint_node::LintNode,
+    problem::{Code, Severity},
     validate::Definition,
 };
 
@@ -36,7 +36,10 @@ const SEEDLESS: [&str; 3] = ["anthropic", "gemini", "mistral"];
 #[derive(Debug)]
 enum NoEffect {
     /// A field of a command test that requires another field.
-    OnCommand { field: &'static str, needs: &'static str },
+    OnCommand {
+        field: &'static str,
+        needs: &'static str,
+    },
     /// The user message of a turn.
     UserOfTurn,
     /// A response of a tool after one for the same calls.
@@ -46,10 +49,19 @@ enum NoEffect {
     /// A variable whose name is not valid in a placeholder.
     Unnameable(String),
     /// A key that KindLM reads but never uses.
-    Unread { key: &'static str, reason: &'static str },
-    Seed { provider: String },
-    KeyOfProvider { provider: String },
-    Organization { provider: String },
+    Unread {
+        key: &'static str,
+        reason: &'static str,
+    },
+    Seed {
+        provider: String,
+    },
+    KeyOfProvider {
+        provider: String,
+    },
+    Organization {
+        provider: String,
+    },
 }
 
 /// Checks fields of a test that require another one, the turns, and the responses of tools.
@@ -110,7 +122,8 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
 /// Checks the sections other than `tests`.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     for (section, key, reason) in UNREAD {
-        let is_set = |lint_node: &LintNode<'_>| key == "tags" || lint_node.node.scalar().is_some() && !lint_node.node.is_null();
+        let is_set =
+            |lint_node: &LintNode<'_>| key == "tags" || lint_node.node.scalar().is_some() && !lint_node.node.is_null();
         if let Some(lint_node) = root.find(&[section, key]).filter(is_set) {
             report.push(lint_node.head_finding(NoEffect::Unread { key, reason }));
         }

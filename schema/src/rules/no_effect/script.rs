@@ -2,8 +2,8 @@
 
 use crate::{
     finding::{Relation, Report, Rule, Site, Words},
-    problem::{Code, Severity},
     lint_node::LintNode,
+    problem::{Code, Severity},
     validate::is_damaged,
 };
 

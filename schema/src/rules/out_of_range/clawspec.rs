@@ -3,8 +3,8 @@
 use crate::{
     dialect::clawspec::{baselines::MIN_RUNS, waiting::waits},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Severity},
     lint_node::LintNode,
+    problem::{Code, Severity},
 };
 
 /// Fewer runs than a baseline requires.

@@ -7,8 +7,8 @@ use crate::{
         task_files,
     },
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     relations::Items,
 };
 
@@ -47,7 +47,8 @@ pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
 }
 
 fn check_blank(owner: &LintNode<'_>, rule: Blank, report: &mut Report) {
-    let is_blank = |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
+    let is_blank =
+        |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
     if let Some(lint_node) = owner.get(rule.key).filter(is_blank) {
         report.push(lint_node.finding(rule));
     }

@@ -44,9 +44,7 @@ impl Rule for Empty {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            Empty::Section(name) => {
-                Words::new(format!("`{name}` must not be empty")).note("prompt tests need it")
-            }
+            Empty::Section(name) => Words::new(format!("`{name}` must not be empty")).note("prompt tests need it"),
             Empty::Path => Words::new("`argsSchema` must not be empty").help("name a JSON Schema file"),
         }
     }

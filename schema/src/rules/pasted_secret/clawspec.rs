@@ -2,8 +2,8 @@
 
 use crate::{
     finding::{Report, Rule, Scope, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// A token in the settings, in any form.

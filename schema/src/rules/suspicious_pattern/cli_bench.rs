@@ -6,9 +6,9 @@ use regex::Regex;
 
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     pattern::{Compiled, Pattern},
     problem::{Code, Fix, Severity},
-    lint_node::LintNode,
 };
 
 /// A pattern that every command matches.

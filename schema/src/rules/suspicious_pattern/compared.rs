@@ -5,10 +5,10 @@ use crate::{
     document::{NodeRef, Style},
     edit,
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
     shape::Compared,
-    lint_node::LintNode,
     walk::Value,
 };
 
@@ -88,8 +88,11 @@ impl Rule for ForeignLetter {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
         let edits = site.lint_node().filter(|_| *written == '\u{a0}').and_then(|lint_node| spaced(&lint_node));
-        Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written)))
-            .remedy(help, Fix::guess, edits)
+        Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written))).remedy(
+            help,
+            Fix::guess,
+            edits,
+        )
     }
 }
 

@@ -7,9 +7,9 @@ use regex::Regex;
 use crate::{
     document::Style,
     finding::{Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     pattern::LetterCase,
     problem::{Code, Fix, Severity},
-    lint_node::LintNode,
 };
 
 /// A pattern with another meaning than it seems to have.
@@ -126,16 +126,17 @@ impl Rule for Misread {
             Trap::Slashes => {
                 let help = match self.case {
                     LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
-                    LetterCase::IgnoredByFlag => "remove the slashes; to ignore case, write `(?i)` before the expression",
+                    LetterCase::IgnoredByFlag => {
+                        "remove the slashes; to ignore case, write `(?i)` before the expression"
+                    }
                     LetterCase::Significant => "remove the slashes",
                 };
                 Words::new("the slashes are part of the pattern").help(help)
             }
-            Trap::Dollar => Words::new("`$` matches the end of the text, so nothing can follow it")
-                .help("escape it, `\\$`"),
-            Trap::Group(group) => {
-                Words::new(format!("`({group})` is a group, which does not match the parentheses"))
+            Trap::Dollar => {
+                Words::new("`$` matches the end of the text, so nothing can follow it").help("escape it, `\\$`")
             }
+            Trap::Group(group) => Words::new(format!("`({group})` is a group, which does not match the parentheses")),
             Trap::FileName(name) => Words::new(format!("the `.` in `{name}` matches any character")),
             Trap::Question(_) => Words::new("`?` makes the character before it optional"),
         };

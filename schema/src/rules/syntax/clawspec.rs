@@ -6,8 +6,8 @@ use crate::{
     dialect::clawspec::joined_type::JoinedType,
     document::{Document, Fault, FaultKind, NodeRef, Style},
     finding::{Finding, Report, Rule, Scope, Site, Words},
-    problem::{Code, Edit, Fix},
     lint_node::LintNode,
+    problem::{Code, Edit, Fix},
 };
 
 /// A tab where PyYAML allows only spaces.

@@ -6,9 +6,9 @@ use crate::{
     edit,
     files::Files,
     finding::{Finding, Relation, Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Edit, Fix},
     shape::scalar,
-    lint_node::LintNode,
     template::trimmed_placeholders,
     words::all_of,
 };
@@ -26,10 +26,16 @@ struct Underived {
 /// Part that is not checked.
 #[derive(Debug)]
 enum What {
-    Delegation { caller: String, callee: String },
+    Delegation {
+        caller: String,
+        callee: String,
+    },
     Artifact(String),
     /// Sections of an artifact, and whether an assertion lists other sections of it.
-    Sections { names: Vec<String>, is_listed: bool },
+    Sections {
+        names: Vec<String>,
+        is_listed: bool,
+    },
     Tool(String),
 }
 
@@ -175,10 +181,13 @@ impl Rule for Underived {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (message, help) = match &self.what {
-            What::Delegation { caller, callee } => {
-                (format!("nothing checks that `{caller}` delegates to `{callee}`"), "add a `delegation_occurred` assertion")
+            What::Delegation { caller, callee } => (
+                format!("nothing checks that `{caller}` delegates to `{callee}`"),
+                "add a `delegation_occurred` assertion",
+            ),
+            What::Artifact(path) => {
+                (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists` assertion")
             }
-            What::Artifact(path) => (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists` assertion"),
             What::Sections { names, is_listed } => {
                 let message = match names.as_slice() {
                     [name] => format!("nothing checks the section `{name}`"),
@@ -196,8 +205,10 @@ impl Rule for Underived {
                 "add a `tool_not_called` assertion to `post_delegation`",
             ),
         };
-        Words::new(message)
-            .note("ClawSpec derives no checks from a contract that has `assertions`")
-            .remedy(help, Fix::guess, self.edits.clone())
+        Words::new(message).note("ClawSpec derives no checks from a contract that has `assertions`").remedy(
+            help,
+            Fix::guess,
+            self.edits.clone(),
+        )
     }
 }

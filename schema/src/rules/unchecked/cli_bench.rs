@@ -3,8 +3,8 @@
 use crate::{
     dialect::cli_bench::limits::Limits,
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// Thresholds without any value.

@@ -7,8 +7,8 @@ use crate::{
         tools::asks_model,
     },
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// Default maximum number of replies of a test.
@@ -92,11 +92,9 @@ impl Rule for Unchecked {
             Unchecked::Reply { most } => Words::new("this reply is never checked")
                 .note(format!("the conversation ends after reply {most}"))
                 .help("raise `maxTurns`, or remove the reply"),
-            Unchecked::Format { format, path } => {
-                Words::new(format!("`format: {format}` in `{path}` is not checked"))
-                    .note("neither KindLM nor speclens supports this format")
-                    .help("use `pattern` instead")
-            }
+            Unchecked::Format { format, path } => Words::new(format!("`format: {format}` in `{path}` is not checked"))
+                .note("neither KindLM nor speclens supports this format")
+                .help("use `pattern` instead"),
         }
     }
 }

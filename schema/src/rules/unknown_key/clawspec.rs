@@ -6,8 +6,8 @@ use crate::{
     document::{NodeRef, Pointer},
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     validate::{Context, rename_title},
     words::{all_of, nearest},
 };
@@ -59,7 +59,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if is_of_scenario {
         return scenario::explain(context, finding, &key);
     }
-    if context.file == SpecFile::CLAWSPEC_SCENARIOS && !context.base.is_root() && parent == Pointer::root().key("when") {
+    if context.file == SpecFile::CLAWSPEC_SCENARIOS && !context.base.is_root() && parent == Pointer::root().key("when")
+    {
         return scenario::explain_sent(context, finding, &key);
     }
     let finding = assertion::explain(context, finding, &parent, &key);
@@ -145,8 +146,8 @@ impl Explanation for Meta {
 
 impl Explanation for Orchestrator {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
-        let words = Words::new("unknown key `orchestrator`")
-            .note("ClawSpec's guide uses it, but its schema requires `name`");
+        let words =
+            Words::new("unknown key `orchestrator`").note("ClawSpec's guide uses it, but its schema requires `name`");
         let words = Words { subject: said.subject, ..words };
         if self.has_name {
             return words;

@@ -5,9 +5,9 @@ use crate::{
     document::{NodeRef, Pointer, Scalar},
     edit,
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::{scalar, show},
-    lint_node::LintNode,
     validate::Context,
     words::{is_negative, nearest, opposite_of, same_negation, shell_word},
 };
@@ -110,9 +110,8 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
         (false, false) => &[],
     };
     let finding = finding.explained(Misplaced { key, in_task });
-    said.iter().fold(finding, |finding, key| {
-        finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key)))
-    })
+    said.iter()
+        .fold(finding, |finding, key| finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key))))
 }
 
 /// Whether a location is the value of `run_count` in an assertion.
@@ -210,9 +209,7 @@ impl Explanation for Misplaced {
         };
         let mapping = site.parent().filter(|_| *in_task);
         let edits = mapping.and_then(|mapping| edit::into_list(mapping, key, ASSERT));
-        unknown(key)
-            .note("cli-bench checks only the items of `assert`")
-            .remedy(help, Fix::safe, edits)
+        unknown(key).note("cli-bench checks only the items of `assert`").remedy(help, Fix::safe, edits)
     }
 }
 
@@ -242,8 +239,7 @@ impl Explanation for Negated {
                 let is_known = path.as_ref().is_some_and(|path| !path.contains('\n'));
                 let entry = site.parent().and_then(|item| Some((item, item.entry(&self.key)?)));
                 let edits = entry.and_then(|(item, entry)| edit::entry_in_place(item, entry, &[text]));
-                words("no assertion that a file is absent")
-                    .remedy(help, Fix::guess, edits.filter(|_| is_known))
+                words("no assertion that a file is absent").remedy(help, Fix::guess, edits.filter(|_| is_known))
             }
             Denied::ErrorOutput => words("no negative assertion about standard error").help(BY_COMMAND),
             Denied::Output => words("no negative assertion about the output").help(BY_COMMAND),
@@ -278,11 +274,8 @@ impl Rule for Tagged {
         let value = item.as_ref().and_then(|item| converted(item, key, name));
         let shown = value.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
         let help = format!("write `{name}: {shown}`");
-        let edits = item
-            .zip(value)
-            .and_then(|(item, value)| edit::replace_entries(item.node, &format!("{name}: {value}")));
-        unknown(key)
-            .note("the type of an assertion is its key")
-            .remedy(help, Fix::guess, edits)
+        let edits =
+            item.zip(value).and_then(|(item, value)| edit::replace_entries(item.node, &format!("{name}: {value}")));
+        unknown(key).note("the type of an assertion is its key").remedy(help, Fix::guess, edits)
     }
 }

@@ -53,11 +53,7 @@ impl OtherName {
             Need::OneOf(_) => parent,
             Need::Required | Need::Optional => parent.key(field.name),
         };
-        let rename = Rename {
-            name: field.name,
-            member: Some(field.shape.clone()),
-            is_sure,
-        };
+        let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_sure };
         let unchecked_by = context.file.dialect().filter(|_| known.claims);
         let is_required = field.need == Need::Required;
         Some(OtherName { meant: Meant::Field { rename, unchecked_by }, note, explains: Some(explains), is_required })

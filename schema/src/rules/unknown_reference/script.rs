@@ -1,6 +1,6 @@
 //! Tasks of a script that are not in the suite.
 
-use crate::{finding::Report, problem::Severity, script::suite::Suite, lint_node::LintNode, words::Search};
+use crate::{finding::Report, lint_node::LintNode, problem::Severity, script::suite::Suite, words::Search};
 
 use super::Unknown;
 

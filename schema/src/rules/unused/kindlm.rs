@@ -18,7 +18,10 @@ enum Unused {
     /// A variable of a command test.
     VariableOfCommand(String),
     /// A variable of a prompt test.
-    VariableOfPrompt { variable: String, prompt: String },
+    VariableOfPrompt {
+        variable: String,
+        prompt: String,
+    },
     Prompt(String),
     Model(String),
     Provider(String),

@@ -12,8 +12,8 @@ use crate::{
     files::{FileKind, Files, matches},
     finding::{Report, Rule, Site, Words},
     kind::target_of,
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     relations::Items,
 };
 

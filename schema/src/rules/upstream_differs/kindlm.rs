@@ -9,8 +9,8 @@ use crate::{
     },
     document::Pointer,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
     words::all_of,
 };
 
@@ -30,7 +30,10 @@ enum Difference {
     DisabledSearch,
     ArgumentsSchema,
     /// A JSON Schema with a draft that KindLM does not support.
-    Draft { path: String, draft: &'static str },
+    Draft {
+        path: String,
+        draft: &'static str,
+    },
     /// `schemaFile` of a turn.
     SchemaOfTurn,
     CostGate,
@@ -38,7 +41,9 @@ enum Difference {
     TooManyModels,
     TooManyTests,
     /// An anchor with too many aliases.
-    TooManyAliases { anchor: String },
+    TooManyAliases {
+        anchor: String,
+    },
     /// Sections that no test needs.
     MissingSections(Vec<&'static str>),
 }
@@ -124,22 +129,21 @@ impl Rule for Difference {
             Difference::ArgumentsSchema => Words::new("KindLM fails every `argsSchema` with an internal error")
                 .note("speclens checks the arguments"),
             Difference::Draft { path, draft } => {
-                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}")).note("it supports only draft-07")
+                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
+                    .note("it supports only draft-07")
             }
             Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
                 .note("it checks only that the reply is JSON"),
-            Difference::CostGate => {
-                Words::new("KindLM skips `costMaxUsd` unless the `costGating` feature is enabled")
-            }
+            Difference::CostGate => Words::new("KindLM skips `costMaxUsd` unless the `costGating` feature is enabled"),
             Difference::TooLong => Words::new("KindLM rejects a file larger than 1 MB"),
             Difference::TooManyModels => {
                 Words::new(format!("KindLM rejects a file with more than {MAX_MODELS} models"))
             }
             Difference::TooManyTests => Words::new(format!("KindLM rejects a file with more than {MAX_TESTS} tests")),
-            Difference::TooManyAliases { anchor } => Words::new(format!(
-                "KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"
-            ))
-            .help("write some of the values out"),
+            Difference::TooManyAliases { anchor } => {
+                Words::new(format!("KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"))
+                    .help("write some of the values out")
+            }
             Difference::MissingSections(names) => {
                 Words::new(format!("KindLM requires {}", all_of(names.iter().copied())))
                     .note("no test in this file needs them")

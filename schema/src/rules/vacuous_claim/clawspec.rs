@@ -11,9 +11,9 @@ use crate::{
     },
     document::NodeRef,
     finding::{Finding, Relation, Report, Rule, Site, Words},
-    problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{CrossItemRule, Items, Link, FactRef},
     lint_node::LintNode,
+    problem::{Code, Fix, Problem, Severity, Subject},
+    relations::{CrossItemRule, FactRef, Items, Link},
     validate::is_damaged,
 };
 
@@ -183,7 +183,8 @@ impl Rule for NoLimit {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`regression` has no limit, so nothing is compared").help("add `max_duration_drift`, or another limit")
+        Words::new("`regression` has no limit, so nothing is compared")
+            .help("add `max_duration_drift`, or another limit")
     }
 }
 

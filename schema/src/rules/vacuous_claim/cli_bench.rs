@@ -3,8 +3,8 @@
 use crate::{
     dialect::cli_bench::{asserted::Asserted, limits::Limits},
     finding::{Report, Rule, Site, Words},
-    problem::Code,
     lint_node::LintNode,
+    problem::Code,
 };
 
 /// An assertion that cannot fail.
@@ -98,7 +98,8 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     for (threshold, limit) in limits.all() {
         if threshold == 0.0 {
             report.push(limit.finding(Reached::Zero));
-        } else if let Some((tolerance, lint_node)) = tolerance.as_ref().filter(|(tolerance, _)| *tolerance >= threshold) {
+        } else if let Some((tolerance, lint_node)) = tolerance.as_ref().filter(|(tolerance, _)| *tolerance >= threshold)
+        {
             let rule = Reached::ByTolerance { threshold, tolerance: *tolerance };
             report.push(limit.finding(rule).with("the tolerance", lint_node));
         }
@@ -126,8 +127,9 @@ impl Rule for Vacuous {
             Vacuous::LeastZero => Words::new("a count is never below 0, so this assertion always passes")
                 .help("write at least 1, or add `max`"),
             Vacuous::Succeeding => Words::new("this command always succeeds").help("run a command that can fail"),
-            Vacuous::SucceedingAfterwards => Words::new("the command after `||` always succeeds")
-                .help("remove `||` and everything after it"),
+            Vacuous::SucceedingAfterwards => {
+                Words::new("the command after `||` always succeeds").help("remove `||` and everything after it")
+            }
             Vacuous::Idle => Words::new("a model that does nothing passes all of these assertions")
                 .help("add an assertion about what must happen"),
         }

@@ -7,8 +7,8 @@ use crate::{
         tools::{Tools, asks_model},
     },
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Severity},
     lint_node::LintNode,
+    problem::{Code, Severity},
 };
 
 /// An expectation or a gate that cannot fail.
@@ -36,11 +36,20 @@ enum Vacuous {
     /// A forbidden tool that the model does not have.
     ToolNotGiven(String),
     /// A latency limit that the timeout of a command guarantees.
-    WithinTimeout { most: f64, timeout: f64 },
+    WithinTimeout {
+        most: f64,
+        timeout: f64,
+    },
     /// A gate whose limit every run meets.
-    Gate { gate: &'static str, limit: f64 },
+    Gate {
+        gate: &'static str,
+        limit: f64,
+    },
     /// A gate about expectations that no test has.
-    IdleGate { gate: String, lacking: Lacking },
+    IdleGate {
+        gate: String,
+        lacking: Lacking,
+    },
 }
 
 /// A part of `expect`.
@@ -271,9 +280,7 @@ impl Rule for Vacuous {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            Vacuous::EmptyList => {
-                Words::new("an empty list asserts nothing").help("add an item, or remove the key")
-            }
+            Vacuous::EmptyList => Words::new("an empty list asserts nothing").help("add an item, or remove the key"),
             Vacuous::Empty(Part::Output) => Words::new("`output` asserts nothing")
                 .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
             Vacuous::Empty(Part::Guardrails) => {

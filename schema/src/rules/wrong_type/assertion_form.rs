@@ -42,9 +42,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 }
 
 fn form(key: &str, is_in_assertion: bool, value: NodeRef<'_>) -> Option<Form> {
-    let is_dashed = |value: NodeRef<'_>| {
-        value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')))
-    };
+    let is_dashed =
+        |value: NodeRef<'_>| value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')));
     if key == "assert" && value.shape() == Shape::Mapping && !is_dashed(value) {
         return Some(Form::Keys);
     }

@@ -8,11 +8,11 @@ use crate::{
     },
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
+    relations::Items,
     rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
     shape::Type,
-    lint_node::LintNode,
-    relations::Items,
     validate::{Context, Definition, describe, in_seconds},
 };
 
@@ -188,9 +188,11 @@ impl Rule for Date {
 /// Returns the message for a time that ClawSpec cannot use without quotes.
 fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
-    Words::new(message)
-        .note("ClawSpec aborts the scenario with an error")
-        .remedy(format!("write it in quotes, `{quoted}`"), Fix::safe, site.replaced(quoted))
+    Words::new(message).note("ClawSpec aborts the scenario with an error").remedy(
+        format!("write it in quotes, `{quoted}`"),
+        Fix::safe,
+        site.replaced(quoted),
+    )
 }
 
 impl Rule for SentDate {

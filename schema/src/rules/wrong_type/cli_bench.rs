@@ -7,8 +7,8 @@ use crate::{
     edit,
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Fix, Severity},
     lint_node::LintNode,
+    problem::{Code, Fix, Severity},
     validate::{Context, Definition, describe},
     words::all_of,
 };
@@ -124,12 +124,7 @@ pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut 
 }
 
 /// Visits the merge keys of every mapping below a node, except for the values of some keys.
-fn each_merge<'d>(
-    node: NodeRef<'d>,
-    at: &Way<'_>,
-    without: &[&str],
-    visit: &mut impl FnMut(EntryRef<'d>, &Way<'_>),
-) {
+fn each_merge<'d>(node: NodeRef<'d>, at: &Way<'_>, without: &[&str], visit: &mut impl FnMut(EntryRef<'d>, &Way<'_>)) {
     if node.alias().is_some() {
         return;
     }
@@ -226,7 +221,10 @@ impl Rule for Wrapped {
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "remove `tasks:`, and indent the list less";
         let alone = site.root.entry(TASKS).filter(|_| site.root.entries().nth(1).is_none());
-        Words::new("expected a list of tasks, found a mapping")
-            .remedy(help, Fix::safe, alone.and_then(edit::unwrap_list))
+        Words::new("expected a list of tasks, found a mapping").remedy(
+            help,
+            Fix::safe,
+            alone.and_then(edit::unwrap_list),
+        )
     }
 }

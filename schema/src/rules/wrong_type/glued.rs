@@ -42,12 +42,7 @@ pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
 }
 
 /// Visits plain strings that begin like a key, in document order.
-fn walk<'d>(
-    node: NodeRef<'d>,
-    at: &Way<'_>,
-    apart: &[&str],
-    visit: &mut impl FnMut(&Way<'_>, &Way<'_>, NodeRef<'d>),
-) {
+fn walk<'d>(node: NodeRef<'d>, at: &Way<'_>, apart: &[&str], visit: &mut impl FnMut(&Way<'_>, &Way<'_>, NodeRef<'d>)) {
     if node.alias().is_some() {
         return;
     }

@@ -4,9 +4,9 @@
 use crate::{
     dialect::clawspec::{routing::Routing, scale::Scale},
     finding::{Report, Rule, Scope, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
-    lint_node::LintNode,
     template::trimmed_placeholders,
 };
 
@@ -27,7 +27,10 @@ enum Impossible {
     /// A key inside a list.
     KeyOfList(String),
     /// Different values for `status`, in `expected_fields` and in `expected_status`.
-    TwoStatuses { field: String, status: String },
+    TwoStatuses {
+        field: String,
+        status: String,
+    },
     /// A heading with its `#` marks.
     Heading(String),
     /// Headings of a file that has no headings.
@@ -37,7 +40,11 @@ enum Impossible {
     /// An item of `fields` inside a list.
     FieldOfList,
     /// A dotted name among headings, and whether all of them are dotted.
-    Dotted { name: String, ending: String, are_all: bool },
+    Dotted {
+        name: String,
+        ending: String,
+        are_all: bool,
+    },
     /// An environment variable name with invalid characters.
     Variable(String),
     /// A threshold above the scale.
@@ -315,11 +322,9 @@ impl Rule for Impossible {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            Impossible::Tool(name) => {
-                Words::new(format!("no tool is named `{name}`, so this assertion always fails"))
-                    .note("wildcards are not expanded")
-                    .help("name each tool in full")
-            }
+            Impossible::Tool(name) => Words::new(format!("no tool is named `{name}`, so this assertion always fails"))
+                .note("wildcards are not expanded")
+                .help("name each tool in full"),
             Impossible::FileAmongTools(name) => {
                 Words::new(format!("`{name}` looks like a file, but `tool_sequence` expects tools"))
                     .help("name the tool that reads or writes it, or check the file with `artifact_exists`")
@@ -345,7 +350,10 @@ impl Rule for Impossible {
                 let words = Words::new(format!("expected a heading without `#`, found `{text}`"))
                     .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
                 let bare = text.trim_start_matches('#').trim();
-                let edits = site.lint_node().filter(|_| !bare.is_empty()).and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                let edits = site
+                    .lint_node()
+                    .filter(|_| !bare.is_empty())
+                    .and_then(|lint_node| lint_node.replaced(scalar(bare)));
                 words.fix_with_help(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
             }
             Impossible::SectionsOf(ending) => {
@@ -359,15 +367,16 @@ impl Rule for Impossible {
                 Words::new(format!("`fields` looks for keys, which a `.{ending}` file does not have"))
                     .help("use `sections` for its headings")
             }
-            Impossible::FieldOfList => {
-                Words::new("this key is never found, because lists have no keys").help("name the keys of mappings, as in `a.b`")
-            }
+            Impossible::FieldOfList => Words::new("this key is never found, because lists have no keys")
+                .help("name the keys of mappings, as in `a.b`"),
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which looks for keys";
                 let sections = site.holder().filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
-                Words::new(format!("`{name}` is never found, because keys in a `.{ending}` file are nested, not dotted"))
-                    .remedy(help, Fix::guess, edits)
+                Words::new(format!(
+                    "`{name}` is never found, because keys in a `.{ending}` file are nested, not dotted"
+                ))
+                .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {
                 Words::new(format!("`{name}` is not a valid variable name")).help("write the name alone")
@@ -382,14 +391,15 @@ impl Rule for Impossible {
                     .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
-                Words::new(format!("no file is named `{path}`, because wildcards are not expanded here")).help("name one file")
+                Words::new(format!("no file is named `{path}`, because wildcards are not expanded here"))
+                    .help("name one file")
             }
             Impossible::NoWord => {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
             }
-            Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
-                "no score reaches this threshold: the scale of the rubric is {low} to {high}"
-            )),
+            Impossible::AboveScale(Scale { low, high }) => {
+                Words::new(format!("no score reaches this threshold: the scale of the rubric is {low} to {high}"))
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::{
     document::{NodeRef, Scalar, Shape, Style},
     finding::{Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
     rules::unquoted_template,
-    lint_node::LintNode,
 };
 
 /// A value or key that PyYAML does not read.

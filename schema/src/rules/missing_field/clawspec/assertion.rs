@@ -9,9 +9,9 @@ use crate::{
     document::Pointer,
     files::Files,
     finding::{Explanation, Finding, Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
-    lint_node::LintNode,
     validate::Context,
     words::{all_of, listed},
 };

@@ -8,10 +8,10 @@ use crate::{
     finding::{Explanation, Finding, Site, Words},
     json_schema::SpecFile,
     kind::target_of,
+    lint_node::LintNode,
     problem::{Code, Fix, Problem},
     rules::missing_field::insertion,
     shape::{Shape, scalar},
-    lint_node::LintNode,
     validate::{Context, insert_known},
 };
 
@@ -42,9 +42,8 @@ impl Known {
         let (root, files) = (LintNode::root(context.node), context.files);
         let here = target_of(files.place()).filter(|_| is_placed(files));
         let text = |keys: &[&str]| Some(root.find(keys)?.text()?.to_owned()).filter(|text| !text.is_empty());
-        let known = |key: &'static str, value: String| {
-            Some(Known::Value { shape: context.shape(&at.parent()?)?, key, value })
-        };
+        let known =
+            |key: &'static str, value: String| Some(Known::Value { shape: context.shape(&at.parent()?)?, key, value });
         match (ContractFile::of(context.file), at.to_string().as_str()) {
             (ContractFile::Scenarios, "/target") => {
                 let path = here.filter(|_| !root.is_empty())?;

@@ -1,14 +1,10 @@
 //! Keys of ClawSpec assertions that only seem to check something.
 
 use crate::{
-    dialect::clawspec::{
-        routing::Routing,
-        type_fields::type_of,
-        waiting::WAITING,
-    },
+    dialect::clawspec::{routing::Routing, type_fields::type_of, waiting::WAITING},
     finding::{Report, Rule, Scope, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
 };
 
 /// A part of an assertion that is not checked.
@@ -33,9 +29,10 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     match info.name {
         "state_file" => {
             if let Some((path, state)) = both("path", "state_path") {
-                let finding = [&path, &state].into_iter().fold(path.head_finding(Unchecked::BesideState), |it, lint_node| {
-                    it.instead_of(Scope::CodeAt(Code::ConflictingFields, lint_node.at.clone()))
-                });
+                let finding =
+                    [&path, &state].into_iter().fold(path.head_finding(Unchecked::BesideState), |it, lint_node| {
+                        it.instead_of(Scope::CodeAt(Code::ConflictingFields, lint_node.at.clone()))
+                    });
                 report.push(finding);
             }
         }
@@ -55,7 +52,8 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     }
     for decision in Routing::of(assertion).map(|routing| routing.decisions()).unwrap_or_default() {
         let is_filled = |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty());
-        let names_agent = || ["selected_agent", "agent"].iter().any(|key| decision.get(key).as_ref().is_some_and(is_filled));
+        let names_agent =
+            || ["selected_agent", "agent"].iter().any(|key| decision.get(key).as_ref().is_some_and(is_filled));
         if !is_filled(&decision) && !names_agent() {
             report.push(decision.finding(Unchecked::NoAgent).unless_wrong(decision.at.clone()));
         }

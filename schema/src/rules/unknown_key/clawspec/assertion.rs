@@ -5,12 +5,12 @@ use crate::{
     document::{NodeRef, Pointer},
     edit,
     finding::{Explanation, Finding, Scope, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     rules::{
         missing_field::clawspec::assertion::one_of,
         unknown_type::{literal, opposite_type},
     },
-    lint_node::LintNode,
     validate::Context,
     words::all_of,
 };
@@ -68,9 +68,7 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
     };
     match one_of(kind).filter(|keys| keys.iter().all(|key| assertion.get(key).is_none())) {
         // The missing key has the same cause.
-        Some(_) => finding
-            .explained(InPlaceOfAny)
-            .instead_of(Scope::CodeAt(Code::MissingField, parent.clone())),
+        Some(_) => finding.explained(InPlaceOfAny).instead_of(Scope::CodeAt(Code::MissingField, parent.clone())),
         None => finding,
     }
 }
@@ -100,7 +98,9 @@ impl Meant {
                 let method = assertion.get("method").and_then(NodeRef::as_str);
                 Some(Meant::Route { is_get: method.is_none_or(|method| method.eq_ignore_ascii_case("get")) })
             }
-            ("artifact_contains", "absent") if contains_nothing() && lint_node.bool() == Some(true) => Some(Meant::NoFile),
+            ("artifact_contains", "absent") if contains_nothing() && lint_node.bool() == Some(true) => {
+                Some(Meant::NoFile)
+            }
             ("artifact_contains", _) if contains_nothing() => {
                 first_of(&["text", "contains", "pattern"], &|node| node.as_str().is_some()).map(Meant::Text)
             }
@@ -122,9 +122,12 @@ impl Meant {
                 vec![missing("endpoint"), Scope::CodeAt(Code::UnknownKey, assertion.key("method"))]
             }
             Meant::Section { missing: keys } => keys.iter().map(|key| missing(key)).collect(),
-            Meant::Opposite | Meant::NoScore | Meant::ToolBesideList | Meant::Caller | Meant::NoFile | Meant::Text(_) => {
-                Vec::new()
-            }
+            Meant::Opposite
+            | Meant::NoScore
+            | Meant::ToolBesideList
+            | Meant::Caller
+            | Meant::NoFile
+            | Meant::Text(_) => Vec::new(),
         }
     }
 }
@@ -132,8 +135,7 @@ impl Meant {
 /// Returns the edits of the fixes for a forbidden tool: by the log, and by the trace.
 fn forbidding(assertion: &LintNode<'_>, kind: &LintNode<'_>) -> [Option<Vec<Edit>>; 2] {
     let members = log_members(&Config::default().log_path(), "{{run_id}}");
-    let missing: Vec<(&str, String)> =
-        members.into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
+    let missing: Vec<(&str, String)> = members.into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
     let by_log = kind.replaced("tool_not_called").map(|mut edits| {
         edits.extend(assertion.with_behind("tool", &missing).into_iter().flatten());
         edits
@@ -149,7 +151,8 @@ fn forbidden_tool(assertion: &LintNode<'_>, kind: &LintNode<'_>, tool: &LintNode
         return words;
     }
     let [by_log, by_trace] = forbidding(assertion, kind);
-    let (by_log_title, by_trace_title) = ("change the type to `tool_not_called`", "change the type to `tool_not_invoked`");
+    let (by_log_title, by_trace_title) =
+        ("change the type to `tool_not_called`", "change the type to `tool_not_invoked`");
     // The keys of the log belong to only one type. Otherwise, the log or the trace may be meant, so the user must
     // choose. ClawSpec rejects a file with `tool_not_invoked`, so no safe fix uses it.
     if ["log_path", "run_id"].iter().any(|key| assertion.get(key).is_some()) {

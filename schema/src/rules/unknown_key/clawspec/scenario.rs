@@ -5,8 +5,8 @@ use crate::{
     dialect::clawspec::assertion_lists::scenario_fields,
     edit,
     finding::{Explanation, Finding, Scope, Site, Words},
-    problem::{Code, Fix},
     lint_node::LintNode,
+    problem::{Code, Fix},
     validate::Context,
 };
 
@@ -44,8 +44,7 @@ struct Sent {
 }
 
 /// Keys of a scenario: under `when`, they are not sent.
-const OF_SCENARIO: [&str; 9] =
-    ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
+const OF_SCENARIO: [&str; 9] = ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
 
 /// Explains a key of a scenario.
 pub(super) fn explain(context: &Context<'_>, finding: Finding, key: &str) -> Finding {
@@ -77,8 +76,7 @@ impl Form {
             "assertions" if has("then") && member.is_list() => ("then", Form::Assertions),
             "id" if has("name") => ("name", Form::Id),
             _ if !member.is_list() => {
-                let is_called =
-                    |shape: &crate::shape::Shape| shape.other_names().iter().any(|known| known.name == key);
+                let is_called = |shape: &crate::shape::Shape| shape.other_names().iter().any(|known| known.name == key);
                 match scenario_fields().iter().find(|field| is_called(&field.shape))?.name {
                     "given" => ("given", Form::NoList("file_present")),
                     "then" => ("then", Form::NoList("artifact_exists")),
@@ -163,7 +161,8 @@ impl Explanation for OldKey {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let OldKey { real, form } = self;
         let (scenario, help) = (LintNode::root(site.root), form.help(real));
-        let fix = site.at.last().zip(site.lint_node()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
+        let fix =
+            site.at.last().zip(site.lint_node()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
         // If it is commented out, the scenario lacks the key that it replaces.
         let may_go = *real == "given" || scenario.get(real).is_some();
         let fix = fix.or_else(|| edit::comment_out(site.root, site.at).filter(|_| may_go).map(Fix::comment));

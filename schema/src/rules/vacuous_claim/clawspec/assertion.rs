@@ -8,9 +8,9 @@ use crate::{
     document::{Document, Pointer},
     files::Files,
     finding::{Report, Rule, Site, Words},
+    lint_node::LintNode,
     problem::Code,
     rules::contradiction::clawspec::impossible::is_of_run,
-    lint_node::LintNode,
     words::all_of,
 };
 
@@ -172,9 +172,11 @@ impl Rule for AlwaysPasses {
                     .note("wildcards are not expanded")
                     .help("name each tool in full")
             }
-            AlwaysPasses::File(path) => Words::new(format!("no file is named `{path}`, so this assertion always passes"))
-                .note("`file_absent` does not expand wildcards")
-                .help("name one file, without wildcards"),
+            AlwaysPasses::File(path) => {
+                Words::new(format!("no file is named `{path}`, so this assertion always passes"))
+                    .note("`file_absent` does not expand wildcards")
+                    .help("name one file, without wildcards")
+            }
             AlwaysPasses::Empty(key) => {
                 Words::new(format!("`{key}` is empty, so nothing is checked")).help(match *key {
                     "vars" => "list the environment variables that must be set",
@@ -190,23 +192,26 @@ impl Rule for AlwaysPasses {
             AlwaysPasses::InEmptyLog(name) => Words::new(format!("`{name}` always passes in `given`"))
                 .note("the log is empty before the run")
                 .help("move it to `then`"),
-            AlwaysPasses::NoStatus => Words::new("`expected_status` has no value, so nothing is checked")
-                .help("write the expected status"),
+            AlwaysPasses::NoStatus => {
+                Words::new("`expected_status` has no value, so nothing is checked").help("write the expected status")
+            }
             AlwaysPasses::NoList { key, file } => {
                 Words::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
             }
             AlwaysPasses::NoPlace { key, file, known } => {
                 let known = all_of(known.iter().map(String::as_str));
-                Words::new(format!("`{file}` has no key `{key}`, so nothing is checked")).note(format!("its keys are {known}"))
+                Words::new(format!("`{file}` has no key `{key}`, so nothing is checked"))
+                    .note(format!("its keys are {known}"))
             }
             AlwaysPasses::SameFile => {
                 Words::new("`path` and `golden` are the same file, so this assertion always passes")
             }
-            AlwaysPasses::NoThreshold => Words::new("every score passes this threshold")
-                .help("raise it: scores usually range from 1 to 5"),
-            AlwaysPasses::BelowScale(Scale { low, high }) => Words::new(format!(
-                "every score passes this threshold: the scale of the rubric is {low} to {high}"
-            )),
+            AlwaysPasses::NoThreshold => {
+                Words::new("every score passes this threshold").help("raise it: scores usually range from 1 to 5")
+            }
+            AlwaysPasses::BelowScale(Scale { low, high }) => {
+                Words::new(format!("every score passes this threshold: the scale of the rubric is {low} to {high}"))
+            }
         }
     }
 }

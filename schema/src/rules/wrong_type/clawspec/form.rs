@@ -8,9 +8,9 @@ use crate::{
     document::Shape,
     edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
+    lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
-    lint_node::LintNode,
 };
 
 /// A part in another form.
