@@ -179,7 +179,9 @@ impl Sent<'_> {
                 format!("the gateway at {shown} has no such webhook (status 404); {help}")
             }
             (_, _) => {
-                let words = words(body).map(|words| format!(": {}", in_line(&words))).unwrap_or_default();
+                // The lines below the first are often those of a stack.
+                let words = words(body).and_then(|words| words.lines().next().map(in_line));
+                let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 format!("the gateway at {shown} failed with status {status}{words}; check its log")
             }
         })
