@@ -134,7 +134,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::HashWithoutQuotes => "a string that contains ` #` needs quotes",
         FaultKind::TemplateWithoutQuotes => "a string that begins with `{{` needs quotes",
         FaultKind::TemplateInBrackets => "in brackets, a string that contains `{{` needs quotes",
-        FaultKind::AliasSign => "`*` begins the name of an alias",
+        FaultKind::AliasSign => "an unquoted string cannot begin with `*`",
         FaultKind::AnchorSign => "`&` begins the name of an anchor",
         FaultKind::KeySign => "`? ` begins a key",
         FaultKind::ListOnKeyLine => "a block list cannot begin on the line of its key",
@@ -330,7 +330,7 @@ mod tests {
         check(
             "- *.md files",
             expect![[r#"
-                `*` begins the name of an alias <- *.md files
+                an unquoted string cannot begin with `*` <- *.md files
                 - "*.md files""#]],
         );
         check(

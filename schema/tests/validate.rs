@@ -371,7 +371,7 @@ fn command_and_prompt_exclude_each_other() {
     check_below(
         "tests:\n  - { name: t, command: x, prompt: p, expect: {} }\n",
         expect![[r#"
-            error[conflicting-fields]: `command` and `prompt` exclude each other
+            error[conflicting-fields]: `command` and `prompt` are mutually exclusive
                 5 |   - { name: t, command: x, prompt: p, expect: {} }
                   |                            ^^^^^^
               also: `command` is here

@@ -50,7 +50,7 @@ pub(super) fn lint_unused(
                 if begun.iter().any(|(it, at)| *it == code && allowance.covers.contains(at)) {
                     continue;
                 }
-                let message = format!("`allow({word})` silences no problem");
+                let message = format!("`allow({word})` does not silence any problem");
                 let problem =
                     Problem::new(Code::Unused, Pointer::root(), range.clone(), message).with_help("remove it");
                 let edit = without_code(document, allowance, range);

@@ -115,7 +115,7 @@ impl Format for CliBench {
     fn pattern_use(&self, searches: &str) -> PatternUse {
         match searches {
             "secrets" => PatternUse {
-                invalid: Invalid::Unusable(Severity::Error, Some("nothing is masked")),
+                invalid: Invalid::Unusable(Severity::Error, Some("this pattern masks nothing")),
                 empty: Some("an empty match masks nothing"),
                 limit: Limit::Linear,
                 ..PatternUse::PLAIN

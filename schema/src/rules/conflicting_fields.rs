@@ -68,7 +68,7 @@ impl Rule for Excluding {
     const CODE: Code = Code::ConflictingFields;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("{} exclude each other", all_of(self.0.iter().copied()))).help("keep one of them")
+        Words::new(format!("{} are mutually exclusive", all_of(self.0.iter().copied()))).help("keep one of them")
     }
 }
 

@@ -122,8 +122,8 @@ impl Rule for InvalidPattern {
             }
             InvalidPattern::NotLinear(reason) => {
                 Words::new(format!("this pattern cannot be used for masking: {reason}"))
-                    .note("nothing is masked")
-                    .help("write it without look-around and back-references")
+                    .note("this pattern masks nothing")
+                    .help("write it without look-around or back-references")
             }
             InvalidPattern::Nested { program, note } => {
                 Words::new(format!("{program} rejects patterns with nested quantifiers"))

@@ -115,7 +115,7 @@ impl Rule for NotAllowed {
         let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
         if let Some(written) = node.as_str() {
             let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-            words.note = opposite_of(written, &names).map(|name| format!("it is the opposite of `{name}`"));
+            words.note = opposite_of(written, &names).map(|name| format!("no value means the opposite of `{name}`"));
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {

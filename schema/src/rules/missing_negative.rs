@@ -132,7 +132,7 @@ impl Rule for Unclaimed {
     const SEVERITY: Severity = Severity::Information;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario tagged `negative`, but the ledger does not say so")
+        Words::new("the contract has a scenario tagged `negative`, but the ledger does not have `negative: true`")
             .help("write `negative: true`")
     }
 }

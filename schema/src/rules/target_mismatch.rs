@@ -54,7 +54,7 @@ impl Rule for Outside {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Outside { path, here } = self;
-        let words = Words::new(format!("`{path}` is not relative to the root of the workspace"))
+        let words = Words::new(format!("`{path}` is not written relative to the root of the workspace"))
             .note("ClawSpec compares this path as text")
             .help("write it as `skills/name`");
         let to_here = |here: &String| {

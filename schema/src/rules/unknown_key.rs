@@ -346,7 +346,7 @@ impl Meant {
                 let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
                 words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(site, name, turned)))
             }
-            Meant::Opposite(name) => words.note(format!("no key expresses the opposite of `{name}`")),
+            Meant::Opposite(name) => words.note(format!("there is no key for the opposite of `{name}`")),
             Meant::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {
                     Some((tag, form)) => words.note(format!("`{key}` belongs to `{tag}: {form}`")),

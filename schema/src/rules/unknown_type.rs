@@ -308,6 +308,6 @@ impl Rule for NotUnderType {
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
-        Words::new("missing key `type`, so nothing is checked").remedy(help, Fix::safe, edits)
+        Words::new("missing `type`").note("nothing is checked").remedy(help, Fix::safe, edits)
     }
 }

@@ -438,7 +438,7 @@ impl<'d> Finder<'d> {
             SegmentKind::Key { name, .. } => self.stepped(here, &document::Step::Key(name.as_str().into())),
             SegmentKind::Dash => {
                 let index = self.index_of(here.node, segment.at);
-                let number = index.unwrap_or(here.node.map_or(0, |list| list.items().count()));
+                let number = index.unwrap_or(here.node.map_or(0, |list| list.item_count()));
                 let mut item = self.stepped(here, &document::Step::Index(number));
                 item.node = index.and_then(|index| here.node?.item_at(index));
                 item
@@ -455,7 +455,7 @@ impl<'d> Finder<'d> {
     /// Returns the index of the item after a dash.
     fn index_of(&self, list: Option<NodeRef<'d>>, dash: usize) -> Option<usize> {
         let list = list?;
-        let (mut low, mut high) = (0, list.items().count());
+        let (mut low, mut high) = (0, list.item_count());
         while low < high {
             let middle = low + (high - low) / 2;
             if list.item_at(middle)?.range().start <= dash { low = middle + 1 } else { high = middle }

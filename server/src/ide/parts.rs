@@ -141,10 +141,10 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
     const SIZE: u64 = 4;
     // Items that an alias repeats are at another place.
     let Some(blocks) = list.item_blocks().filter(|_| !list.is_through_alias()) else {
-        return vec![Group { list, items: 0..list.items().count(), blocks: None }];
+        return vec![Group { list, items: 0..list.item_count(), blocks: None }];
     };
     let alias_keys = list.document().notes::<AliasKeys>();
-    let mut alias_keys = alias_keys.of(list.document(), blocks.len());
+    let mut alias_keys = alias_keys.of(list.document());
     let mut found: Vec<Group<'_>> = Vec::new();
     let mut is_open = false;
     for (number, block) in blocks.iter().enumerate() {
@@ -191,12 +191,12 @@ struct KnownKeys {
 }
 
 impl AliasKeys {
-    /// Returns the keys that are valid for a version of the document, for a list of so many items.
-    fn of(&self, document: &Document, items: usize) -> MutexGuard<'_, KnownKeys> {
+    /// Returns the keys that are valid for a version of the document.
+    fn of(&self, document: &Document) -> MutexGuard<'_, KnownKeys> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let definitions = document.definitions();
         // Those of blocks that no longer exist remain until there are too many of them.
-        let is_long = known.keys.len() > 2 * items + 1000;
+        let is_long = known.keys.len() > 2 * document.blocks().len() + 1000;
         match definitions.gone_since(&known.definitions).filter(|_| !is_long) {
             Some(gone) => {
                 let users: Vec<u64> = gone.iter().filter_map(|id| known.users.remove(id)).flatten().collect();

@@ -279,7 +279,7 @@ pub(crate) fn moved_left(text: &str) -> String {
 fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
     let range = node.own_range();
     let is_plain = |item: NodeRef<'_>| item.style() == Some(Style::Plain);
-    let is_short = node.items().count() > 1 && node.items().all(is_plain);
+    let is_short = node.item_count() > 1 && node.items().all(is_plain);
     let text = node.document().text();
     let is_flow = range.len() > 2 && text.byte(range.start) == b'[' && text.byte(range.end - 1) == b']';
     (is_short && is_flow).then(|| range.start + 1..range.end - 1)

@@ -313,7 +313,7 @@ fn parts(value: NodeRef<'_>) -> String {
 fn brief(value: NodeRef<'_>) -> String {
     match value.shape() {
         NodeShape::Scalar => value.text().and_then(first_line_of).unwrap_or_default(),
-        NodeShape::Sequence => match value.items().count() {
+        NodeShape::Sequence => match value.item_count() {
             1 => "1 item".to_owned(),
             count => format!("{count} items"),
         },

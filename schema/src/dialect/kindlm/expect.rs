@@ -117,7 +117,7 @@ pub struct Expect {
 ))]
 #[schemars(extend("x-advice" = [{
     "names": ["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
-    "help": "use `guardrails.keywords.allow`, of which the output must contain one",
+    "help": "use `guardrails.keywords.allow`, which requires at least one of its strings",
 }]))]
 pub struct OutputExpect {
     /// Whether the output is text or JSON.

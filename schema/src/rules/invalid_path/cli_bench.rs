@@ -183,7 +183,7 @@ impl Rule for Literal {
         let taken_literally = |sign: &str| {
             Words::new(format!("{sign} is not expanded here"))
                 .note("the path is taken literally")
-                .help("use `verify`, whose command the shell expands")
+                .help("use `verify`, which runs a shell command")
         };
         match self {
             Literal::Home => taken_literally("`~`"),

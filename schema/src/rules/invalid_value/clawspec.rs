@@ -8,6 +8,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
+    validate::describe,
 };
 
 pub(crate) mod unread;
@@ -139,8 +140,10 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for NotATime {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`captured_at` is not a valid time").help("write it as `2026-05-14T12:00:00Z`")
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = site.node().map(describe).unwrap_or_default();
+        Words::new(format!("expected a time for `captured_at`, found {found}"))
+            .help("write it as `2026-05-14T12:00:00Z`")
     }
 }
 

@@ -120,7 +120,8 @@ impl Rule for MaskedName {
         let name = &self.0;
         let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
         let bare = bare.split('=').next().unwrap_or_default();
-        let words = Words::new(format!("`{name}` is not a valid environment variable name")).note("no value is masked");
+        let words =
+            Words::new(format!("`{name}` is not a valid environment variable name")).note("this entry masks nothing");
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }

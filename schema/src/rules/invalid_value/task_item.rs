@@ -82,7 +82,7 @@ impl Explanation for NotATask {
         } else if text == SCHEME {
             (format!("`{SCHEME}` needs a path"), format!("add a path, such as `{SCHEME}tasks/*.yaml`"))
         } else {
-            let message = format!("expected a task or a file, found the string `{text}`");
+            let message = format!("expected a task or the path of a task file, found the string `{text}`");
             (message, format!("write the path as `{SCHEME}…`"))
         };
         let fix = with_scheme(site.root, text).filter(|_| !is_task_file);

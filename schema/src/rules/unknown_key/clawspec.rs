@@ -128,7 +128,7 @@ impl Explanation for SecondKind {
     }
 
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        let message = "a contract has exactly one of `target`, `handoff` and `pipeline`".to_owned();
+        let message = "a contract must have exactly one of `target`, `handoff` and `pipeline`".to_owned();
         let words = Words { message, fixes: Vec::new(), ..said };
         words.help(format!("move `{}` to a separate file", self.key))
     }

@@ -8,7 +8,7 @@ use super::Unknown;
 pub(crate) fn check(agent: &LintNode<'_>, agents: &[&str], report: &mut Report) {
     let Some(name) = agent.text().filter(|name| !name.is_empty() && !agents.contains(name)) else { return };
     let rule = Unknown::new(format!("the agent `{name}` has no run"), nearest(name, agents.iter().copied()))
-        .note("its tasks are never performed")
+        .note("its tasks never run")
         .or_help(format!("add a run with `when: {{ agent: {name} }}`"));
     report.push(agent.finding(rule));
 }

@@ -49,7 +49,7 @@ impl Rule for UpstreamDiffers {
             UpstreamDiffers::HelpModes => Words::new("later versions of cli-bench have no key `help_modes`")
                 .note("they give a model only the name of the program and the intent"),
             UpstreamDiffers::TaskKey(key) => {
-                Words::naming("cli-bench documents no task key", *key).note("cli-bench may ignore it")
+                Words::naming("cli-bench does not document the task key", *key).note("cli-bench may ignore it")
             }
             UpstreamDiffers::ScriptedModel(id) => Words::new(format!("cli-bench has no scripted models: `{id}`"))
                 .note("it treats the id as a model on the network"),

@@ -90,7 +90,7 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if document.text().len_bytes() > MAX_LENGTH && document.text().len_utf16_cu() > MAX_LENGTH {
         report.push(root.head_finding(Difference::TooLong));
     }
-    if let Some(models) = root.get("models").filter(|models| models.node.items().count() > MAX_MODELS) {
+    if let Some(models) = root.get("models").filter(|models| models.node.item_count() > MAX_MODELS) {
         report.push(models.head_finding(Difference::TooManyModels));
     }
     if let Some(gate) = root.find(&["gates", "costMaxUsd"]) {

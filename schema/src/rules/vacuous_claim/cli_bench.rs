@@ -141,9 +141,9 @@ impl Rule for Reached {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            Reached::Zero => Words::new("every model reaches a threshold of 0").help("raise it, or remove it"),
+            Reached::Zero => Words::new("every model meets a threshold of 0").help("raise it, or remove it"),
             Reached::ByTolerance { threshold, tolerance } => {
-                Words::new(format!("with a tolerance of {tolerance}, every model reaches a threshold of {threshold}"))
+                Words::new(format!("with a tolerance of {tolerance}, every model meets a threshold of {threshold}"))
             }
         }
     }

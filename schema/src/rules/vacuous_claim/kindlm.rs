@@ -294,9 +294,9 @@ impl Rule for Vacuous {
                 Words::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
             Vacuous::EmptyText => Words::new("every output contains the empty string").help("remove it"),
-            Vacuous::AnyScore => Words::new("every score reaches `minScore: 0`"),
+            Vacuous::AnyScore => Words::new("every score meets `minScore: 0`"),
             Vacuous::CostOfCommand => Words::new("the cost of a command is unknown")
-                .note("KindLM counts it as 0, so this expectation always holds")
+                .note("KindLM counts it as 0, so this expectation always passes")
                 .help("remove it"),
             Vacuous::NoPattern => Words::new("`pii` searches for nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),

@@ -372,7 +372,7 @@ impl List<'_> {
         let Some(item) = shape.item() else { return };
         if item.kind() == Type::Mapping {
             let layout = Layout { column: column + 2, ..self.layout().clone() };
-            let at = self.context.at.index(self.context.node.map_or(0, |list| list.items().count()));
+            let at = self.context.at.index(self.context.node.map_or(0, |list| list.item_count()));
             self.skeleton(&item, &at, dash, &layout);
             for field in item.fields(None).iter().filter(|field| field.need != Need::Optional) {
                 let [text, snippet] = [false, true].map(|is_snippet| {

@@ -398,7 +398,7 @@ impl Rule for Impossible {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
             }
             Impossible::AboveScale(Scale { low, high }) => {
-                Words::new(format!("no score reaches this threshold: the scale of the rubric is {low} to {high}"))
+                Words::new(format!("no score meets this threshold: the scale of the rubric is {low} to {high}"))
             }
         }
     }

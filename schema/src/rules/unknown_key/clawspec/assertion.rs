@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Consequence of such a key.
-const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
+const IGNORED: &str = "ClawSpec ignores unknown keys";
 
 /// An unknown key of an assertion type.
 #[derive(Debug)]

@@ -207,10 +207,10 @@ impl Rule for AlwaysPasses {
                 Words::new("`path` and `golden` are the same file, so this assertion always passes")
             }
             AlwaysPasses::NoThreshold => {
-                Words::new("every score passes this threshold").help("raise it: scores usually range from 1 to 5")
+                Words::new("every score meets this threshold").help("raise it: scores usually range from 1 to 5")
             }
             AlwaysPasses::BelowScale(Scale { low, high }) => {
-                Words::new(format!("every score passes this threshold: the scale of the rubric is {low} to {high}"))
+                Words::new(format!("every score meets this threshold: the scale of the rubric is {low} to {high}"))
             }
         }
     }
