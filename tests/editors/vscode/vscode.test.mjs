@@ -114,7 +114,7 @@ test('a person runs a scenario at a scripted gateway, reads a failure, and opens
     await window.retype('guaranteed', 'Spring');
     const row = await window.problem('Spring', 'speclens run');
     assert.match(await row.textContent(), /Ln 38, Col/);
-    await window.related(row, 'the word');
+    await window.related(row, 'the word `');
     await page.waitForSelector('.tab.active:has-text("-newsletter.md")');
     await page.waitForSelector('.statusbar-item:has-text("Ln 3, Col 7 (6 selected)")');
   });
