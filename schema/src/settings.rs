@@ -272,7 +272,7 @@ impl Settings {
         !self.severity.is_empty() || !self.compat.is_empty()
     }
 
-    /// Whether the original program of a format must be able to read the files.
+    /// Whether the tool that a format comes from must be able to read the files.
     pub(crate) fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
         dialect.is_some_and(|dialect| self.compat.contains(&dialect))
     }

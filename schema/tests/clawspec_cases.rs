@@ -1,5 +1,5 @@
-//! The original program's recorded answers: what it made of a contract and a workspace is what is made of them here,
-//! except for the differences that are named.
+//! What ClawSpec was recorded to answer on contracts and workspaces: the answers here are equal, except for the
+//! differences that are named.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

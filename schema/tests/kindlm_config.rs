@@ -1,5 +1,5 @@
-//! The original program's recorded answers on configurations: what it refuses is refused here, at the same
-//! path or a better one; what it takes is taken.
+//! What KindLM was recorded to answer on configurations: what it rejects is rejected here, at the same path or a more exact
+//! one; what it accepts is accepted.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

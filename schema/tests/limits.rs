@@ -1,4 +1,4 @@
-//! Files that the original program refuses for their size get one warning.
+//! Files that KindLM rejects because of their size get one warning.
 
 use std::time::Instant;
 

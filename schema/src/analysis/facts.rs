@@ -1,5 +1,5 @@
-//! Folds facts about a version of the original program: such a fact is reported once per file, at its first location,
-//! and the others are related locations.
+//! Folds facts about one version of a tool, such as ClawSpec 0.1.0: each is reported once per file, at its first location;
+//! the other locations are related ones.
 
 use rustc_hash::FxHashMap;
 

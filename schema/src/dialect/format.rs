@@ -96,7 +96,7 @@ pub trait Format: Sync {
     /// Returns the name of the format in reports.
     fn name(&self) -> &'static str;
 
-    /// Returns the name of the original program, as messages write it.
+    /// Returns the name of the tool that the format comes from, as messages write it.
     fn program(&self) -> &'static str;
 
     /// Returns the key of a case's name.

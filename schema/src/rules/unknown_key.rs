@@ -59,7 +59,7 @@ struct UnknownKey {
 enum Meant {
     /// A merge key, in a format without merging.
     Merge(Option<Dialect>),
-    /// The key under which the original program keeps the content of a field.
+    /// The key that KindLM itself sets to the content of a field.
     Resolved { field: &'static str },
     /// The opposite of a key, for which there is another key.
     Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use crate::{document::Pointer, json_schema::SpecFile, spec_file::PerFile};
 
 use super::{Shape, Type};
@@ -113,12 +115,16 @@ impl Shape {
             return;
         }
         look(path, self);
-        // Forms may declare the same key differently.
+        // Forms may declare the same key differently, but most declare it alike.
+        let mut seen = FxHashSet::default();
         for form in std::iter::once(self.clone()).chain(self.variants().into_iter().map(|variant| variant.shape)) {
-            let fields = form.all_fields().into_iter().map(|field| (field.name, field.shape));
+            let fields = form.chosen_fields().into_iter().map(|field| (field.name, field.shape));
             let items = form.item().map(|item| ("[]", item));
             let values = form.map_value().map(|value| ("*", value));
             for (step, member) in fields.chain(items).chain(values) {
+                if !seen.insert((step, member.id())) {
+                    continue;
+                }
                 path.push(step);
                 member.visit(path, look);
                 path.pop();

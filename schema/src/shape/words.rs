@@ -172,7 +172,7 @@ impl Shape {
         self.keyword("x-needed")?.as_str()
     }
 
-    /// Returns the key under which the original program keeps the content of a field, next to it.
+    /// Returns the key beside a field that KindLM itself sets to the content of the field.
     pub(crate) fn resolved_as(&self) -> Option<&'static str> {
         self.keyword("x-resolved")?.as_str()
     }

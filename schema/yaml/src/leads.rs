@@ -6,7 +6,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 
 use super::{Document, marks::Mark};
 
-/// Maximum number of blocks that are told apart. A chain of aliases through thousands of blocks would take memory
+/// Maximum number of blocks that are listed. A chain of aliases through thousands of blocks would take memory
 /// that grows with the square of its length.
 const MAX_LEADS: usize = 256;
 
