@@ -63,8 +63,7 @@ fn an_error_after_a_thousand_warnings_is_shown_and_so_is_what_was_typed_last() {
 #[test]
 fn no_error_is_left_out_however_many_there_are() {
     let text = suite(1200, ERROR);
-    let mut client = Client::start(&[("kindlm.yaml", &text)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &text)]);
     let found = client.diagnostics("kindlm.yaml", |_| true);
     assert_eq!(lines_of(&found, 1).len(), 1200);
 }
@@ -76,8 +75,7 @@ fn no_failing_claim_of_a_run_is_left_out() {
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n  - name: one\n    command: echo hi\n    expect: {{output: {{contains: [{}]}}}}\n",
         words.join(", ")
     );
-    let mut client = Client::start(&[("kindlm.yaml", &text)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &text)]);
     client.diagnostics("kindlm.yaml", |_| true);
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));

@@ -3,12 +3,15 @@
 use expect_test::{Expect, expect};
 
 use crate::{
-    dialect::{Dialect, kindlm::lower::lower_suite},
+    analysis::Analyzer,
+    dialect::Dialect,
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
+    json_schema::SpecFile,
     judge::judge,
     mask::Secrets,
+    settings::Settings,
     suite::Case,
     verdict::{FilePlace, Outcome, Place, Status},
 };
@@ -26,7 +29,9 @@ fn case(expect: &str) -> (Document, Case) {
         text.push_str(&format!("      {line}\n"));
     }
     let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-    let suite = lower_suite(&document, &MemoryFiles::new("/suite", FILES), None);
+    let suite = Analyzer::new(SpecFile::KINDLM)
+        .analyze(&document, &MemoryFiles::new("/suite", FILES), &Settings::default())
+        .suite;
     let case = suite.cases[0].as_ref().clone();
     (document, case)
 }

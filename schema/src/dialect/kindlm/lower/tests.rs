@@ -1,11 +1,13 @@
 //! Lowering of tests.
 
-use super::{RootContext, lower_suite};
+use super::RootContext;
 use crate::{
+    analysis::Analyzer,
     dialect::Dialect,
     document::Document,
     evidence::{Capture, Evidence, Ran},
     files::MemoryFiles,
+    json_schema::SpecFile,
     settings::Settings,
     suite::{Action, Subject, Suite},
 };
@@ -16,7 +18,9 @@ fn lower(text: &str) -> Suite {
 
 fn lower_with(text: &str, files: &[(&str, &str)]) -> Suite {
     let document = Document::read(text, Dialect::KINDLM.scalar_rules());
-    lower_suite(&document, &MemoryFiles::new("/suite", files.iter().copied()), None)
+    Analyzer::new(SpecFile::KINDLM)
+        .analyze(&document, &MemoryFiles::new("/suite", files.iter().copied()), &Settings::default())
+        .suite
 }
 
 #[test]
