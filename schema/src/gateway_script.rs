@@ -7,7 +7,7 @@ mod read;
 mod template;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::words::{AgentName, Name, ScriptFile, ScriptText, ToolName};
@@ -278,7 +278,7 @@ pub struct Log {
 }
 
 /// Format of the log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogForm {
     /// Words of the form `key=value`, as read by ClawSpec: tools, sessions and tokens.

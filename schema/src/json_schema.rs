@@ -73,7 +73,7 @@ fn drop_null(schema: &mut Schema) {
         }
     }
     if schema.get("default") == Some(&Value::Null) {
-        schema.remove("default");
+        schema.ensure_object().shift_remove("default");
     }
 }
 

@@ -181,7 +181,7 @@ pub struct Answer {
 }
 
 /// Error that a request can end with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
     /// The provider reports a rate limit.

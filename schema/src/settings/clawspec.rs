@@ -1,7 +1,7 @@
 //! Settings of ClawSpec workspaces that are not in `clawspec.yaml`, because ClawSpec itself reads that file.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::TraceSources;
 use crate::words::FilePath;
@@ -38,7 +38,7 @@ pub struct ClawSpecSettings {
 }
 
 /// Outcome of an assertion with a score below its threshold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Shortfall {
     /// The assertion fails.

@@ -273,5 +273,7 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     keywords.insert("required".to_owned(), Value::Array(required));
     keywords.insert("type".to_owned(), json!("object"));
     // Any key is allowed in types that are never evaluated.
-    keywords.insert("additionalProperties".to_owned(), json!(info.category == Category::Unsupported));
+    if info.category == Category::Unsupported {
+        keywords.insert("additionalProperties".to_owned(), true.into());
+    }
 }

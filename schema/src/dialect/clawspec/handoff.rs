@@ -1,7 +1,7 @@
 //! Handoff contracts between two agents.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::assertion::Assertion;
 use crate::words::Name;
@@ -60,7 +60,7 @@ pub(crate) struct Handoff {
 }
 
 /// Mechanism of the handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mechanism {
     /// The caller starts a session of the callee.

@@ -1,7 +1,7 @@
 //! `scenarios.yaml`: a target and its scenarios.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::assertion::Assertion;
@@ -77,7 +77,7 @@ pub struct Target {
 }
 
 /// Type of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetType {
     /// A skill: a directory with `SKILL.md`.
@@ -206,7 +206,7 @@ pub struct Regression {
 }
 
 /// Stored value to compare with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Compare {
     /// The median.
@@ -228,7 +228,7 @@ pub struct ScenarioConsistency {
 }
 
 /// Number of runs that must pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsistencyMode {
     /// At least one run must pass.

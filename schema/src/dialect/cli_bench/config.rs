@@ -253,7 +253,7 @@ impl HelpMode {
 }
 
 /// When results are uploaded to the CLIWatch dashboard. Nothing is uploaded here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Upload {
     /// Upload if `CLIWATCH_API_KEY` is set.

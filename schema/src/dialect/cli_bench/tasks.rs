@@ -1,7 +1,7 @@
 //! A task, and files that contain only tasks.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::words::TaskName;
 
@@ -133,7 +133,7 @@ impl Task {
 }
 
 /// Difficulty of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Difficulty {
     /// One or two turns.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Pass rate that each model must reach, in percent.
 ///
@@ -55,7 +55,7 @@ pub struct Thresholds {
 pub struct Percent(#[schemars(range(min = 0.0, max = 100.0))] pub f64);
 
 /// Effect of a violated threshold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Behavior {
     /// The run fails: exit status 1.

@@ -1,7 +1,7 @@
 //! `compliance`: data for a report on the system under test.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Contents of a compliance report.
 ///
@@ -21,7 +21,7 @@ pub struct Compliance {
 }
 
 /// The rules that a compliance report follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framework {
     /// The EU AI Act.
@@ -51,7 +51,7 @@ pub struct Metadata {
 }
 
 /// Risk level of a system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RiskLevel {
     /// High risk.

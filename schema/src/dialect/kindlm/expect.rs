@@ -1,7 +1,7 @@
 //! `expect`: all expectations about a run.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::words::{FilePath, Name, Pattern};
@@ -150,7 +150,7 @@ pub struct OutputExpect {
 }
 
 /// Format of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
     /// Plain text.
@@ -358,7 +358,7 @@ impl Default for DriftExpect {
 }
 
 /// Method that measures drift.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriftMethod {
     /// A model compares the two texts.

@@ -324,4 +324,4 @@ fn value_of(node: NodeRef<'_>) -> Option<Value> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::words::{ModelName, Name, Template, Url};
 
@@ -184,7 +184,7 @@ pub const MODELS: &[(&str, &[&str])] = &[
 ];
 
 /// The kinds of provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderName {
     /// OpenAI, or a service with a compatible chat API.

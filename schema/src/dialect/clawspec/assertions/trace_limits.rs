@@ -9,7 +9,7 @@ use crate::{
         claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
         config::Price,
     },
-    evidence::{Context, Need, Span, SpanKind, Tokens, Trace},
+    evidence::{Need, Span, SpanKind, Tokens, Trace},
     verdict::{Mismatch, Open},
     words::RunText,
 };

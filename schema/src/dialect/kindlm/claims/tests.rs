@@ -3,15 +3,12 @@
 use expect_test::{Expect, expect};
 
 use crate::{
-    analysis::Analyzer,
-    dialect::Dialect,
+    dialect::{Dialect, kindlm::lower::tests::lowered},
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
-    json_schema::SpecFile,
     judge::judge,
     mask::Secrets,
-    settings::Settings,
     suite::Case,
     verdict::{FilePlace, Outcome, Place, Status},
 };
@@ -29,9 +26,7 @@ fn case(expect: &str) -> (Document, Case) {
         text.push_str(&format!("      {line}\n"));
     }
     let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-    let suite = Analyzer::new(SpecFile::KINDLM)
-        .analyze(&document, &MemoryFiles::new("/suite", FILES), &Settings::default())
-        .suite;
+    let suite = lowered(&document, &MemoryFiles::new("/suite", FILES));
     let case = suite.cases[0].as_ref().clone();
     (document, case)
 }
