@@ -184,7 +184,7 @@ pub struct Reply {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Written {
-    /// Path relative to the root of the workspace. It must not lead out of it.
+    /// Path relative to the root of the workspace, and inside it.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}.md"]))]
     pub path: ScriptFile,
     /// Content to write.

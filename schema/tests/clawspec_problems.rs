@@ -117,7 +117,7 @@ fn every_fix_removes_its_problem() {
             }
         }
     }
-    assert!(seen >= 40, "only {seen} cures");
+    assert!(seen >= 40, "only {seen} fixes");
 }
 
 /// Where nothing says which directory the root is, a target that ends as its place does is taken for right.

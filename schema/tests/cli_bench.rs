@@ -131,22 +131,22 @@ fn every_fix_removes_its_problem_and_adds_none() {
         for problem in &before {
             // What brings files into being is tried elsewhere, beside those files.
             for fix in problem.fixes.iter().filter(|fix| fix.creates.is_empty()) {
-                let cured = apply(&text, fix);
-                let after = analyze(&cured, file, &beside).problems;
+                let fixed = apply(&text, fix);
+                let after = analyze(&fixed, file, &beside).problems;
                 let count = |problems: &[Problem]| problems.iter().filter(|it| essence(it) == essence(problem)).count();
-                let shown = || format!("{}: {} / {}\n{cured}", path.display(), problem.message, fix.title);
+                let shown = || format!("{}: {} / {}\n{fixed}", path.display(), problem.message, fix.title);
                 assert!(count(&after) < count(&before), "the problem is still there: {}", shown());
                 if fix.is_safe() {
                     let known: Vec<_> = before.iter().map(essence).collect();
                     let errors = after.iter().filter(|it| it.severity == Severity::Error);
                     let new: Vec<_> = errors.filter(|it| !known.contains(&essence(it))).collect();
-                    assert!(new.is_empty(), "{}\n{}", shown(), common::render(&cured, &after));
+                    assert!(new.is_empty(), "{}\n{}", shown(), common::render(&fixed, &after));
                 }
                 applied += 1;
             }
         }
     }
-    assert!(applied >= 30, "only {applied} cures");
+    assert!(applied >= 30, "only {applied} fixes");
 }
 
 /// The shipped suite is right, and shows every assertion.

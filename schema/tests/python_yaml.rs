@@ -94,14 +94,14 @@ fn what_pyyaml_refuses_is_an_error_at_its_place() {
             found.iter().find(|problem| problem.severity == Severity::Error && problem.message.contains(told));
         let Some(problem) = problem else { panic!("{text:?}: {found:?}") };
         assert!(words.is_empty() || &text[problem.range.clone()] == *words, "{text:?}: {problem:?}");
-        // What follows from a text without its end is cured one step at a time.
+        // What follows from a text without its end is fixed one step at a time.
         for fix in problem.fixes.iter().filter(|_| !words.is_empty()) {
-            let mut cured = (*text).to_owned();
+            let mut fixed = (*text).to_owned();
             let mut edits = fix.edits.clone();
             edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
-            edits.into_iter().for_each(|edit| cured.replace_range(edit.range, &edit.text));
-            let left = errors(&Document::read(&cured, ScalarRules::Yaml11));
-            assert_eq!(left, Vec::<String>::new(), "{cured:?}");
+            edits.into_iter().for_each(|edit| fixed.replace_range(edit.range, &edit.text));
+            let left = errors(&Document::read(&fixed, ScalarRules::Yaml11));
+            assert_eq!(left, Vec::<String>::new(), "{fixed:?}");
         }
     }
 }

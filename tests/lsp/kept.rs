@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::client::Client;
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct Numbers(u64);
 
-impl Dice {
+impl Numbers {
     fn roll(&mut self, sides: usize) -> usize {
         // Knuth's MMIX.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -100,13 +100,13 @@ impl Suite {
         format!("{}{items}{}", self.format.head, self.format.tail).replace('\n', self.line_end)
     }
 
-    fn new_item(&mut self, dice: &mut Dice) -> String {
+    fn new_item(&mut self, dice: &mut Numbers) -> String {
         self.count += 1;
         dice.choose(self.format.items).replace('#', &self.count.to_string())
     }
 
     /// Makes a change as people do.
-    fn edit(&mut self, dice: &mut Dice) {
+    fn edit(&mut self, dice: &mut Numbers) {
         let at = dice.roll(self.items.len());
         match dice.roll(7) {
             0 => {
@@ -189,7 +189,7 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
         for (pad, line_end) in [("", "\n"), ("  ", "\r\n")] {
             // A list at the root is at the margin.
             let pad = if format.head.ends_with(":\n") { pad } else { "" };
-            let mut dice = Dice(number as u64);
+            let mut dice = Numbers(number as u64);
             let mut suite = Suite { format, pad, line_end, items: Vec::new(), count: 0 };
             for _ in 0..8 {
                 let item = suite.new_item(&mut dice);
@@ -265,7 +265,7 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
 fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened() {
     for (number, format) in FORMATS.iter().enumerate() {
         let (pad, line_end) = if number % 2 == 0 { ("", "\n") } else { ("  ", "\r\n") };
-        let mut dice = Dice(number as u64);
+        let mut dice = Numbers(number as u64);
         let mut suite = Suite { format, pad, line_end, items: Vec::new(), count: 0 };
         while suite.items.len() < 150 {
             let mut item = suite.new_item(&mut dice);
