@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use speclens_runner::{
-    book::{Asked, Book},
+    book::{AttemptRef, Book},
     event::{CaseResult, SuiteResult},
     report::{Root, SourceText, SuiteReport, github, human, json, junit, sarif},
 };
@@ -104,7 +104,7 @@ fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
     let secrets = Arc::new(Secrets::none());
     let cases = suite.cases.iter().enumerate().map(|(index, case)| {
         let subject = &case.action.subjects()[0];
-        let run = book.look(Asked { suite: &suite, case, subject, repeat: 0 }, &secrets);
+        let run = book.look(AttemptRef { suite: &suite, case, subject, repeat: 0 }, &secrets);
         CaseResult { case: index, status: run.status, runs: vec![Arc::new(run)] }
     });
     let result = SuiteResult {

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use speclens_runner::{
-    book::{Asked, Book},
+    book::{AttemptRef, Book},
     files::DiskFiles,
     recording::{Recorded, beginning_us},
 };
@@ -29,7 +29,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
     let book = Book::of(&settings, directory, place, || None);
     for case in &suite.cases {
         for subject in case.action.subjects() {
-            let asked = Asked { suite: &suite, case, subject: &subject, repeat: 0 };
+            let attempt_ref = AttemptRef { suite: &suite, case, subject: &subject, repeat: 0 };
             let evidence = Evidence {
                 commands: Some(CommandLog::default()),
                 ended: Some(Ended::Done),
@@ -37,14 +37,14 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
                 ..Evidence::default()
             };
             let recorded = Recorded {
-                key: asked.key(),
+                key: attempt_ref.key(),
                 act: case.action.parts(suite.dialect, &subject, &suite.inputs(&case.action)),
                 began_us: beginning_us(),
                 now: NOW.to_owned(),
                 evidence: Arc::new(evidence),
                 notes: Vec::new(),
             };
-            book.enter(&asked.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
+            book.enter(&attempt_ref.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
         }
     }
     (suite, book)

@@ -73,7 +73,7 @@ pub struct Entered {
 
 /// An attempt to look up.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct AttemptRef<'a> {
     /// The suite.
     pub suite: &'a Suite,
     /// The case.
@@ -84,7 +84,7 @@ pub struct Asked<'a> {
     pub repeat: u32,
 }
 
-impl Asked<'_> {
+impl AttemptRef<'_> {
     /// Returns the key of the case's current action.
     pub fn key(&self) -> String {
         self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
@@ -137,8 +137,8 @@ impl Book {
             let of_case = |case: &Arc<Case>| {
                 let subjects = case.action.subjects().into_iter();
                 let act = |subject: Subject| {
-                    let asked = Asked { suite, case, subject: &subject, repeat: 0 };
-                    (asked.key(), asked.label())
+                    let attempt_ref = AttemptRef { suite, case, subject: &subject, repeat: 0 };
+                    (attempt_ref.key(), attempt_ref.label())
                 };
                 subjects.map(act).collect::<Vec<_>>()
             };
@@ -207,10 +207,10 @@ impl Book {
     }
 
     /// Returns the last observation without an act, if the case still has the same action.
-    fn seen(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
-        let mut seen = self.present().get(&asked.label()).cloned()?;
-        (seen.key == asked.key()).then(|| {
-            asked.renew(&mut seen, secrets);
+    fn seen(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
+        let mut seen = self.present().get(&attempt_ref.label()).cloned()?;
+        (seen.key == attempt_ref.key()).then(|| {
+            attempt_ref.renew(&mut seen, secrets);
             seen
         })
     }
@@ -220,16 +220,18 @@ impl Book {
     }
 
     /// Returns the evidence of an attempt, judged by the current claims.
-    pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
-        let seen = self.seen(asked, secrets);
-        let Known { attempt, from, on_disk } = match (self.known(asked, secrets), seen) {
-            (Ok(known), Some(seen)) if known.attempt.began_us <= seen.began_us => return asked.present(seen, secrets),
-            (Err(_), Some(seen)) => return asked.present(seen, secrets),
+    pub fn look(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
+        let seen = self.seen(attempt_ref, secrets);
+        let Known { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
+            (Ok(known), Some(seen)) if known.attempt.began_us <= seen.began_us => {
+                return attempt_ref.present(seen, secrets);
+            }
+            (Err(_), Some(seen)) => return attempt_ref.present(seen, secrets),
             (Ok(known), _) => known,
-            (Err(Absence { kind, message }), None) => return asked.absent(kind, message),
+            (Err(Absence { kind, message }), None) => return attempt_ref.absent(kind, message),
         };
         let Remembered { key, began_us, evidence, notes, .. } = attempt;
-        let result = asked.judged(&evidence, secrets, notes);
+        let result = attempt_ref.judged(&evidence, secrets, notes);
         let (origin, evidence) = match on_disk {
             Some((origin, on_disk)) => (origin, Held::Disk(on_disk)),
             None => (Origin::Observed, result.evidence),
@@ -239,25 +241,25 @@ impl Book {
 
     /// Returns the evidence of an attempt, ready to be entered again with more observations (a later attempt then stays
     /// in its place). `None` if there is none, or only of another action.
-    pub fn recorded(&self, asked: Asked<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
-        let Remembered { key, began_us, act, evidence, notes } = self.known(asked, secrets).ok()?.attempt;
+    pub fn recorded(&self, attempt_ref: AttemptRef<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
+        let Remembered { key, began_us, act, evidence, notes } = self.known(attempt_ref, secrets).ok()?.attempt;
         Some(Recorded { key, act, began_us, now, evidence, notes })
     }
 
     /// Returns the masked and interpreted evidence of a case's current action, or the reason why there is none.
-    fn known(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
+    fn known(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
         let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
-        let (key, label) = (asked.key(), asked.label());
+        let (key, label) = (attempt_ref.key(), attempt_ref.label());
         let mut found = self.find(&key, &label);
         let known = self.unrecorded().get(&label).filter(|known| known.began_us >= found.began_us()).cloned();
         if let Some(mut attempt) = known {
             if attempt.key != key {
-                return Err(absent(AbsenceKind::Stale, asked.stale(&attempt.act)));
+                return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&attempt.act)));
             }
-            asked.renew(&mut attempt, secrets);
+            attempt_ref.renew(&mut attempt, secrets);
             return Ok(Known { attempt, from: None, on_disk: None });
         }
-        let dialect = asked.suite.dialect;
+        let dialect = attempt_ref.suite.dialect;
         let missing = || absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
         let Some(recordings) = &self.recordings else { return Err(missing()) };
         let read = |found: &Found| match found {
@@ -280,14 +282,14 @@ impl Book {
         })?;
         let file = match found {
             Found::Fresh(file) => file,
-            Found::Stale(_) => return Err(absent(AbsenceKind::Stale, asked.stale(&recording.act))),
+            Found::Stale(_) => return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&recording.act))),
             Found::None => return Err(missing()),
         };
-        let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
+        let from = (recording.case != secrets.mask(&attempt_ref.case.name)).then_some(recording.case);
         // Two agents with one task may do different things: a recording of one says nothing about the other, unless it
         // is the same task under an old name.
-        let is_another = |other: &String| asked.suite.cases.iter().any(|case| secrets.mask(&case.name) == *other);
-        if !asked.case.action.is_repeatable() && from.as_ref().is_some_and(is_another) {
+        let is_another = |other: &String| attempt_ref.suite.cases.iter().any(|case| secrets.mask(&case.name) == *other);
+        if !attempt_ref.case.action.is_repeatable() && from.as_ref().is_some_and(is_another) {
             return Err(missing());
         }
         let origin = match recordings.is_foreign(recording.machine.as_ref()) {
@@ -303,7 +305,7 @@ impl Book {
     }
 }
 
-impl Asked<'_> {
+impl AttemptRef<'_> {
     /// Returns why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;

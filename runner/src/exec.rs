@@ -140,7 +140,7 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
 }
 
 /// Error message for a task without a model.
-pub const NO_MODEL: &str = "no model attempts this task; name one under `providers`, or with `--model`";
+pub const NO_MODEL: &str = "the suite does not name a model; name models under `providers`, or with `--model`";
 
 /// Lets an agent work on a task.
 async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {

@@ -17,7 +17,7 @@ use std::{
 
 use speclens_schema::{
     dialect::clawspec::config::Config,
-    files::{FileKind, Files, Lead, digest},
+    files::{FileKind, Files, Resolved, digest},
     suite::Inputs,
 };
 
@@ -79,7 +79,7 @@ struct Cache {
     lists: HashMap<String, Vec<(String, FileKind)>>,
     trees: HashMap<String, Inputs>,
     /// The results for paths that the suite names.
-    named: HashMap<String, Lead>,
+    named: HashMap<String, Resolved>,
     named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
     named_lists: HashMap<String, Vec<(String, FileKind)>>,
     /// The paths that this cache depends on, as they are written, and the targets of links.
@@ -319,25 +319,25 @@ impl DiskFiles {
     }
 
     /// Returns the result for a path that the suite names, and its location on disk.
-    fn locate(&self, path: &str) -> (Lead, PathBuf) {
+    fn locate(&self, path: &str) -> (Resolved, PathBuf) {
         let place = lexical(&self.root.join(path));
         if self.root.as_os_str().is_empty() {
-            return (Lead::Nothing, place);
+            return (Resolved::Nothing, place);
         }
         let root = self.real_root().unwrap_or_else(|| self.root.clone());
         let target = fs::canonicalize(&place).ok();
         let is_below = target.as_ref().map_or(place.starts_with(&self.root), |target| target.starts_with(&root));
         let is_far = !is_below && !self.is_near(target.as_ref().unwrap_or(&place));
         if is_far && !self.follows {
-            return (Lead::Unread, place);
+            return (Resolved::Unread, place);
         }
         let found = target.and_then(|target| {
             let kind = kind_of(&fs::metadata(&target).ok()?);
-            Some((Lead::Found { kind, path: relative_path(&root, &target)?, is_far }, target))
+            Some((Resolved::Found { kind, path: relative_path(&root, &target)?, is_far }, target))
         });
         found.unwrap_or_else(|| match self.buffer(path) {
-            Some(_) => (Lead::Found { kind: FileKind::File, path: normal_from(path), is_far }, place),
-            None => (Lead::Nothing, place),
+            Some(_) => (Resolved::Found { kind: FileKind::File, path: normal_from(path), is_far }, place),
+            None => (Resolved::Nothing, place),
         })
     }
 
@@ -504,7 +504,7 @@ impl Files for DiskFiles {
         self.with_parts
     }
 
-    fn named(&self, path: &str) -> Lead {
+    fn named(&self, path: &str) -> Resolved {
         self.known(
             |cache| &mut cache.named,
             path,
@@ -512,7 +512,7 @@ impl Files for DiskFiles {
                 let place = lexical(&self.root.join(path));
                 self.see(place.clone());
                 let (lead, real) = self.locate(path);
-                if matches!(lead, Lead::Found { kind: FileKind::Directory, .. }) {
+                if matches!(lead, Resolved::Found { kind: FileKind::Directory, .. }) {
                     self.follow(place);
                     self.follow(real);
                 } else {
@@ -532,8 +532,8 @@ impl Files for DiskFiles {
                 self.see(place.clone());
                 self.cache().read.insert(place);
                 match self.locate(path) {
-                    (Lead::Unread, _) => Err("it is outside the workspace".to_owned()),
-                    (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
+                    (Resolved::Unread, _) => Err("it is outside the workspace".to_owned()),
+                    (Resolved::Found { .. } | Resolved::Nothing, real) => match self.buffer(path) {
                         Some(text) => Ok(text.into_bytes().into()),
                         None => read_bounded(&real),
                     },
@@ -553,8 +553,8 @@ impl Files for DiskFiles {
             || {
                 self.follow(lexical(&self.root.join(directory)));
                 match self.locate(directory) {
-                    (Lead::Found { .. }, real) => self.entries(directory, &real),
-                    (Lead::Nothing | Lead::Unread, _) => Vec::new(),
+                    (Resolved::Found { .. }, real) => self.entries(directory, &real),
+                    (Resolved::Nothing | Resolved::Unread, _) => Vec::new(),
                 }
             },
         )

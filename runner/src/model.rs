@@ -108,7 +108,7 @@ impl Unfinished {
     /// Returns a description.
     pub fn sentence(&self) -> String {
         match self {
-            Unfinished::CutOff => "the model's answer was cut off at the token limit".to_owned(),
+            Unfinished::CutOff => "the model's reply was cut off at the token limit".to_owned(),
             Unfinished::Refused(reason) => format!("the model or its provider refused to answer (`{reason}`)"),
         }
     }

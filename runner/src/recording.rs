@@ -44,7 +44,7 @@ use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
 pub use machine::Machine;
-pub use retention::{Retention, Standing};
+pub use retention::{Retention, Usefulness};
 pub use store::DIRECTORY;
 pub use tidy::{InUse, PruneMode, Removed};
 

@@ -45,7 +45,7 @@ use crate::{
     recording,
     trace::Traces,
 };
-use decided::Standings;
+use decided::AllAttempts;
 pub use decided::left_out;
 
 /// A suite to run, and its surroundings.
@@ -135,7 +135,7 @@ struct Run {
     /// Whether an attempt failed and ended the run.
     stopped: AtomicBool,
     /// The standings of the models, if repeats stop.
-    standings: Option<Standings>,
+    standings: Option<AllAttempts>,
     /// The background processes of commands, if later tests may use them.
     background: Background,
     /// Whether a recording could not be written, and this was reported.
@@ -162,7 +162,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let may_be_left_out = |unit: &Unit| unit.repeat > 0 && suite.gates.can_be_decided(&unit.subject);
     let stops = job.stop_repeats && units.iter().any(may_be_left_out) && !options.given_up;
     let acts = options.mode == Mode::Live;
-    let standings = (stops && acts && decided::is_whole(&suite, &options)).then(|| Standings::of(&units));
+    let standings = (stops && acts && decided::is_whole(&suite, &options)).then(|| AllAttempts::of(&units));
     let run = Arc::new(Run {
         keys: job.models.key_variables(),
         job,
@@ -218,7 +218,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     } else {
         gates(&suite, &cases)
     };
-    let sum = Sum::of(&cases, &gates);
+    let sum = Summary::of(&cases, &gates);
     let result = Arc::new(SuiteResult {
         status: sum.status,
         cases,
@@ -324,7 +324,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     let hole = |unit: &Unit| {
         let message = "the run ended before this was evaluated; this is a bug in speclens";
         let case = &run.job.suite.cases[unit.case];
-        Arc::new(run.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
+        Arc::new(run.attempt_ref(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     };
     results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
@@ -370,14 +370,14 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
 }
 
 /// The summary of all results.
-struct Sum {
+struct Summary {
     status: Status,
     failed: bool,
     inconclusive: bool,
 }
 
-impl Sum {
-    fn of(cases: &[CaseResult], gates: &GateReport) -> Sum {
+impl Summary {
+    fn of(cases: &[CaseResult], gates: &GateReport) -> Summary {
         let statuses = || cases.iter().map(|case| case.status);
         let not_known = |status: Status| matches!(status, Status::Error | Status::Unknown);
         let inconclusive = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
@@ -410,7 +410,7 @@ impl Sum {
         let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
         let worst = of_gates.map_or(worst, |status| worst.max(status));
         let status = if gates_failed { worst.max(Status::Fail) } else { worst };
-        Sum { status, failed: claims_failed || gates_failed, inconclusive }
+        Summary { status, failed: claims_failed || gates_failed, inconclusive }
     }
 }
 

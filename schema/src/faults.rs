@@ -41,9 +41,13 @@ pub(crate) fn problem(fault: &Fault) -> Problem {
         _ => {}
     }
     let problem = Problem::new(code(fault.class()), Pointer::root(), range, message(&fault.kind));
+    let problem = match &fault.kind {
+        FaultKind::Defect => problem.with_note("this is a bug in speclens"),
+        _ => problem,
+    };
     match (&fault.rewrite, fault.advice) {
         (Some(rewrite), _) => problem.with_fix(fix(rewrite)),
-        (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text on the line below"),
+        (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text on the next line"),
         (None, Some(Advice::QuoteAllLines)) => problem.with_help("put the whole string in quotes"),
         (None, None) => match help(&fault.kind) {
             Some(help) => problem.with_help(help),
@@ -66,8 +70,10 @@ fn code(class: FaultClass) -> Code {
 /// Returns the message of a fault.
 pub fn message(kind: &FaultKind) -> String {
     let fixed = match kind {
-        FaultKind::FileTooLarge => return format!("the file is larger than {} MB and is not read", MAX_BYTES >> 20),
-        FaultKind::NestedTooDeep => return format!("nested more than {MAX_NESTING} levels deep, so it is not read"),
+        FaultKind::FileTooLarge => return format!("the file is larger than {} MiB and is not read", MAX_BYTES >> 20),
+        FaultKind::NestedTooDeep => {
+            return format!("this value is nested more than {MAX_NESTING} levels deep, so it is not read");
+        }
         FaultKind::UnknownAlias { name, .. } => return format!("unknown alias `*{name}`"),
         FaultKind::DuplicateKey { key, .. } => return format!("duplicate key `{key}`"),
         FaultKind::ExpectedSeparator { close } => return format!("expected `,` or `{close}`"),
@@ -95,12 +101,9 @@ pub fn message(kind: &FaultKind) -> String {
         }
         FaultKind::ReservedSign('`') => "an unquoted string cannot begin with a backtick",
         FaultKind::ReservedSign(sign) => return format!("an unquoted string cannot begin with `{sign}`"),
-        FaultKind::NestedTooDeepToRecover => "nested too deeply to recover from a syntax error",
+        FaultKind::NestedTooDeepToRecover => "this part is nested too deeply to be read after a syntax error",
         FaultKind::TooDamaged => "too many syntax errors, so the rest is not read",
-        FaultKind::Defect => {
-            "this part could not be read because of a bug in speclens; please report it, and try to write the lines \
-             differently"
-        }
+        FaultKind::Defect => "this part could not be read",
         FaultKind::SecondDocument => "a second document begins here and is not read",
         FaultKind::DocumentEnd => "`...` ends the document, so the lines below it are not read",
         FaultKind::BehindDocument => "the document ends above this line",
@@ -110,7 +113,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::ExpectedItem => "expected a list item",
         FaultKind::ExpectedValue => "expected a value",
         FaultKind::MisplacedKey => "unexpected key",
-        FaultKind::MisplacedComplexKey => "`? ` begins a key, which is not allowed here",
+        FaultKind::MisplacedComplexKey => "a key that begins with `? ` is not allowed here",
         FaultKind::MisplacedItem => "unexpected list item",
         FaultKind::MisalignedDash => "this dash is not aligned with the other items of the list",
         FaultKind::OutsideKeys => "this line does not belong to any key",
@@ -135,18 +138,16 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::TemplateWithoutQuotes => "a string that begins with `{{` needs quotes",
         FaultKind::TemplateInBrackets => "in brackets, a string that contains `{{` needs quotes",
         FaultKind::AliasSign => "an unquoted string cannot begin with `*`",
-        FaultKind::AnchorSign => "`&` begins the name of an anchor",
-        FaultKind::KeySign => "`? ` begins a key",
+        FaultKind::AnchorSign => "an unquoted string cannot begin with `&`",
+        FaultKind::KeySign => "an unquoted string cannot begin with `? `",
         FaultKind::ListOnKeyLine => "a block list cannot begin on the line of its key",
         FaultKind::CommentInText => "a comment ends the string above it",
         FaultKind::MissingAnchorName => "`&` or `*` without a name",
-        FaultKind::InvalidTag => "`!` begins a tag, but this is not a valid tag",
+        FaultKind::InvalidTag => "this is not a valid tag",
         FaultKind::DashBeforeBracket => "an unquoted string cannot begin with `-` and a bracket",
-        FaultKind::BlockTextHeader => "the text of a block scalar begins on the line below `|` or `>`",
-        FaultKind::ForbiddenCharacter => "a character that YAML does not allow here",
-        FaultKind::InvalidDirective => {
-            "`%` at the start of a line begins a directive, but this is not a valid directive"
-        }
+        FaultKind::BlockTextHeader => "the text of a block scalar begins on the line after `|` or `>`",
+        FaultKind::ForbiddenCharacter => "YAML does not allow this character here",
+        FaultKind::InvalidDirective => "this is not a valid directive",
         FaultKind::NotYaml => "not valid YAML",
     };
     fixed.to_owned()
@@ -176,8 +177,8 @@ fn help(kind: &FaultKind) -> Option<String> {
     const QUOTE: &str = "put the string in quotes";
     let fixed = match kind {
         FaultKind::MissingColon(word) => return Some(format!("write `{word}:`")),
-        FaultKind::FileTooLarge => "split it",
-        FaultKind::NestedTooDeep => "flatten it",
+        FaultKind::FileTooLarge => "split the file",
+        FaultKind::NestedTooDeep => "flatten the value",
         FaultKind::SecondDocument => "move it to a separate file",
         FaultKind::DocumentEnd => "remove this line",
         FaultKind::BehindDocument => "indent the line like its neighbors, or remove it",
@@ -199,6 +200,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::InvalidEscapes => "write `\\\\` for a backslash, or use single quotes",
         FaultKind::CommentInText => "move the comment",
         FaultKind::InvalidDirective => "remove the line",
+        FaultKind::Defect => "report it with the file",
         FaultKind::MisplacedComplexKey
         | FaultKind::MissingSpaceBeforeComment
         | FaultKind::MissingAnchorName
@@ -207,7 +209,6 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::ForbiddenCharacter => QUOTE,
         FaultKind::NestedTooDeepToRecover
         | FaultKind::TooDamaged
-        | FaultKind::Defect
         | FaultKind::UnknownAlias { .. }
         | FaultKind::ExpectedEntry
         | FaultKind::ExpectedValue
@@ -257,8 +258,10 @@ fn title(rewrite: &Rewrite) -> String {
         RewriteKind::Blanks => "replace it with a space".to_owned(),
         RewriteKind::Space => "insert a space".to_owned(),
         RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
-        RewriteKind::IndentBy(1) | RewriteKind::IndentTo(1) => "indent it by 1 space".to_owned(),
-        RewriteKind::IndentBy(column) | RewriteKind::IndentTo(column) => format!("indent it by {column} spaces"),
+        RewriteKind::IndentBy(1) => "indent it by 1 more space".to_owned(),
+        RewriteKind::IndentBy(columns) => format!("indent it by {columns} more spaces"),
+        RewriteKind::IndentTo(1) => "indent it by 1 space".to_owned(),
+        RewriteKind::IndentTo(column) => format!("indent it by {column} spaces"),
         RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),
         RewriteKind::Tabs(column) => format!("indent it with {column} spaces"),
     }

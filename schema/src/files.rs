@@ -70,9 +70,9 @@ pub trait Files: Send + Sync {
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
     /// Resolves a path that the suite names directly: it may be outside of the directory, after `..` or a
     /// symbolic link, but not outside of the workspace.
-    fn named(&self, path: &str) -> Lead {
-        let found = |kind| Lead::Found { kind, path: path.to_owned(), is_far: false };
-        self.kind(path).map_or(Lead::Nothing, found)
+    fn named(&self, path: &str) -> Resolved {
+        let found = |kind| Resolved::Found { kind, path: path.to_owned(), is_far: false };
+        self.kind(path).map_or(Resolved::Nothing, found)
     }
     /// Returns the content of such a file, or the reason why it cannot be read.
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
@@ -173,7 +173,7 @@ pub(crate) fn steps(path: &str) -> Option<Vec<&str>> {
 
 /// Result of resolving a path that a suite names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lead {
+pub enum Resolved {
     /// The path does not exist.
     Nothing,
     /// The path exists.
@@ -189,10 +189,10 @@ pub enum Lead {
     Unread,
 }
 
-fn real(named: Lead) -> Option<String> {
+fn real(named: Resolved) -> Option<String> {
     match named {
-        Lead::Found { path, .. } => Some(path),
-        Lead::Nothing | Lead::Unread => None,
+        Resolved::Found { path, .. } => Some(path),
+        Resolved::Nothing | Resolved::Unread => None,
     }
 }
 
@@ -251,11 +251,11 @@ impl MemoryFiles {
 }
 
 impl Files for MemoryFiles {
-    fn named(&self, path: &str) -> Lead {
+    fn named(&self, path: &str) -> Resolved {
         match self.kind(path) {
-            Some(kind) => Lead::Found { kind, path: path.to_owned(), is_far: false },
-            None if path == ".." || path.starts_with("../") => Lead::Unread,
-            None => Lead::Nothing,
+            Some(kind) => Resolved::Found { kind, path: path.to_owned(), is_far: false },
+            None if path == ".." || path.starts_with("../") => Resolved::Unread,
+            None => Resolved::Nothing,
         }
     }
 

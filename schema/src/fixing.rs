@@ -347,10 +347,10 @@ mod tests {
     #[track_caller]
     fn check(text: &str, words: &'static [(&'static str, &'static str)], expected: Expect) {
         let document = Document::read(text, ScalarRules::Yaml12);
-        let cured = apply_fixes(&document, &look(words), &safe, Revealing::Allowed);
-        assert_eq!(replaced(text, &edits_between(text, &cured.text)), cured.text);
-        let titles: Vec<&str> = cured.applied.iter().map(|applied| applied.title.as_str()).collect();
-        expected.assert_eq(&format!("{:?}\n{}\n{} left\n", cured.text, titles.join(", "), cured.left.len()));
+        let fixed = apply_fixes(&document, &look(words), &safe, Revealing::Allowed);
+        assert_eq!(replaced(text, &edits_between(text, &fixed.text)), fixed.text);
+        let titles: Vec<&str> = fixed.applied.iter().map(|applied| applied.title.as_str()).collect();
+        expected.assert_eq(&format!("{:?}\n{}\n{} left\n", fixed.text, titles.join(", "), fixed.left.len()));
     }
 
     #[test]
@@ -424,9 +424,9 @@ mod tests {
             ("a: 1\r\nxx: 2", "a: 1\r\nb: 0\r\ny: 2"),
         ] {
             let document = Document::read(text, ScalarRules::Yaml12);
-            let cured = apply_fixes(&document, &look(&[("xx", "b: 0\ny")]), &safe, Revealing::Allowed);
-            assert_eq!(cured.text, expected);
-            assert_eq!(replaced(text, &edits_between(text, &cured.text)), expected);
+            let fixed = apply_fixes(&document, &look(&[("xx", "b: 0\ny")]), &safe, Revealing::Allowed);
+            assert_eq!(fixed.text, expected);
+            assert_eq!(replaced(text, &edits_between(text, &fixed.text)), expected);
         }
     }
 

@@ -160,7 +160,7 @@ pub struct Reply {
 /// A file of the workspace and its content.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Written {
-    /// Path relative to the root of the workspace. It must not lead out of it.
+    /// Path relative to the root of the workspace, and inside it.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}.md"]))]
     pub path: ScriptFile,
     /// Content to write.

@@ -289,7 +289,7 @@ pub fn is_yaml(name: &str) -> bool {
 
 /// Kind that a comment before the first entry declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct DeclaredKind {
     /// Word of the kind, as written.
     pub word: String,
     /// Declared kind, if the comment is valid.
@@ -300,20 +300,20 @@ pub struct Said {
 
 /// Returns the kind that a comment before the first entry declares. A valid comment takes precedence over one with a
 /// mistake.
-pub fn said(text: &str) -> Option<Said> {
+pub fn said(text: &str) -> Option<DeclaredKind> {
     said_among(SpecFile::ALL, text)
 }
 
-fn said_among(kinds: &[SpecFile], text: &str) -> Option<Said> {
+fn said_among(kinds: &[SpecFile], text: &str) -> Option<DeclaredKind> {
     let parse = |word: &str| kinds.iter().copied().find(|file| file.as_str() == word);
     let directives = Directive::all_in(head(text)).map(|(_, directive)| directive);
-    let all: Vec<Said> = directives
+    let all: Vec<DeclaredKind> = directives
         .filter(|directive| directive.verb == Some(Verb::Dialect))
         .filter_map(|directive| {
             let (word, _) = directive.words.into_iter().next()?;
             let kind = parse(&word).filter(|_| directive.mistake.is_none());
             let near = || nearest(&word, kinds.iter().map(|file| file.as_str()));
-            Some(Said { kind, meant: near().and_then(parse), word })
+            Some(DeclaredKind { kind, meant: near().and_then(parse), word })
         })
         .collect();
     all.iter().find(|said| said.kind.is_some()).or(all.first()).cloned()

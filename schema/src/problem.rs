@@ -193,7 +193,7 @@ impl Fix {
 
     /// Creates a fix that comments out text.
     pub fn comment(edits: Vec<Edit>) -> Fix {
-        Fix { is_comment: true, ..Fix::suggestion("turn it into a comment", edits) }
+        Fix { is_comment: true, ..Fix::suggestion("comment it out", edits) }
     }
 
     /// Creates a fix that adds a missing file with a template.

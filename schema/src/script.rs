@@ -52,7 +52,7 @@ pub struct Script {
     pub tasks: BTreeMap<String, Vec<Turn>>,
     /// Turns of all tests that `tasks` does not list.
     ///
-    /// Without it, such a test breaks with an error that names it.
+    /// Without it, such a test ends with an error that names the test.
     pub default: Option<Vec<Turn>>,
     /// Answers to requests without tools, such as those to a judge.
     ///
@@ -86,7 +86,7 @@ pub struct Turn {
     pub fail: Option<Failure>,
     /// Result that this turn must have before the next one is played.
     ///
-    /// If the result differs, the test breaks with an error that shows both.
+    /// If the result differs, the test ends with an error that shows both.
     pub expect: Option<Expect>,
     /// Token counts that this turn reports, instead of those of the script.
     pub usage: Option<Tokens>,

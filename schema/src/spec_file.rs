@@ -102,7 +102,7 @@ pub enum Counts {
     /// For a run, files that the patterns of their workspace do not exclude, and files that declare their kind.
     Matched,
     /// For a run, files that declare their kind.
-    Said,
+    Declared,
     /// Files of a suite, and files that declare their kind.
     InSuite,
     /// No files.

@@ -28,7 +28,7 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
-    rules::{too_large, wrong_type::glued},
+    rules::{too_large, wrong_type::missing_space},
     shape::{self, Shape},
     spec_file::{Empty, PerFile},
 };
@@ -240,7 +240,7 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
     let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
     let validator = definition.validator();
-    glued::find(node, definition).into_iter().for_each(|finding| report.push(finding));
+    missing_space::find(node, definition).into_iter().for_each(|finding| report.push(finding));
     // Usually there are no violations.
     if validator.is_valid(&value) {
         return;

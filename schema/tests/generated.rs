@@ -94,7 +94,7 @@ fn the_examples_of_problems_are_fresh() {
     for golden in Golden::all() {
         let name = golden.path.file_stem().unwrap().to_str().unwrap().split('.').next().unwrap();
         for problem in golden.problems(&golden.document()) {
-            // The file that is named after the code shows it best, and a mistake that can be cured says most.
+            // The file that is named after the code shows it best, and a mistake that can be fixed says most.
             let rank = rank(&problem, name == problem.code.as_str());
             let best = best.entry(problem.code.as_str()).or_default();
             let format = golden.file.dialect().map(Dialect::as_str);
@@ -155,7 +155,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
         let line = line.get(indent.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or_default();
         line.chars().take(110).collect::<String>().trim_end().to_owned()
     };
-    let cure = best(problem).map(|fix| {
+    let fix = best(problem).map(|fix| {
         let new = fixing::replaced(text, &fix.edits);
         (fix.title.clone(), changed_lines(text, &new).iter().map(|line| shown(line)).collect::<Vec<_>>().join("\n"))
     });
@@ -163,7 +163,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
         file: golden.file.as_str().to_owned(),
         marked: format!("{}\n{}", shown(line), shown(&marks)),
         message: format!("{}: {}", problem.severity.as_str(), problem.text()),
-        cure,
+        fix,
     }
 }
 

@@ -95,11 +95,11 @@ fn what_pyyaml_refuses_is_an_error_at_its_place() {
             found.iter().find(|problem| problem.severity == Severity::Error && problem.message.contains(told));
         let Some(problem) = problem else { panic!("{text:?}: {found:?}") };
         assert!(words.is_empty() || &text[problem.range.clone()] == *words, "{text:?}: {problem:?}");
-        // What follows from a text without its end is cured one step at a time.
+        // What follows from a text without its end is fixed one step at a time.
         for fix in problem.fixes.iter().filter(|_| !words.is_empty()) {
-            let cured = replaced(text, &fix.edits);
-            let left = errors(&Document::read(&cured, ScalarRules::Yaml11));
-            assert_eq!(left, Vec::<String>::new(), "{cured:?}");
+            let fixed = replaced(text, &fix.edits);
+            let left = errors(&Document::read(&fixed, ScalarRules::Yaml11));
+            assert_eq!(left, Vec::<String>::new(), "{fixed:?}");
         }
     }
 }

@@ -69,22 +69,22 @@ fn safe_fixes_lose_no_assertion_and_no_value() {
         }
         let safe = |problem: &Problem| problem.fixes.iter().any(|fix| fix.is_safe());
         let look = |document: &Document| golden.problems(document);
-        let cured = apply_fixes(
+        let fixed = apply_fixes(
             &document,
             &look,
             &|problem| problem.fixes.iter().find(|fix| fix.is_safe()),
             Revealing::Allowed,
         );
         applied += usize::from(look(&document).iter().any(safe));
-        let (before, after) = (Kept::of(&document), Kept::of(&Document::read(&cured.text, document.rules())));
+        let (before, after) = (Kept::of(&document), Kept::of(&Document::read(&fixed.text, document.rules())));
         let path = golden.path.display();
-        let titles: Vec<&str> = cured.applied.iter().map(|applied| applied.title.as_str()).collect();
+        let titles: Vec<&str> = fixed.applied.iter().map(|applied| applied.title.as_str()).collect();
         // Only what is there twice may go.
         let least = before.values.len();
         assert!(after.all() >= least && after.all() + before.repeated() >= before.all(), "{path}: {titles:?}");
         assert!(after.assertions + before.repeated() >= before.assertions, "{path}: assertions are lost: {titles:?}");
         let vacuous = |problems: &[Problem]| problems.iter().filter(|it| it.code == Code::VacuousClaim).count();
-        let (had, has) = (vacuous(&look(&document)), vacuous(&cured.left));
+        let (had, has) = (vacuous(&look(&document)), vacuous(&fixed.left));
         assert!(has <= had, "{path}: {had} vacuous claims became {has}: {titles:?}");
     }
     assert!(applied > 20, "only {applied} files have safe fixes");

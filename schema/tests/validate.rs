@@ -62,14 +62,14 @@ fn a_key_in_the_wrong_place_is_reported_where_it_belongs() {
                 7 |     timeoutMs: 5
                   |     ^^^^^^^^^
               help: move it under `defaults`
-              possible fix: turn it into a comment
+              possible fix: comment it out
                 "" -> "# "
             error[unknown-key]: unknown key `contains`
                 8 |     contains: [a]
                   |     ^^^^^^^^
               note: KindLM ignores unknown keys, so nothing is checked
               help: move it under `expect.output`
-              possible fix: turn it into a comment
+              possible fix: comment it out
                 "" -> "# "
             error[unknown-key]: unknown key `contains`
                10 |       contains: [b]
@@ -98,13 +98,13 @@ fn unknown_keys_elsewhere_are_warnings() {
                 4 | timeout: 3
                   | ^^^^^^^
               help: move it under `defaults`, as `timeoutMs`
-              possible fix: turn it into a comment
+              possible fix: comment it out
                 "" -> "# "
             warning[unknown-key]: unknown key `assert`
                 5 | assert: 1
                   | ^^^^^^
               help: use `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` or `upload`, or remove it
-              possible fix: turn it into a comment
+              possible fix: comment it out
                 "" -> "# "
             warning[unknown-key]: unknown key `time_out_ms`
                 6 | defaults: { time_out_ms: 2000 }
@@ -245,7 +245,7 @@ fn values_of_a_wrong_type_say_what_is_expected() {
               help: put it in quotes
               fix: put it in quotes
                 "5" -> "\"5\""
-            error[wrong-type]: expected a string for `b`, found `true`
+            error[wrong-type]: expected a string for `b`, found the boolean `true`
                10 |     vars: { n: 5, b: true }
                   |                      ^^^^
               help: put it in quotes
@@ -329,7 +329,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[out-of-range]: `command` must not be empty
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                          ^^
-            error[invalid-value]: the string `jsn` is not a valid value for `format`
+            error[invalid-value]: `format` must be `text` or `json`, found the string `jsn`
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                                                          ^^^
               help: change it to `json`
@@ -347,7 +347,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
                 4 | tests: []
                   |        ^^
               help: add an item
-            error[invalid-value]: `serverUrl` is not a valid URL
+            error[invalid-value]: `example` is not a valid URL
                 5 | providers: { mcp: { serverUrl: example, toolName: t } }
                   |                                ^^^^^^^
               help: begin it with a scheme, such as `https://`
@@ -431,7 +431,7 @@ fn settings_have_problems_of_their_own() {
 
 /// Every fix removes its problem, and leaves YAML.
 #[test]
-fn fixes_cure() {
+fn fixes_remove_their_problems() {
     for text in [
         "tests:\n  - name: t\n    command: x\n    expect:\n      # note\n      contains: [b]\n      latency: {}\n",
         "tests:\n  - name: t\n    command: x\n    expect:\n      contains: [b]\n      output:\n        maxLength: 3\n",
@@ -476,19 +476,19 @@ fn numbers_that_are_not_numbers() {
     check_below(
         "tests:\n  - name: .nan\n    command: x\n    vars: {a: .NaN}\n    expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}\n",
         expect![[r#"
-            error[wrong-type]: expected a name for `name`, found `.nan`
+            error[wrong-type]: expected a name for `name`, found the number `.nan`
                 5 |   - name: .nan
                   |           ^^^^
               help: put it in quotes
               fix: put it in quotes
                 ".nan" -> "\".nan\""
-            error[wrong-type]: expected a string for `a`, found `.NaN`
+            error[wrong-type]: expected a string for `a`, found the number `.NaN`
                 7 |     vars: {a: .NaN}
                   |               ^^^^
               help: put it in quotes
               fix: put it in quotes
                 ".NaN" -> "\".NaN\""
-            error[wrong-type]: expected a string, found `.nan`
+            error[wrong-type]: expected a string, found the number `.nan`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                  ^^^^
               help: put it in quotes
@@ -497,7 +497,7 @@ fn numbers_that_are_not_numbers() {
             error[wrong-type]: expected an integer for `maxLength`, found the number `.inf`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                                    ^^^^
-            error[wrong-type]: expected a number for `maxMs`, found `.nan`
+            error[wrong-type]: expected a number for `maxMs`, found the number `.nan`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                                                            ^^^^
         "#]],

@@ -33,7 +33,7 @@ const DEFAULT: &str = "reports";
 
 /// The origin of a request for reports, with their directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum ReportRequest<'a> {
     /// Only the settings and the environment: nothing is written unless they name a directory.
     BySettings,
     /// The user, without a directory: the settings, the environment or the default decide.
@@ -56,7 +56,12 @@ pub(crate) struct Reports {
 impl Reports {
     /// Returns the writer of a suite's reports; `None` if no reports are wanted or the suite is not a ClawSpec suite.
     /// `root` is the root of the workspace, to which paths are relative.
-    pub(crate) fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
+    pub(crate) fn of(
+        suite: &Arc<Suite>,
+        root: &Path,
+        files: &Arc<DiskFiles>,
+        asked: ReportRequest<'_>,
+    ) -> Option<Reports> {
         if suite.dialect != Dialect::CLAWSPEC {
             return None;
         }
@@ -64,9 +69,9 @@ impl Reports {
         let named = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
         let named = named.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
         let directory = match asked {
-            Asked::BySettings => root.join(named?),
-            Asked::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
-            Asked::In(directory) => directory.to_owned(),
+            ReportRequest::BySettings => root.join(named?),
+            ReportRequest::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
+            ReportRequest::In(directory) => directory.to_owned(),
         };
         let (suite, files, root) = (Arc::clone(suite), Arc::clone(files), root.to_owned());
         Some(Reports { suite, root, files, settings, directory })

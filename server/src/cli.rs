@@ -76,7 +76,7 @@ enum Command {
     Recordings(recordings::Args),
     /// Store the metrics of a ClawSpec target as a baseline, or compare runs with it
     Baseline(baseline::Args),
-    /// List the targets of a ClawSpec workspace that its coverage ledger misses
+    /// List the targets of a ClawSpec workspace that are missing from its coverage ledger
     Coverage(coverage::Args),
     /// Explain a field or a kind of problem
     Explain(explain::Args),

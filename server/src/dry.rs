@@ -21,9 +21,9 @@ use speclens_schema::{
 
 use crate::job::Prepared;
 
-use asked::Asked;
+use model_requests::ModelRequests;
 
-mod asked;
+mod model_requests;
 
 /// A part of a suite, with its subjects.
 #[derive(Debug)]
@@ -46,9 +46,9 @@ pub(crate) struct Plan<'p> {
 
 impl Plan<'_> {
     /// Describes every chosen test and its models, and adds them to the totals.
-    pub(crate) fn describe(&self, sum: &mut Sum) -> String {
+    pub(crate) fn describe(&self, sum: &mut Totals) -> String {
         let mut text = String::new();
-        let mut asked = Asked::default();
+        let mut asked = ModelRequests::default();
         for &index in self.cases {
             let case = &self.suite.cases[index];
             let subjects = case.action.subjects_of(self.chosen, self.help_modes);
@@ -78,7 +78,7 @@ struct Lines {
 }
 
 impl Plan<'_> {
-    fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
+    fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Totals) -> Lines {
         let runs = subjects.len() * case.repeat as usize;
         let does = match &case.action {
             Action::Command(command) => match &command.expanded {
@@ -159,7 +159,7 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
 
 /// The totals over all suites.
 #[derive(Debug, Default)]
-pub(crate) struct Sum {
+pub(crate) struct Totals {
     attempts: usize,
     requests: u64,
     questions: u64,
@@ -169,10 +169,10 @@ pub(crate) struct Sum {
     unsupported: BTreeMap<&'static str, usize>,
 }
 
-impl Sum {
+impl Totals {
     /// Returns the totals and the assumptions behind them.
     pub(crate) fn sentences(&self) -> String {
-        let Sum { attempts, requests, questions, has_tokens, unsupported } = self;
+        let Totals { attempts, requests, questions, has_tokens, unsupported } = self;
         let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };
         let mut asks = Vec::new();
         if *requests > 0 {

@@ -166,7 +166,7 @@ pub(crate) struct Index {
 struct State {
     files: BTreeMap<PathBuf, Known>,
     /// YAML files that are not spec files.
-    strangers: BTreeMap<PathBuf, Stamp>,
+    other_files: BTreeMap<PathBuf, Stamp>,
     /// The reason why files are missing, if any.
     cut: Option<String>,
     waiting: Job,

@@ -27,7 +27,7 @@ use speclens_schema::{
 };
 
 use crate::{
-    clawspec_reports::{Asked, Reports},
+    clawspec_reports::{ReportRequest, Reports},
     trust,
     workspace::{SettingsFile, Workspace},
 };
@@ -130,7 +130,7 @@ impl Prepared {
     }
 
     /// Returns the writer of ClawSpec reports, if they are wanted.
-    pub(crate) fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
+    pub(crate) fn reports(&self, asked: ReportRequest<'_>) -> Option<Reports> {
         Reports::of(&self.suite, &self.directory, &self.files, asked)
     }
 

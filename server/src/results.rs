@@ -8,7 +8,7 @@ use std::{
 };
 
 use speclens_runner::{
-    book::{Asked, Book},
+    book::{AttemptRef, Book},
     event::RunResult,
     recording::Retention,
 };
@@ -120,12 +120,12 @@ fn looked_up(
     let own = if case.skip { Vec::new() } else { case.action.subjects() };
     let chosen = acted.iter().filter(|subject| !own.contains(subject));
     let subjects: Vec<&Subject> = own.iter().chain(chosen).collect();
-    let mut asked = Vec::new();
+    let mut attempt_ref = Vec::new();
     for &subject in &subjects {
-        asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
+        attempt_ref.extend((0..case.repeat).map(|repeat| AttemptRef { suite, case, subject, repeat }));
     }
-    let results: Vec<RunResult> = asked.iter().map(|asked| book.look(*asked, secrets)).collect();
-    (CaseOutcome::of(case, &own, results, phase), asked.iter().map(Asked::key).collect())
+    let results: Vec<RunResult> = attempt_ref.iter().map(|attempt_ref| book.look(*attempt_ref, secrets)).collect();
+    (CaseOutcome::of(case, &own, results, phase), attempt_ref.iter().map(AttemptRef::key).collect())
 }
 
 /// An outcome and the data it was computed from.

@@ -25,7 +25,7 @@ use speclens_schema::{
 };
 
 use crate::buffers::Buffers;
-use mains::{Main, Mains};
+use mains::{MainFile, MainFiles};
 
 pub(crate) use mains::is_main_name;
 pub(crate) use patterns::Patterns;
@@ -51,7 +51,7 @@ pub(crate) struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
     buffers: Arc<Buffers>,
     /// The main files in each directory that was read, with or without those with unusual names.
-    mains: Mutex<HashMap<(PathBuf, bool), Mains>>,
+    mains: Mutex<HashMap<(PathBuf, bool), MainFiles>>,
     /// Known main files with unusual names.
     by_content: Mutex<BTreeSet<PathBuf>>,
     /// The patterns of scenario contracts in force in each directory that was read.
@@ -178,7 +178,7 @@ impl Scopes {
         Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
     }
 
-    fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
+    fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<MainFile>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
         let main = if file == SpecFile::SCRIPT { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
         // A script acts in the workspace that it serves.

@@ -202,8 +202,8 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
         let problem = |message| Problem::new(Code::InvalidSetting, at.clone(), entry.key.range(), message);
         let mut fix = None;
         let mut problem = match Code::parse(&word) {
-            Some(code) if code.is_always_an_error() => problem(format!("`{word}` is always an error"))
-                .with_note("speclens cannot check text that it cannot parse"),
+            Some(code) if code.is_always_an_error() => problem(format!("the severity of `{word}` cannot be changed"))
+                .with_note("speclens cannot check text that it cannot read"),
             Some(_) => continue,
             None => {
                 let words = || Code::ALL.iter().map(|code| code.as_str());
@@ -262,10 +262,12 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
         .filter_map(|(index, item)| {
             let reason = mask::pattern(item.text()?).err()?;
             let at = Pointer::root().key("recordings").key("redact_patterns").index(index);
-            let message = format!(
-                "this pattern cannot be used for masking: {reason}; look-around and back-references are not supported"
-            );
-            Some(Problem::new(Code::InvalidPattern, at, item.range(), message).with_severity(Severity::Error))
+            let message = format!("this pattern cannot be used for masking: {reason}");
+            let problem = Problem::new(Code::InvalidPattern, at, item.range(), message)
+                .with_note("this pattern masks nothing")
+                .with_severity(Severity::Error);
+            let is_unsupported = reason.ends_with("not supported");
+            Some(if is_unsupported { problem.with_help(mask::LINEAR_HELP) } else { problem })
         })
         .collect()
 }
@@ -374,8 +376,16 @@ mod tests {
     fn provider_that_cannot_be_asked_is_an_error_at_its_address() {
         for (entry, place, message) in [
             ("{key_env: KEY}", "local", "missing `base_url`, because no built-in provider has this name"),
-            ("{base_url: ftp://host/v1}", "ftp://host/v1", "`base_url` does not begin with `https://` or `http://`"),
-            ("{base_url: \"https://me:secret@host\"}", "\"https://me:secret@host\"", "`base_url` contains a password"),
+            (
+                "{base_url: ftp://host/v1}",
+                "ftp://host/v1",
+                "the value of `base_url` does not begin with `https://` or `http://`",
+            ),
+            (
+                "{base_url: \"https://me:secret@host\"}",
+                "\"https://me:secret@host\"",
+                "the value of `base_url` contains a password",
+            ),
             (
                 "{base_url: http://host/v1, key_env: KEY}",
                 "http://host/v1",

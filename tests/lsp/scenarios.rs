@@ -250,7 +250,7 @@ fn transcript_shows_the_exchange_with_the_gateway_and_the_spans_as_a_waterfall()
     for part in [
         "\n### Gateway\n\nPOST `http://127.0.0.1:",
         "\"skill_command\":\"/demo\"",
-        "\nanswered with status 200\n\n```json\n{",
+        "\nresponded with status 200\n\n```json\n{",
         "\nThe run ended ",
         "\n### Spans\n\n```text\n",
         "  42 tokens  $0.5000\n",

@@ -194,7 +194,10 @@ fn run_with_says_so_where_no_model_acts() {
     let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
     client.execute("speclens.runWith", json!([argument]));
     let message = client.notification("window/showMessage", |_| true);
-    assert_eq!(message["message"], "speclens: the tests of this file do not use models, so there is none to choose");
+    assert_eq!(
+        message["message"],
+        "speclens: the tests of this file do not use models, so there is no model to choose"
+    );
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 

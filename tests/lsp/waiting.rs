@@ -177,9 +177,9 @@ mod held {
 }
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct Numbers(u64);
 
-impl Dice {
+impl Numbers {
     fn roll(&mut self, sides: u64) -> u64 {
         // Knuth's MMIX.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -192,7 +192,7 @@ fn in_every_burst_a_request_sees_the_text_that_was_there_when_it_was_sent() {
     let names = ["a/kindlm.yaml", "b/kindlm.yaml"];
     let large = format!("{SUITE}# {}\n", "x".repeat(300 * 1024));
     for seed in 0..12 {
-        let mut dice = Dice(seed);
+        let mut dice = Numbers(seed);
         let mut client = Client::start(&[(names[0], SUITE), (names[1], &large)]);
         let mut texts: [Option<String>; 2] = [None, None];
         let mut expected = Vec::new();

@@ -11,7 +11,7 @@ use speclens_schema::{
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 
-use super::{Asked, Book};
+use super::{AttemptRef, Book};
 use crate::{
     event::{AbsenceKind, Held, Origin},
     recording::{Recorded, Recordings, Retention, beginning_us},
@@ -63,15 +63,15 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
     Suite { cases: vec![Arc::new(case)], ..Suite::empty(Dialect::KINDLM) }
 }
 
-fn asked(suite: &Suite) -> Asked<'_> {
-    Asked { suite, case: &suite.cases[0], subject: &Subject::Command, repeat: 0 }
+fn attempt_ref(suite: &Suite) -> AttemptRef<'_> {
+    AttemptRef { suite, case: &suite.cases[0], subject: &Subject::Command, repeat: 0 }
 }
 
 fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
-    let asked = asked(suite);
+    let attempt_ref = attempt_ref(suite);
     Recorded {
-        key: asked.key(),
-        act: asked.case.action.parts(suite.dialect, asked.subject, &suite.inputs(&asked.case.action)),
+        key: attempt_ref.key(),
+        act: attempt_ref.case.action.parts(suite.dialect, attempt_ref.subject, &suite.inputs(&attempt_ref.case.action)),
         began_us,
         now: String::new(),
         evidence: Arc::new(Evidence {
@@ -83,8 +83,8 @@ fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
 }
 
 fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
-    let (asked, recorded) = (asked(suite), recorded(suite, began_us, output));
-    let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
+    let (attempt_ref, recorded) = (attempt_ref(suite), recorded(suite, began_us, output));
+    let entered = book.enter(&attempt_ref.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
     assert!(entered.error.is_none());
     entered.held
 }
@@ -102,15 +102,15 @@ fn entered_evidence_is_judged_by_current_claims() {
         let suite = suite("run", &[holds_good]);
         assert!(book.is_empty());
         assert_eq!(
-            book.look(asked(&suite), &Arc::default()).absence.unwrap().kind,
+            book.look(attempt_ref(&suite), &Arc::default()).absence.unwrap().kind,
             AbsenceKind::NoRecording,
             "{origin:?}"
         );
         enter(&book, &suite, beginning_us(), "all good");
-        let found = book.look(asked(&suite), &Arc::default());
+        let found = book.look(attempt_ref(&suite), &Arc::default());
         assert_eq!((found.status, found.origin, found.notes), (Status::Pass, origin, vec!["noticed".to_owned()]));
         let edited = super::tests::suite("run", &[|_| Outcome::Fail(Mismatch::default())]);
-        assert_eq!(book.look(asked(&edited), &Arc::default()).status, Status::Fail);
+        assert_eq!(book.look(attempt_ref(&edited), &Arc::default()).status, Status::Fail);
     }
 }
 
@@ -119,7 +119,7 @@ fn another_act_is_stale_and_says_which_part_changed() {
     let directory = tempfile::tempdir().unwrap();
     for book in books(&directory) {
         enter(&book, &suite("run one", &[]), beginning_us(), "good");
-        let found = book.look(asked(&suite("run two", &[])), &Arc::default());
+        let found = book.look(attempt_ref(&suite("run two", &[])), &Arc::default());
         let absence = found.absence.unwrap();
         assert_eq!(absence.kind, AbsenceKind::Stale);
         assert_eq!(absence.message, "stale: the command has changed since it was recorded; run it again");
@@ -134,8 +134,8 @@ fn an_attempt_that_began_earlier_and_ended_later_does_not_count() {
         let (early, late) = (beginning_us(), beginning_us());
         enter(&book, &after, late, "good");
         enter(&book, &before, early, "good");
-        assert_eq!(book.look(asked(&after), &Arc::default()).status, Status::Pass);
-        assert_eq!(book.look(asked(&before), &Arc::default()).absence.unwrap().kind, AbsenceKind::Stale);
+        assert_eq!(book.look(attempt_ref(&after), &Arc::default()).status, Status::Pass);
+        assert_eq!(book.look(attempt_ref(&before), &Arc::default()).absence.unwrap().kind, AbsenceKind::Stale);
     }
 }
 
@@ -149,7 +149,7 @@ fn a_case_whose_every_claim_was_skipped_is_unknown() {
         {
             let suite = suite("run", &claims);
             enter(&book, &suite, beginning_us(), "good");
-            assert_eq!(book.look(asked(&suite), &Arc::default()).status, status);
+            assert_eq!(book.look(attempt_ref(&suite), &Arc::default()).status, status);
         }
     }
 }
@@ -174,7 +174,7 @@ fn later_secret_is_masked() {
     for book in books(&directory) {
         let suite = suite("run", &[]);
         enter(&book, &suite, beginning_us(), "good abcd1234");
-        let evidence = book.look(asked(&suite), &secrets).evidence.get().unwrap();
+        let evidence = book.look(attempt_ref(&suite), &secrets).evidence.get().unwrap();
         assert!(!format!("{evidence:?}").contains("abcd1234"));
     }
 }
@@ -187,19 +187,19 @@ fn observation_without_act_counts_until_next_attempt_of_same_act() {
         let now = beginning_us();
         enter(&book, &before, now, "all good");
         let seen = |began_us| recorded(&before, began_us, "all bad");
-        let look = |suite: &Suite| book.look(asked(suite), &Arc::default());
-        book.keep_present(asked(&before).label(), seen(now + 10));
+        let look = |suite: &Suite| book.look(attempt_ref(suite), &Arc::default());
+        book.keep_present(attempt_ref(&before).label(), seen(now + 10));
         assert_eq!((look(&before).status, look(&before).origin), (Status::Fail, Origin::Present));
         // The current claims.
         assert_eq!(look(&suite("run", &[|_| Outcome::Pass])).status, Status::Pass);
         assert_eq!(look(&suite("run another", &[])).absence.unwrap().kind, AbsenceKind::Stale);
         // It is not a recording.
-        let found = book.recorded(asked(&before), String::new(), &Arc::default()).unwrap();
+        let found = book.recorded(attempt_ref(&before), String::new(), &Arc::default()).unwrap();
         assert_eq!(found.evidence.stdout().unwrap().text, "all good");
         enter(&book, &before, now + 20, "all good");
         assert_eq!(look(&before).status, Status::Pass);
         // The other process recorded later.
-        book.keep_present(asked(&before).label(), seen(now + 15));
+        book.keep_present(attempt_ref(&before).label(), seen(now + 15));
         assert_eq!(look(&before).status, Status::Pass);
     }
 }

@@ -331,8 +331,8 @@ async fn attend(
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(
-                "{}, which speclens did not send, so the result is incomplete; find out what sent it, such as the \
-                 system when memory is low",
+                "{}, which speclens did not send, so the result is incomplete; find out what sent it (the system does so when memory is \
+                 low)",
                 exit.sentence()
             ),
         }),

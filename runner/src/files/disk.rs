@@ -52,7 +52,7 @@ pub(super) fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
     let mut content = Vec::new();
     fs::File::open(path).map_err(reason)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(reason)?;
     if content.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1024 / 1024));
+        return Err(format!("it is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }
     Ok(content.into())
 }

@@ -56,7 +56,7 @@ fn beyond_the_directory_only_the_workspace_is_seen() {
 fn named_files_are_read_within_workspace() {
     use std::os::unix::fs::symlink;
 
-    use speclens_schema::files::Lead;
+    use speclens_schema::files::Resolved;
 
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
@@ -68,18 +68,18 @@ fn named_files_are_read_within_workspace() {
     for (link, target) in [("far", "../../far.json"), ("near", "../near.json"), ("own", "own.json")] {
         symlink(target, suite.join(link)).unwrap();
     }
-    let found = |path: &str, is_far| Lead::Found { kind: FileKind::File, path: path.to_owned(), is_far };
+    let found = |path: &str, is_far| Resolved::Found { kind: FileKind::File, path: path.to_owned(), is_far };
     let alone = DiskFiles::new(&suite, "kindlm.yaml");
     assert_eq!(alone.named("own"), found("own.json", false));
-    assert_eq!((alone.named("near"), alone.named("../near.json")), (Lead::Unread, Lead::Unread));
+    assert_eq!((alone.named("near"), alone.named("../near.json")), (Resolved::Unread, Resolved::Unread));
     assert!(alone.read_named("near").is_err() && alone.list_named("..").is_empty());
     let editor = DiskFiles::new(&suite, "kindlm.yaml").within(vec![root.join("workspace")]);
     for path in ["near", "../near.json"] {
         assert_eq!(editor.named(path), found("../near.json", false));
         assert_eq!(&*editor.read_named(path).unwrap(), b"near");
     }
-    assert_eq!((editor.named("far"), editor.named("../../far.json")), (Lead::Unread, Lead::Unread));
-    assert_eq!(editor.named("../none"), Lead::Nothing);
+    assert_eq!((editor.named("far"), editor.named("../../far.json")), (Resolved::Unread, Resolved::Unread));
+    assert_eq!(editor.named("../none"), Resolved::Nothing);
     assert!(editor.list_named("..").contains(&("near.json".to_owned(), FileKind::File)));
     assert!(editor.has_seen(&root.join("workspace/near.json")) && editor.has_read(&root.join("workspace/near.json")));
     let caller = DiskFiles::new(&suite, "kindlm.yaml").within(vec![root.join("workspace")]).following();

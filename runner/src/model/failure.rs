@@ -40,7 +40,7 @@ pub(super) enum Failure {
 
 /// The request, for messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestFacts<'a> {
     /// The host.
     pub(super) host: &'a str,
     /// The variable whose key was sent.
@@ -123,8 +123,8 @@ impl Failure {
     }
 
     /// Returns the error message with its remedy.
-    pub(super) fn into_error(self, asked: Asked<'_>) -> RunError {
-        let Asked { host, variable, deadline, retries } = asked;
+    pub(super) fn into_error(self, request: RequestFacts<'_>) -> RunError {
+        let RequestFacts { host, variable, deadline, retries } = request;
         let after = match retries {
             0 => String::new(),
             1 => " after 1 retry".to_owned(),
@@ -132,7 +132,7 @@ impl Failure {
         };
         let (kind, message) = match self {
             Failure::Status { status, words, is_unpaid, advice } => {
-                of_status(asked, &after, status, &words, is_unpaid, advice)
+                of_status(request, &after, status, &words, is_unpaid, advice)
             }
             Failure::InBody(words) => {
                 (RunErrorKind::Provider, format!("{host} failed{after}: {words}; run the test again later"))
@@ -160,17 +160,17 @@ impl Failure {
 }
 
 fn of_status(
-    asked: Asked<'_>,
+    request: RequestFacts<'_>,
     after: &str,
     status: u16,
     words: &str,
     is_unpaid: bool,
     advice: Advice,
 ) -> (RunErrorKind, String) {
-    let host = asked.host;
+    let host = request.host;
     match status {
         401 | 403 => {
-            let message = match asked.variable {
+            let message = match request.variable {
                 Some(variable) => {
                     format!("{host} rejected the key ({status}): {words}; check the value of `{variable}`")
                 }

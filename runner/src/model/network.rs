@@ -21,7 +21,7 @@ use super::{
     Answering, Model, Reply, Request,
     cap::Cap,
     convert,
-    failure::{Asked, Failure},
+    failure::{Failure, RequestFacts},
     key::Key,
     provider::Target,
     retry,
@@ -71,8 +71,8 @@ impl Network {
             };
             let Some(pause) = retry::pause(failure.failed(), retries, waited, seed) else {
                 let variable = self.key.as_ref().map(|(variable, _)| variable.as_str());
-                let asked = Asked { host: &self.host, variable, deadline: self.deadline, retries };
-                return Err(failure.into_error(asked));
+                let request = RequestFacts { host: &self.host, variable, deadline: self.deadline, retries };
+                return Err(failure.into_error(request));
             };
             // Others may ask in the meantime.
             tokio::time::sleep(pause).await;

@@ -207,9 +207,9 @@ impl EntryFault {
     fn sentence(&self, key: &str) -> String {
         match self {
             EntryFault::NoAddress => format!("missing `{key}`, because no built-in provider has this name"),
-            EntryFault::NotAnAddress(why) => format!("`{key}` is not a valid address: {why}"),
-            EntryFault::NotWeb => format!("`{key}` does not begin with `https://` or `http://`"),
-            EntryFault::Password => format!("`{key}` contains a password"),
+            EntryFault::NotAnAddress(why) => format!("the value of `{key}` is not a valid URL: {why}"),
+            EntryFault::NotWeb => format!("the value of `{key}` does not begin with `https://` or `http://`"),
+            EntryFault::Password => format!("the value of `{key}` contains a password"),
             EntryFault::Open => "the key would be sent over `http://`, which does not encrypt it".to_owned(),
         }
     }

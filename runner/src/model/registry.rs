@@ -157,9 +157,9 @@ impl Models {
         let gateway = match id.split_once('/') {
             // An entry of the settings has an address: the gateway does not replace it.
             Some((provider, _)) if self.settings.providers.contains_key(provider) => String::new(),
-            Some(_) | None => format!(", or `{}` to a key of the AI Gateway", provider::GATEWAY_VARIABLE),
+            Some(_) | None => format!(", or `{}` to a key for the AI Gateway", provider::GATEWAY_VARIABLE),
         };
-        let message = format!("no key for `{id}`; set `{variable}` to a key of {host}{gateway}");
+        let message = format!("no key for `{id}`; set `{variable}` to a key for {host}{gateway}");
         RunError { kind: RunErrorKind::Key, message }
     }
 }

@@ -164,7 +164,7 @@ impl Scripted {
             Failure::Key => (RunErrorKind::Key, "a rejected key"),
             Failure::Provider => (RunErrorKind::Provider, "an unreachable provider"),
         };
-        error(kind, format!("{}:{line} plays {what}", self.name))
+        error(kind, format!("{}:{line} simulates {what}", self.name))
     }
 
     /// Returns the location of a turn, for messages.

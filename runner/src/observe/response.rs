@@ -37,7 +37,7 @@ async fn ask(address: &str, view: &View) -> ResponseAnswer {
             false
         }
         None => {
-            answer.error = Some(format!("no answer within {} seconds", TIMEOUT.as_secs()));
+            answer.error = Some(format!("no response within {} seconds", TIMEOUT.as_secs()));
             false
         }
     };
@@ -51,7 +51,7 @@ async fn ask(address: &str, view: &View) -> ResponseAnswer {
 
 /// Receives a response, and returns whether all of it was kept. The received part remains when the wait is given up.
 async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body: &mut Vec<u8>) -> Result<bool, String> {
-    let mut url = Url::parse(address).map_err(|error| format!("not a valid address: {error}"))?;
+    let mut url = Url::parse(address).map_err(|error| format!("`{address}` is not a valid URL: {error}"))?;
     // Assertions send no credentials. An address without a host has no user name to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);

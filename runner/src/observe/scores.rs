@@ -61,7 +61,7 @@ struct Target {
 }
 
 fn target(address: &Address, view: &View) -> Result<Target, String> {
-    let parse = |text: &str| Url::parse(text).map_err(|error| format!("`{text}` is not a valid address: {error}"));
+    let parse = |text: &str| Url::parse(text).map_err(|error| format!("`{text}` is not a valid URL: {error}"));
     let gateway = view.gateway.as_deref();
     let url = match address {
         Address::Url(text) => match gateway {
@@ -112,11 +112,13 @@ async fn ask_once(target: &Target, body: &Value, view: &View) -> ModelReply {
     let receiving = received(request, view.limit, &mut status, &mut bytes);
     let outcome = Patience::begin(view.suspended).within(TIMEOUT, receiving).await;
     let (is_whole, error) = match (status, outcome) {
-        (_, None) => (false, Some(format!("no answer within {} seconds", TIMEOUT.as_secs()))),
+        (_, None) => (false, Some(format!("no response within {} seconds", TIMEOUT.as_secs()))),
         (_, Some(Err(reason))) => (false, Some(reason)),
         (Some(200..=299), Some(Ok(is_whole))) => (is_whole, None),
-        (Some(status), Some(Ok(is_whole))) => (is_whole, Some(format!("{} answered with status {status}", target.url))),
-        (None, Some(Ok(_))) => (false, Some("the answer has no status".to_owned())),
+        (Some(status), Some(Ok(is_whole))) => {
+            (is_whole, Some(format!("{} responded with status {status}", target.url)))
+        }
+        (None, Some(Ok(_))) => (false, Some("the response has no status".to_owned())),
     };
     let text = Capture::of_bytes(bytes, !is_whole);
     let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);

@@ -88,7 +88,7 @@ async fn respond(stage: &Arc<Stage>, request: Request<Incoming>) -> Answer {
         },
         (_, HEALTH | JUDGE) => failure(405, "method not allowed"),
         _ if is_webhook => failure(405, "method not allowed"),
-        _ => failure(404, format!("the scripted gateway {} has nothing at {path}", stage.name)),
+        _ => failure(404, format!("the scripted gateway {} does not serve {path}", stage.name)),
     }
 }
 

@@ -226,7 +226,7 @@ pub(super) async fn send(spans: Vec<Value>, caller: Caller, stage: &Stage) -> Re
     let request = stage.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
     let response = request.timeout(TIMEOUT).body(body.to_string()).send().await.map_err(|error| error.to_string())?;
     let status = response.status();
-    if status.is_success() { Ok(()) } else { Err(format!("{receiver} responds with status {status}")) }
+    if status.is_success() { Ok(()) } else { Err(format!("{receiver} responded with status {status}")) }
 }
 
 fn attribute(name: &str, value: &Value) -> Value {

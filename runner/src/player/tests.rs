@@ -296,7 +296,7 @@ async fn nothing_is_written_outside_of_the_workspace() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     assert_eq!(gateway.read("real/a.md"), "a");
     let faults = gateway.player.faults();
-    assert_eq!(faults[0], "demo.gateway.yaml:4: `out/a.md` leads out of the workspace");
+    assert_eq!(faults[0], "demo.gateway.yaml:4: `out/a.md` is outside the workspace");
     assert!(faults[1].starts_with("demo.gateway.yaml:5: cannot write `link.md`"), "{faults:?}");
     assert_eq!(faults.len(), 2);
 }

@@ -32,7 +32,7 @@ impl Stage {
 
 /// Finds a path below the root, and creates the directories on the way. Neither `..` nor a symbolic link leads out.
 fn below(root: &Path, name: &str) -> Result<PathBuf, String> {
-    let outside = || format!("`{name}` leads out of the workspace");
+    let outside = || format!("`{name}` is outside the workspace");
     let inside = files::inside(name).ok_or_else(outside)?;
     let mut place = root.to_owned();
     let mut steps = Path::new(&inside).components().peekable();

@@ -18,7 +18,7 @@ pub struct Retention {
 
 /// The usefulness of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Usefulness {
     /// It has just been written.
     New,
     /// A test may be judged by it.
@@ -51,14 +51,14 @@ impl Retention {
 
     /// Returns the indices of the recordings to remove: those that are too old; then, while the limits are exceeded,
     /// useless ones; then the oldest. New ones stay.
-    pub fn surplus(&self, recordings: &[(&Entry, Standing)], now_us: u64) -> Vec<usize> {
-        let mut sum = Sum::default();
+    pub fn surplus(&self, recordings: &[(&Entry, Usefulness)], now_us: u64) -> Vec<usize> {
+        let mut sum = TotalSize::default();
         recordings.iter().for_each(|(entry, _)| sum.add(entry));
-        let mut order: Vec<usize> = (0..recordings.len()).filter(|&at| recordings[at].1 != Standing::New).collect();
+        let mut order: Vec<usize> = (0..recordings.len()).filter(|&at| recordings[at].1 != Usefulness::New).collect();
         order.sort_by_key(|&at| {
             let (entry, standing) = recordings[at];
             let is_too_old = self.is_too_old(entry.began_us(), now_us);
-            (Reverse(is_too_old), Reverse(standing == Standing::Useless), entry.began_us())
+            (Reverse(is_too_old), Reverse(standing == Usefulness::Useless), entry.began_us())
         });
         let goes = |at: &usize| {
             let (entry, _) = recordings[*at];
@@ -80,13 +80,13 @@ impl Default for Retention {
 
 /// The total size of recordings. A text that several of them share counts once.
 #[derive(Default)]
-struct Sum<'e> {
+struct TotalSize<'e> {
     count: usize,
     bytes: u64,
     sharers: HashMap<&'e Digest, usize>,
 }
 
-impl<'e> Sum<'e> {
+impl<'e> TotalSize<'e> {
     fn add(&mut self, entry: &'e Entry) {
         self.count += 1;
         self.bytes += entry.file_bytes;
@@ -139,14 +139,14 @@ mod tests {
         Retention::of(&Settings { recordings, ..Settings::default() })
     }
 
-    fn surplus(retention: Retention, recordings: &[(Entry, Standing)]) -> Vec<usize> {
-        let recordings: Vec<(&Entry, Standing)> = recordings.iter().map(|(entry, it)| (entry, *it)).collect();
+    fn surplus(retention: Retention, recordings: &[(Entry, Usefulness)]) -> Vec<usize> {
+        let recordings: Vec<(&Entry, Usefulness)> = recordings.iter().map(|(entry, it)| (entry, *it)).collect();
         retention.surplus(&recordings, NOW)
     }
 
     #[test]
     fn useless_recordings_go_before_older_ones_and_new_ones_stay() {
-        use Standing::{New, Useful, Useless};
+        use Usefulness::{New, Useful, Useless};
         let all = [(9, Useful), (5, Useless), (7, New), (6, Useless), (1, Useful), (8, Useful)];
         let all = all.map(|(days, standing)| (entry(days, KIB, &[]), standing));
         for (max_count, expected) in
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn old_recordings_go_whatever_they_are_good_for() {
-        use Standing::{New, Useful, Useless};
+        use Usefulness::{New, Useful, Useless};
         let all = [(4, Useful), (3, Useful), (5, New), (2, Useless), (6, Useless)];
         let all = all.map(|(days, standing)| (entry(days, KIB, &[]), standing));
         assert_eq!(surplus(retention(3, 10, 1), &all), [4, 0]);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn shared_text_counts_once_and_is_freed_with_the_last_that_refers_to_it() {
-        use Standing::Useful;
+        use Usefulness::Useful;
         let most = 1024 * KIB - 2 * KIB;
         let all = [
             (entry(3, KIB, &[('a', most)]), Useful),
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn limit_of_nothing_still_keeps_one() {
-        let all = [(entry(0, 5, &[]), Standing::Useful)];
+        let all = [(entry(0, 5, &[]), Usefulness::Useful)];
         assert_eq!(surplus(retention(0, 0, 0), &all), [] as [usize; 0]);
     }
 }

@@ -263,8 +263,10 @@ impl Store {
         for path in directories {
             match fs::symlink_metadata(path) {
                 Ok(metadata) if metadata.is_symlink() => {
-                    let message =
-                        format!("`{}` is a symbolic link, through which recordings are not written", path.display());
+                    let message = format!(
+                        "recordings are not written to `{}`, because it is a symbolic link; replace it with a directory",
+                        path.display()
+                    );
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
                 }
                 Ok(_) => {}

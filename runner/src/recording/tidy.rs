@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::suite::Subject;
 
 use super::{
-    Entry, Label, Recordings, Retention, SETTLED, Standing,
+    Entry, Label, Recordings, Retention, SETTLED, Usefulness,
     lock::{Locked, Sharing},
     name::Name,
     now_us,
@@ -62,13 +62,13 @@ impl Recordings {
         }
         let entries = self.entries();
         let standings = self.standings(&entries, since_us, &in_use());
-        let judged: Vec<(&Entry, Standing)> = entries.iter().zip(standings).collect();
+        let judged: Vec<(&Entry, Usefulness)> = entries.iter().zip(standings).collect();
         let surplus = retention.surplus(&judged, now_us);
         self.remove(&entries, &surplus.into_iter().collect(), PruneMode::Remove).left
     }
 
     /// Returns the usefulness of recordings, as far as one suite shows it.
-    fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Standing> {
+    fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Usefulness> {
         let label = |label: &Label| Name::of("", &self.place, label, 0).label;
         let mut labels: HashSet<String> = in_use.acts.iter().map(|(_, it)| label(it)).collect();
         let abouts = || entries.iter().filter_map(|entry| entry.about.as_ref().ok());
@@ -90,14 +90,14 @@ impl Recordings {
                 // Another version, or other limits, may read it.
                 Err(_) => entry.texts.is_none(),
             };
-            if is_useful { Standing::Useful } else { Standing::Useless }
+            if is_useful { Usefulness::Useful } else { Usefulness::Useless }
         };
         let mut standings = Vec::with_capacity(entries.len());
         for entry in entries {
             let suite = entry.about.as_ref().map_or("", |about| about.suite.as_str());
             let is_there = *suites.entry(suite).or_insert_with(|| self.store.has_suite(suite));
             let is_new = entry.began_us() >= since_us;
-            standings.push(if is_new { Standing::New } else { standing(entry, is_there) });
+            standings.push(if is_new { Usefulness::New } else { standing(entry, is_there) });
         }
         standings
     }

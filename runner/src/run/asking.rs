@@ -34,18 +34,18 @@ impl Run {
         let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
         if cancelled {
             let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-            return Ok(self.asked(case, unit).absent(kind, "cancelled before the judge answered"));
+            return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled before the judge answered"));
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
             let recorded = run.answered(recorded, observations);
-            run.enter(run.asked(&shared, &planned), recorded)
+            run.enter(run.attempt_ref(&shared, &planned), recorded)
         })
         .await
     }
 
     fn unanswered(&self, case: &Case, unit: &Unit) -> Option<Unanswered> {
-        let recorded = self.job.book.recorded(self.asked(case, unit), self.job.clock.now(), &self.job.secrets)?;
+        let recorded = self.job.book.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
         let questions = judge::open_questions(case, &recorded.evidence);
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }

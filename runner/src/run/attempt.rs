@@ -24,7 +24,7 @@ use super::{
     turn::{self, Turn},
 };
 use crate::{
-    book::{Asked, Entered},
+    book::{AttemptRef, Entered},
     event::{AbsenceKind, Event, Origin, RunResult},
     exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
     model::Model,
@@ -66,27 +66,27 @@ impl Run {
         let case = Arc::clone(&self.job.suite.cases[unit.case]);
         if self.cancel.is_cancelled() {
             let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-            return self.asked(&case, unit).absent(kind, "cancelled before it began");
+            return self.attempt_ref(&case, unit).absent(kind, "cancelled before it began");
         }
         if self.stopped.load(Ordering::Relaxed) {
             let message = "not run, because an earlier test failed";
-            return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
+            return self.attempt_ref(&case, unit).absent(AbsenceKind::FailedFast, message);
         }
         if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
-            return self.asked(&case, unit).left_out();
+            return self.attempt_ref(&case, unit).left_out();
         }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
             (Some(refusal), _) => {
-                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
+                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be evaluated without a run";
-                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), message)
+                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), message)
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
                 let message = self.unplayed.clone().unwrap_or_default();
-                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
+                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
             }
             (None, Mode::Preconditions) => {
                 let only = Some(Only::Preconditions);
@@ -103,7 +103,7 @@ impl Run {
                     self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|absent| *absent)
                 }
                 // Nothing was done, so the recording stays.
-                Err(error) => self.asked(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
+                Err(error) => self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
             },
             (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|absent| *absent),
             (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|absent| *absent),
@@ -142,7 +142,7 @@ impl Run {
             Ok(turn) => turn,
             Err(observe::Cancelled) => {
                 let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-                return Ok(self.asked(case, unit).absent(kind, "cancelled while waiting for another run"));
+                return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled while waiting for another run"));
             }
         };
         // Waiting time is not a part of the attempt.
@@ -197,7 +197,7 @@ impl Run {
         };
         let settle = move |(masked, inputs): (Masked, Inputs), observations, left, cancelled| {
             let masked = masked.with(observations).noting(left);
-            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+            run.settle(run.attempt_ref(&shared, &planned), began_us, &inputs, masked, cancelled)
         };
         if needs.is_empty() {
             let mut left = site.close(&own).await;
@@ -308,8 +308,11 @@ impl Run {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let recorded = self
             .blocking(case, unit, move || {
-                let asked = run.asked(&shared, &planned);
-                run.job.book.recorded(asked, run.job.clock.now(), &run.job.secrets).map(|recorded| recorded.evidence)
+                let attempt_ref = run.attempt_ref(&shared, &planned);
+                run.job
+                    .book
+                    .recorded(attempt_ref, run.job.clock.now(), &run.job.secrets)
+                    .map(|recorded| recorded.evidence)
             })
             .await?;
         // Only a recording of this very run has its start and its end.
@@ -374,11 +377,18 @@ impl Run {
     }
 
     /// Records and judges the evidence of an attempt.
-    fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, masked: Masked, cancelled: bool) -> RunResult {
+    fn settle(
+        &self,
+        attempt_ref: AttemptRef<'_>,
+        began_us: u64,
+        inputs: &Inputs,
+        masked: Masked,
+        cancelled: bool,
+    ) -> RunResult {
         let (mut evidence, notes) = masked.into_parts();
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
-        let action = &asked.case.action;
-        let key = action.key(dialect, asked.subject, inputs);
+        let action = &attempt_ref.case.action;
+        let key = action.key(dialect, attempt_ref.subject, inputs);
         if cancelled {
             evidence.error = Some(RunError { kind: RunErrorKind::Cancelled, message: CANCELLED.to_owned() });
         }
@@ -386,13 +396,13 @@ impl Run {
             dialect.interpret(&mut evidence);
             let notes: Vec<String> = notes.into_iter().chain(looked(only, &evidence.context)).collect();
             let evidence = Arc::new(evidence);
-            let judged = asked.judged(&evidence, secrets, notes.clone());
+            let judged = attempt_ref.judged(&evidence, secrets, notes.clone());
             let result = RunResult { began_us, origin: Origin::Present, ..judged };
             return match only {
                 Only::Present if !cancelled => {
-                    let (act, now) = (action.parts(dialect, asked.subject, inputs), self.job.clock.now());
+                    let (act, now) = (action.parts(dialect, attempt_ref.subject, inputs), self.job.clock.now());
                     let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
-                    self.job.book.keep_present(asked.label(), seen);
+                    self.job.book.keep_present(attempt_ref.label(), seen);
                     RunResult { key: Some(key), ..result }
                 }
                 Only::Present | Only::Preconditions => result,
@@ -401,20 +411,20 @@ impl Run {
         // A cancelled run is not evidence about the action.
         if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
             dialect.interpret(&mut evidence);
-            return RunResult { key: Some(key), began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
+            return RunResult { key: Some(key), began_us, ..attempt_ref.judged(&Arc::new(evidence), secrets, notes) };
         }
-        let act = action.parts(dialect, asked.subject, inputs);
+        let act = action.parts(dialect, attempt_ref.subject, inputs);
         let now = self.job.clock.now();
         let evidence = Arc::new(evidence);
-        self.enter(asked, Recorded { key, act, began_us, now, evidence, notes })
+        self.enter(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
     }
 
     /// Enters the evidence of an attempt into the book, and judges it.
-    pub(super) fn enter(&self, asked: Asked<'_>, recorded: Recorded) -> RunResult {
+    pub(super) fn enter(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
-        let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
-        let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
+        let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, notes);
+        let (result, entered) = self.job.book.enter(&attempt_ref.label(), recorded, dialect, secrets, judge);
         let Entered { held, origin, error } = entered;
         if let Some(error) = error {
             self.warn(&error);
@@ -455,15 +465,18 @@ impl Run {
             let suite = &run.job.suite;
             let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
             for unit in &whole {
-                let look = || run.job.book.look(run.asked(&suite.cases[unit.case], unit), &run.job.secrets);
+                let look = || run.job.book.look(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
                 known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
             }
             let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
             let left_out = left_out(&suite.gates, &attempts);
             for (unit, is_left_out) in whole.iter().zip(left_out) {
-                let asked = run.asked(&suite.cases[unit.case], unit);
-                let settled =
-                    if is_left_out { Some(asked.left_out()) } else { asked.needed(&known[unit], &suite.gates) };
+                let attempt_ref = run.attempt_ref(&suite.cases[unit.case], unit);
+                let settled = if is_left_out {
+                    Some(attempt_ref.left_out())
+                } else {
+                    attempt_ref.needed(&known[unit], &suite.gates)
+                };
                 known.extend(settled.map(|settled| (unit.clone(), Arc::new(settled))));
             }
             own.iter().map(|unit| Arc::clone(&known[unit])).collect()
@@ -475,11 +488,11 @@ impl Run {
     /// Judges the recorded evidence of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
+        self.blocking(case, unit, move || run.job.book.look(run.attempt_ref(&shared, &planned), &run.job.secrets)).await
     }
 
-    pub(super) fn asked<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> Asked<'a> {
-        Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
+    pub(super) fn attempt_ref<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> AttemptRef<'a> {
+        AttemptRef { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
     }
 
     /// Runs claims or masking on a thread that may block: they may take a while, or panic.
@@ -497,7 +510,7 @@ impl Run {
 
     fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
         let message = "evaluating the assertions failed; this is a bug in speclens";
-        Box::new(self.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
+        Box::new(self.attempt_ref(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     }
 }
 

@@ -14,28 +14,28 @@ use speclens_schema::{
 
 use super::{Options, Unit, plan};
 use crate::{
-    book::Asked,
+    book::AttemptRef,
     event::{AbsenceKind, RunResult},
 };
 
 /// The models of a run and their attempts.
 #[derive(Debug, Default)]
-pub(super) struct Standings(Mutex<HashMap<Option<String>, Standing>>);
+pub(super) struct AllAttempts(Mutex<HashMap<Option<String>, ModelAttempts>>);
 
 /// The attempts of a model.
 #[derive(Clone, Copy, Debug, Default)]
-struct Standing {
+struct ModelAttempts {
     made: Count,
     planned: usize,
 }
 
-impl Standings {
-    pub(super) fn of(units: &[Unit]) -> Standings {
-        let mut standings: HashMap<_, Standing> = HashMap::new();
+impl AllAttempts {
+    pub(super) fn of(units: &[Unit]) -> AllAttempts {
+        let mut standings: HashMap<_, ModelAttempts> = HashMap::new();
         for unit in units {
             standings.entry(model(&unit.subject)).or_default().planned += 1;
         }
-        Standings(Mutex::new(standings))
+        AllAttempts(Mutex::new(standings))
     }
 
     /// Returns whether an attempt is omitted. The first of each task never is: without it nothing is known about the
@@ -90,7 +90,7 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
             run.repeat > 0 && (is_missing(run) || is_older())
         })
         .collect();
-    let mut standings: HashMap<Option<&str>, Standing> = HashMap::new();
+    let mut standings: HashMap<Option<&str>, ModelAttempts> = HashMap::new();
     for ((_, run), is_spare) in attempts.iter().zip(&is_spare) {
         let standing = standings.entry(run.subject.model_id()).or_default();
         standing.planned += 1;
@@ -99,13 +99,13 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
         }
     }
     let decided = attempts.iter().zip(is_spare).map(|((_, run), is_spare)| {
-        let Standing { made, planned } = standings[&run.subject.model_id()];
+        let ModelAttempts { made, planned } = standings[&run.subject.model_id()];
         is_spare && gates.is_decided(&run.subject, made, planned)
     });
     decided.collect()
 }
 
-impl Asked<'_> {
+impl AttemptRef<'_> {
     /// Returns an attempt that is omitted, because the gate of its model is decided.
     pub fn left_out(&self) -> RunResult {
         let subject = self.subject;

@@ -10,9 +10,9 @@ use speclens_schema::{
     verdict::Status,
 };
 
-use super::Sum;
+use super::Summary;
 use crate::{
-    book::Asked,
+    book::AttemptRef,
     event::{CaseResult, SuiteResult},
 };
 
@@ -26,14 +26,14 @@ pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Eviden
         if case.skip {
             return CaseResult { case: index, status: Status::Skip, runs: Vec::new() };
         }
-        let asked = Asked { suite, case, subject: &Subject::Nobody, repeat: 0 };
-        let run = Arc::new(asked.judged(&evidence, secrets, Vec::new()));
+        let attempt_ref = AttemptRef { suite, case, subject: &Subject::Nobody, repeat: 0 };
+        let run = Arc::new(attempt_ref.judged(&evidence, secrets, Vec::new()));
         CaseResult { case: index, status: run.status, runs: vec![run] }
     };
     let cases: Vec<CaseResult> =
         suite.cases.iter().enumerate().filter(|(index, _)| chosen(*index)).map(judged).collect();
     let gates = GateReport { gates: Vec::new(), rescued: false };
-    let sum = Sum::of(&cases, &gates);
+    let sum = Summary::of(&cases, &gates);
     SuiteResult {
         status: sum.status,
         cases,

@@ -96,11 +96,11 @@ impl OpikTarget {
         Ok(whole.map(|trace| Trace { joined, ..trace }))
     }
 
-    fn connect(&self) -> Result<Asked<'_>, String> {
+    fn connect(&self) -> Result<Connection<'_>, String> {
         let text = self.url.as_deref().unwrap_or(HOSTED);
         // A base without `/` at the end would lose its last part.
         let base = Url::parse(&format!("{}/", text.trim_end_matches('/')))
-            .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid address: {error}"))?;
+            .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid URL: {error}"))?;
         let mut builder = Client::builder()
             .tls_backend_preconfigured(encryption(base.scheme())?)
             .redirect(Policy::none())
@@ -110,18 +110,18 @@ impl OpikTarget {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| innermost(&error))?;
-        Ok(Asked { target: self, base, client })
+        Ok(Connection { target: self, base, client })
     }
 }
 
 /// A connection to Opik.
-struct Asked<'t> {
+struct Connection<'t> {
     target: &'t OpikTarget,
     base: Url,
     client: Client,
 }
 
-impl Asked<'_> {
+impl Connection<'_> {
     /// Returns the traces of a search, the youngest first.
     async fn traces(&self, search: Search<'_>) -> Result<Vec<OpikTrace>, String> {
         let mut traces: Vec<OpikTrace> = Vec::new();
@@ -172,7 +172,7 @@ impl Asked<'_> {
     async fn post(&self, path: &str, body: &Value) -> Result<String, String> {
         let url = self.base.join(path).map_err(|error| error.to_string())?;
         let host = url.host_str().unwrap_or_default().to_owned();
-        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", innermost(error));
+        let silent = |error: &dyn Error| format!("cannot reach Opik at {host}: {}", innermost(error));
         let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
         if let Some(key) = &self.target.key {
             let mut value = HeaderValue::from_str(key)
@@ -202,9 +202,9 @@ impl Asked<'_> {
 fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
     let status = status.as_u16();
     match (status, has_key) {
-        (401 | 403, true) => format!("Opik at {host} rejects the key in OPIK_API_KEY (status {status})"),
-        (401 | 403, false) => format!("Opik at {host} needs a key (status {status}); set OPIK_API_KEY"),
-        (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
-        (status, _) => format!("Opik at {host} responds with status {status}"),
+        (401 | 403, true) => format!("Opik at {host} rejected the key (status {status}); correct OPIK_API_KEY"),
+        (401 | 403, false) => format!("Opik at {host} requires a key (status {status}); set OPIK_API_KEY"),
+        (404, _) => format!("Opik at {host} has no such project or address (status 404)"),
+        (status, _) => format!("Opik at {host} responded with status {status}"),
     }
 }

@@ -105,7 +105,9 @@ impl Receiver {
 
 fn refused(address: SocketAddr, error: &io::Error) -> String {
     let help = match error.kind() {
-        io::ErrorKind::AddrInUse => "; another program is listening there, perhaps another speclens or a collector",
+        io::ErrorKind::AddrInUse => {
+            "; another program is listening there, perhaps a collector or another run of speclens"
+        }
         _ => "",
     };
     format!("cannot listen for traces at {address}: {error}{help}")
@@ -326,7 +328,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
 
 /// Returns the response to an accepted request with this many rejected items.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
-    let reason = "this run exported more than is kept";
+    let reason = "the run exported more data than is kept";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {
         (Encoding::Protobuf, 0) => Vec::new(),
         (Encoding::Json, 0) => b"{}".to_vec(),

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use changed::{Change, ChangedFile, FileLog, Standing};
+pub use changed::{Change, ChangedFile, EntryKind, FileLog};
 pub use exchange::Exchange;
 pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
 pub use needs::{answer_in, merged};

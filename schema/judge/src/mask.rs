@@ -177,13 +177,19 @@ impl PartialEq for Secrets {
     }
 }
 
+/// Help for a pattern that uses look-around or back-references.
+pub const LINEAR_HELP: &str = "write the pattern without look-around and back-references";
+
 /// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
 /// The error is the reason why it is not valid.
 pub fn pattern(source: &str) -> Result<regex::Regex, String> {
     regex::RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
         let reason = error.to_string();
-        let reason = reason.lines().next_back().unwrap_or_default();
-        shortened(reason.trim_start_matches("error: "), 200)
+        match reason.lines().next_back().unwrap_or_default().trim_start_matches("error: ") {
+            it if it.starts_with("look-around") => "look-around is not supported".to_owned(),
+            it if it.starts_with("backreferences") => "back-references are not supported".to_owned(),
+            it => shortened(it, 200),
+        }
     })
 }
 

@@ -19,7 +19,7 @@ mod spending;
 
 pub use assemble::{MAX_SPANS, assemble};
 pub use attributes::{Attributes, as_text as attribute_text};
-pub use content::{Said, ToolUse, said};
+pub use content::{SpanContent, ToolUse, said};
 pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
 pub use join::{Ambiguous, Candidate, Clues, ExportedTrace, MARK, join};

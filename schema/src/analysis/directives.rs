@@ -134,7 +134,7 @@ fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range
         Some(code) if code.is_always_an_error() => {
             let fix = Fix::guess(format!("remove `{word}`"), vec![without_code(document, allowance, range)]);
             let problem = problem(format!("`{word}` cannot be silenced"));
-            let note = "speclens cannot check text that it cannot parse";
+            let note = "speclens cannot check text that it cannot read";
             Some(problem.with_note(note).with_help("remove it").with_fix(fix))
         }
         Some(_) => None,
@@ -142,10 +142,10 @@ fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range
             let problem = problem(format!("unknown code `{word}`")).with_note("it silences nothing");
             Some(match nearest(word, Code::ALL.iter().map(|code| code.as_str())) {
                 Some(near) => {
-                    let fix = Fix::guess(format!("write `{near}`"), vec![Edit::new(range.clone(), near)]);
-                    problem.with_help(format!("write `{near}`")).with_fix(fix)
+                    let fix = Fix::guess(format!("change it to `{near}`"), vec![Edit::new(range.clone(), near)]);
+                    problem.with_help(format!("change it to `{near}`")).with_fix(fix)
                 }
-                None => problem.with_help("run `speclens explain` for a list of the codes"),
+                None => problem.with_help("use one of the codes that `speclens explain` lists"),
             })
         }
     }

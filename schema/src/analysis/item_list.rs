@@ -18,7 +18,7 @@ use super::{
     stretches::{Settled, Stretches},
 };
 use crate::{
-    document::{Definitions, Document, ItemBlock, ItemBlocks, Leads, NodeRef, Version, parallel},
+    document::{Definitions, Dependencies, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::{Code, Problem},
@@ -88,7 +88,7 @@ struct Fresh {
     /// Id of the block that contains only the item, or 0.
     id: u64,
     /// Ids of that block and of those that its aliases lead to, or `None` for any block. Empty without aliases.
-    leads: Vec<Option<u64>>,
+    dependencies: Vec<Option<u64>>,
     known: Known,
 }
 
@@ -432,7 +432,7 @@ impl ItemList {
         let wrong = numbered().filter(|(_, fresh)| !fresh.known.findings.problems.is_empty());
         let wrong = wrong.map(|(index, _)| index).collect();
         renumber(&mut self.wrong, &old, count, wrong, |index| index);
-        let leading = numbered().flat_map(|(index, fresh)| fresh.leads.iter().map(move |lead| (index, *lead)));
+        let leading = numbered().flat_map(|(index, fresh)| fresh.dependencies.iter().map(move |lead| (index, *lead)));
         let leading = leading.collect();
         renumber(&mut self.leading, &old, count, leading, |(index, _)| index);
         self.stretches.replace(old.clone(), count);
@@ -514,7 +514,7 @@ impl Analyzer {
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
                     let known = Known { key: 0, offset: item.range().start, findings, reported: None };
-                    Fresh { id: 0, leads: Vec::new(), known }
+                    Fresh { id: 0, dependencies: Vec::new(), known }
                 }
             }
         };
@@ -574,20 +574,20 @@ impl Analyzer {
         count: &dyn Fn(),
     ) -> Fresh {
         let ItemBlock { block, id, start, has_aliases, .. } = *place;
-        let leads = has_aliases.then(|| document.leads_at(start));
+        let dependencies = has_aliases.then(|| document.dependencies_at(start));
         let mut hasher = FxHasher::default();
-        (basis, &leads).hash(&mut hasher);
+        (basis, &dependencies).hash(&mut hasher);
         let key = hasher.finish();
         let findings = block.memo(key, || {
             count();
             self.look_at(item, list, files).relative_to(start, block)
         });
-        let leads = match leads {
+        let dependencies = match dependencies {
             None => Vec::new(),
-            Some(Leads::These(ids)) => ids.iter().copied().map(Some).collect(),
-            Some(Leads::Any { .. }) => vec![None],
+            Some(Dependencies::These(ids)) => ids.iter().copied().map(Some).collect(),
+            Some(Dependencies::Any { .. }) => vec![None],
         };
-        Fresh { id, leads, known: Known { key, offset: item.range().start - start, findings, reported: None } }
+        Fresh { id, dependencies, known: Known { key, offset: item.range().start - start, findings, reported: None } }
     }
 
     /// Returns a hash of everything outside of the document that the findings of an item depend on, including its list:

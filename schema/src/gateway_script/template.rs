@@ -20,7 +20,7 @@ const VARIABLES: &[Variable] = &[
 /// Syntax of the templates.
 pub const FILLING: Filling = Filling {
     word: "gateway",
-    texts: "strings of scripted gateways",
+    texts: "Scripted gateways: all strings",
     docs: "Spaces around a name are ignored. An unknown name is an error.",
     allows_blanks: true,
     variables: VARIABLES,

@@ -257,7 +257,7 @@ fn the_author_has_the_first_word() {
     check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CLI_BENCH_TASKS));
     check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KINDLM));
     check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
-    let nothing = Said { word: "nothing".to_owned(), kind: None, meant: None };
+    let nothing = DeclaredKind { word: "nothing".to_owned(), kind: None, meant: None };
     assert_eq!(said("# speclens: dialect=nothing\n"), Some(nothing));
     // The name of a dialect, if the content decides which of its files it is.
     let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";

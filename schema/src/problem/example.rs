@@ -20,7 +20,7 @@ pub struct Example {
     /// Message, note and help, one per line.
     pub message: String,
     /// Title of the best fix, and the lines after it.
-    pub cure: Option<(String, String)>,
+    pub fix: Option<(String, String)>,
 }
 
 /// Returns the examples of a code, at most one per format. Empty if no text can show the problem.
@@ -37,7 +37,7 @@ impl Example {
             |text: &str| text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
         let marked: String = indented(&self.marked);
         let mut text = format!("For example, in a file of the kind `{}`:\n\n{marked}\n{}\n", self.file, self.message);
-        if let Some((title, after)) = &self.cure {
+        if let Some((title, after)) = &self.fix {
             let after: String = indented(after);
             text.push_str(&format!("\nFix: {title}\n\n{after}"));
         }
@@ -52,7 +52,7 @@ impl Example {
             self.marked,
             self.message.replace('\n', "\\\n> ")
         );
-        if let Some((title, after)) = &self.cure {
+        if let Some((title, after)) = &self.fix {
             text.push_str(&format!("\nFix: {title}\n\n```yaml\n{after}\n```\n"));
         }
         text

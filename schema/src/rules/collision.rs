@@ -4,6 +4,6 @@ pub(crate) mod kindlm;
 pub(crate) mod played;
 
 page! {
-    /// Assertions or other list items repeat each other or claim the same position.
+    /// Assertions or other list items repeat each other or have the same position.
     "collision", Warning
 }

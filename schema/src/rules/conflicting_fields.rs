@@ -12,7 +12,7 @@ use crate::{
 pub(crate) mod clawspec;
 
 page! {
-    /// Keys that exclude each other are in one mapping.
+    /// Mutually exclusive keys are in one mapping.
     "conflicting-fields", Error
 }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// A path is absolute, or leads out of the directory of the suite.
+    /// A path is absolute, or is outside the directory of the suite.
     "invalid-path", Error
 }
 
@@ -21,7 +21,7 @@ struct Outside(String);
 #[derive(Debug)]
 pub(crate) struct NotPortable {
     path: String,
-    /// Reason, as the end of a sentence: `is an absolute path of another system`.
+    /// Reason, as the end of a sentence: `is an absolute path on another operating system`.
     reason: &'static str,
 }
 
@@ -48,8 +48,7 @@ impl Rule for Outside {
     const CODE: Code = Code::InvalidPath;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a path inside the workspace", self.0))
-            .help("write a relative path without `..`")
+        Words::new(format!("`{}` is outside the workspace", self.0)).help("write a relative path without `..`")
     }
 }
 

@@ -2,7 +2,7 @@ use crate::{
     check::pattern::refused_by_original,
     dialect::Format,
     finding::{Finding, Report, Rule, Site, Words},
-    mask,
+    mask::{self, LINEAR_HELP},
     pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
     problem::{Code, Fix, Severity},
 };
@@ -121,14 +121,14 @@ impl Rule for InvalidPattern {
                 words.fix_with_help(fix)
             }
             InvalidPattern::NotLinear(reason) => {
-                Words::new(format!("this pattern cannot be used for masking: {reason}"))
-                    .note("this pattern masks nothing")
-                    .help("write it without look-around or back-references")
+                let words = Words::new(format!("this pattern cannot be used for masking: {reason}"))
+                    .note("this pattern masks nothing");
+                if reason.ends_with("not supported") { words.help(LINEAR_HELP) } else { words }
             }
             InvalidPattern::Nested { program, note } => {
                 Words::new(format!("{program} rejects patterns with nested quantifiers"))
                     .note(note)
-                    .help("use only one quantifier")
+                    .help("remove the inner or the outer quantifier")
             }
         }
     }

@@ -1,4 +1,5 @@
 use crate::{
+    check::schema_file::SchemaError,
     dialect::kindlm::schema_files::{SchemaFile, State},
     finding::{Report, Rule, Site, Words},
     problem::Code,
@@ -13,14 +14,14 @@ page! {
 #[derive(Debug)]
 struct InvalidSchema {
     path: String,
-    reason: String,
+    error: SchemaError,
 }
 
 /// Checks the schema files of a KindLM test.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
     for file in schemas {
-        if let State::Invalid(reason) = &file.state {
-            let rule = InvalidSchema { path: file.path.to_owned(), reason: reason.clone() };
+        if let State::Invalid(error) = &file.state {
+            let rule = InvalidSchema { path: file.path.to_owned(), error: error.clone() };
             report.push(file.lint_node.finding(rule));
         }
     }
@@ -30,6 +31,7 @@ impl Rule for InvalidSchema {
     const CODE: Code = Code::InvalidSchemaFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.reason)
+        let words = Words::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.error.message);
+        self.error.help.iter().copied().fold(words, Words::help)
     }
 }

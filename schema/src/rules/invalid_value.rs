@@ -24,8 +24,8 @@ page! {
 /// A value that is not one of the allowed values.
 #[derive(Debug)]
 struct NotAllowed {
-    /// Key of the value. `None` for an item of a list.
-    key: Option<String>,
+    /// The place of the value: "`mode`", "an item of `modes`".
+    place: String,
     shape: Option<Shape>,
 }
 
@@ -60,7 +60,12 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         }
         is_of_type = is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
     }
-    let finding = Finding::new(NotAllowed { key: context.key_at(&at), shape }, at, range);
+    let place = match (context.key_at(&at), context.list_of(&at)) {
+        (Some(key), _) => format!("`{key}`"),
+        (None, Some(list)) => format!("an item of `{list}`"),
+        (None, None) => "this item".to_owned(),
+    };
+    let finding = Finding::new(NotAllowed { place, shape }, at, range);
     if is_of_type { finding } else { finding.explained(OfOtherType) }
 }
 
@@ -93,36 +98,28 @@ impl Rule for NotAllowed {
             return Words::new("this value is not allowed here");
         };
         let choices = shape.values();
-        let name = match &self.key {
-            Some(name) => format!("`{name}`"),
-            None => "this item".to_owned(),
-        };
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
-        let near = fix::nearest_choice(node, &choices);
-        if let Some(near) = near {
+        let mut words = Words::new(format!("{} must be {names}, found {}", self.place, describe(node)));
+        if let Some(near) = fix::nearest_choice(node, &choices) {
             let sure = node
                 .text()
                 .is_some_and(|text| is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str())));
             let fix = if sure { Fix::safe } else { Fix::guess };
             let edits = edit::rewrite(node, shape::scalar(near));
-            let words = Words::new(match &self.key {
-                Some(_) => format!("{} is not a valid value for {name}", describe(node)),
-                None => format!("{} is not one of the allowed values", describe(node)),
-            });
             return words.remedy(format!("change it to `{near}`"), fix, edits);
         }
-        let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
         if let Some(written) = node.as_str() {
             let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-            words.note = opposite_of(written, &names).map(|name| format!("no value means the opposite of `{name}`"));
+            words.note =
+                opposite_of(written, &names).map(|name| format!("no other value means the opposite of `{name}`"));
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {
             [only] => {
                 let text = shape::show(only.value);
                 let edits = edit::rewrite(node, text.clone());
-                words.fix(edits.map(|edits| Fix::guess(format!("change it to `{text}`"), edits)))
+                words.remedy(format!("change it to `{text}`"), Fix::guess, edits)
             }
             [..] => words,
         }
@@ -141,7 +138,7 @@ impl Rule for WrongForm {
     fn words(&self, site: &Site<'_>) -> Words {
         let found = || site.node().map(describe).unwrap_or_default();
         match self {
-            WrongForm::Word(name) => Words::new(format!("{} is not a valid value of `{name}`", found())),
+            WrongForm::Word(name) => Words::new(format!("{} is not a valid `{name}`", found())),
             WrongForm::Item(shape) => {
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
                 let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
@@ -149,7 +146,8 @@ impl Rule for WrongForm {
                 Words::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
             }
             WrongForm::Url(name) => {
-                Words::new(format!("`{name}` is not a valid URL")).help("begin it with a scheme, such as `https://`")
+                let text = site.node().and_then(|node| node.text()).unwrap_or(name);
+                Words::new(format!("`{text}` is not a valid URL")).help("begin it with a scheme, such as `https://`")
             }
         }
     }

@@ -4,7 +4,7 @@ pub(crate) mod kindlm;
 
 use crate::{
     dialect::Format,
-    files::{FileKind, Files, Lead},
+    files::{FileKind, Files, Resolved},
     finding::{Report, Rule, Site, Words},
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
@@ -60,14 +60,14 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
         _ => (FileKind::File, "file"),
     };
     match files.named(&normal) {
-        Lead::Found { kind, .. } if kind != wanted => {
+        Resolved::Found { kind, .. } if kind != wanted => {
             report.push(value.lint_node().finding(OtherKind::new(path, noun)))
         }
-        Lead::Found { is_far: true, .. } | Lead::Unread => {
+        Resolved::Found { is_far: true, .. } | Resolved::Unread => {
             report.push(value.lint_node().finding(invalid_path::NotPortable::outside(path)));
         }
-        Lead::Found { is_far: false, .. } => {}
-        Lead::Nothing => {
+        Resolved::Found { is_far: false, .. } => {}
+        Resolved::Nothing => {
             let missing = Missing::of(path, &normal, wanted, Template::called(first), files);
             // For an expanded path, the result says more.
             let path = if path.contains("{{") { normal } else { path.to_owned() };

@@ -114,7 +114,7 @@ impl Rule for NoNegative {
                 let edits = tag.replaced("negative");
                 words.remedy(help, Fix::guess, edits)
             }
-            None => words.fix(fixes_of(&scenarios, &self.log_path)),
+            None => words.help("tag a scenario as `negative`, or add one").fix(fixes_of(&scenarios, &self.log_path)),
         }
     }
 }
@@ -123,7 +123,8 @@ impl Rule for Claimed {
     const CODE: Code = Code::MissingNegative;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has no scenario tagged `negative`").note("the ledger says that it has one")
+        Words::new("`negative` is `true`, but the contract has no scenario tagged `negative`")
+            .help("add such a scenario, or write `negative: false`")
     }
 }
 
@@ -132,7 +133,7 @@ impl Rule for Unclaimed {
     const SEVERITY: Severity = Severity::Information;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario tagged `negative`, but the ledger does not have `negative: true`")
+        Words::new("the contract has a scenario tagged `negative`, but `negative` is not `true`")
             .help("write `negative: true`")
     }
 }

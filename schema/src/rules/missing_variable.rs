@@ -9,11 +9,11 @@ use crate::{
     problem::{Code, Fix, Severity},
     template::{self, Variable, trimmed_placeholders},
     walk::Value,
-    words::nearest,
+    words::{listed, nearest},
 };
 
 page! {
-    /// A template variable has no value: the run breaks, or the text is used unchanged.
+    /// A template variable has no value: the run ends with an error, or the text is used unchanged.
     "missing-variable", Error
 }
 
@@ -112,9 +112,8 @@ impl Rule for Unknown {
             let help = format!("change it to `{{{{{near}}}}}`");
             return words.fix(placeholder(site, &self.written, near, &help)).help(help);
         }
-        let names: Vec<String> = self.names.iter().map(|name| format!("`{{{{{name}}}}}`")).collect();
-        let one_of = if names.len() > 1 { "one of " } else { "" };
-        words.help(format!("use {one_of}{}", names.join(", ")))
+        let names: Vec<String> = self.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+        words.help(format!("use {}", listed(names.iter().map(String::as_str))))
     }
 }
 
@@ -133,7 +132,8 @@ impl Rule for HalfWritten {
     fn words(&self, site: &Site<'_>) -> Words {
         let HalfWritten { written, name } = self;
         let help = format!("write `{{{{{name}}}}}`");
-        Words::new(format!("`{written}` is not expanded, so the text is used as written"))
+        Words::new(format!("`{written}` is not expanded"))
+            .note("the text is used unchanged")
             .fix(placeholder(site, written, name, &help))
             .help(help)
     }

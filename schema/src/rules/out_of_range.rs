@@ -56,8 +56,7 @@ pub(crate) fn number(context: &Context<'_>, at: Pointer) -> Finding {
 
 /// Reports an empty string.
 pub(crate) fn empty_text(context: &Context<'_>, at: Pointer) -> Finding {
-    let list = at.parent().and_then(|parent| parent.last()).filter(|_| context.key_at(&at).is_none());
-    let rule = match (list, at.last()) {
+    let rule = match (context.list_of(&at), at.last()) {
         (Some(list), _) => EmptyText::ItemOf(list),
         (None, Some(name)) => {
             EmptyText::Field { name, note: context.shape(&at).as_ref().and_then(Shape::needed_because) }

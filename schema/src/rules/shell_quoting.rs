@@ -18,12 +18,12 @@ page! {
 #[derive(Debug)]
 struct ShellQuoting {
     placeholder: String,
-    broken: Broken,
+    broken: QuotingMistake,
 }
 
 /// Part of a value that the shell interprets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Broken {
+enum QuotingMistake {
     /// A single quote in single quotes.
     Single,
     /// A special character in double quotes.
@@ -56,15 +56,15 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     }
 }
 
-fn broken_by(value: &str, quotes: Quotes) -> Option<Broken> {
+fn broken_by(value: &str, quotes: Quotes) -> Option<QuotingMistake> {
     match quotes {
-        Quotes::Single => value.contains('\'').then_some(Broken::Single),
-        Quotes::Double => breaks_double(value).map(Broken::Double),
+        Quotes::Single => value.contains('\'').then_some(QuotingMistake::Single),
+        Quotes::Double => breaks_double(value).map(QuotingMistake::Double),
         Quotes::None => match value.chars().find(|letter| "'\"`$\\;&|<>()*?[#~\n".contains(*letter)) {
-            Some(sign) => Some(Broken::Bare(sign)),
-            None => value.contains(char::is_whitespace).then_some(Broken::Spaces),
+            Some(sign) => Some(QuotingMistake::Bare(sign)),
+            None => value.contains(char::is_whitespace).then_some(QuotingMistake::Spaces),
         },
-        Quotes::Here => breaks_double(&value.replace(['"', '\n'], " ")).map(Broken::Here),
+        Quotes::Here => breaks_double(&value.replace(['"', '\n'], " ")).map(QuotingMistake::Here),
         Quotes::Verbatim => None,
     }
 }
@@ -92,8 +92,10 @@ impl Rule for ShellQuoting {
 
     fn severity(&self) -> Severity {
         match self.broken {
-            Broken::Spaces | Broken::Double('\n') => Severity::Hint,
-            Broken::Single | Broken::Double(_) | Broken::Bare(_) | Broken::Here(_) => Code::ShellQuoting.severity(),
+            QuotingMistake::Spaces | QuotingMistake::Double('\n') => Severity::Hint,
+            QuotingMistake::Single | QuotingMistake::Double(_) | QuotingMistake::Bare(_) | QuotingMistake::Here(_) => {
+                Code::ShellQuoting.severity()
+            }
         }
     }
 
@@ -105,16 +107,16 @@ impl Rule for ShellQuoting {
         };
         let in_quotes = || format!("put quotes around `{text}`");
         match self.broken {
-            Broken::Single => holds('\'').note("it ends the single quotes around the variable"),
-            Broken::Double('"') => holds('"').note("it ends the double quotes around the variable"),
-            Broken::Double('\n') => holds('\n').note("it becomes part of the quoted word"),
-            Broken::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
-            Broken::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),
-            Broken::Bare(sign) => holds(sign).note("the shell interprets it").help(in_quotes()),
-            Broken::Spaces => Words::new(format!("the value of `{text}` contains spaces"))
+            QuotingMistake::Single => holds('\'').note("it ends the single quotes around the variable"),
+            QuotingMistake::Double('"') => holds('"').note("it ends the double quotes around the variable"),
+            QuotingMistake::Double('\n') => holds('\n').note("it becomes part of the quoted word"),
+            QuotingMistake::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
+            QuotingMistake::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),
+            QuotingMistake::Bare(sign) => holds(sign).note("the shell interprets it").help(in_quotes()),
+            QuotingMistake::Spaces => Words::new(format!("the value of `{text}` contains spaces"))
                 .note("the shell splits it into several words")
                 .help(in_quotes()),
-            Broken::Here(sign) => holds(sign).note("the shell expands it in this here-document"),
+            QuotingMistake::Here(sign) => holds(sign).note("the shell expands it in this here-document"),
         }
     }
 }

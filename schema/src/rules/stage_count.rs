@@ -41,7 +41,11 @@ impl Rule for OtherCount {
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherCount { written, actual } = self;
         let edits = site.lint_node().and_then(|lint_node| lint_node.replaced(actual.to_string()));
-        Words::new(format!("`pipeline.stages` is {written}, but the length of `stages` is {actual}"))
-            .fix(edits.map(|edits| Fix::guess(format!("change it to {actual}"), edits)))
+        let items = if *actual == 1 { "item" } else { "items" };
+        Words::new(format!("`pipeline.stages` is {written}, but the list `stages` has {actual} {items}")).remedy(
+            format!("change it to {actual}"),
+            Fix::guess,
+            edits,
+        )
     }
 }

@@ -54,9 +54,9 @@ impl Rule for Outside {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Outside { path, here } = self;
-        let words = Words::new(format!("`{path}` is not written relative to the root of the workspace"))
-            .note("ClawSpec compares this path as text")
-            .help("write it as `skills/name`");
+        let words = Words::new(format!("`{path}` is not a plain path from the root of the workspace"))
+            .note("ClawSpec compares the path as text")
+            .help("write it without `./` and `..`, as `skills/NAME` or `agents/NAME`");
         let to_here = |here: &String| {
             let edits = site.lint_node()?.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))
@@ -73,6 +73,6 @@ impl Rule for Elsewhere {
         let fix = site.lint_node().and_then(|path: LintNode<'_>| change_to(&path, key, here, *is_defined));
         Words::new("`target.path` is not the directory of this file")
             .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`, but the file is in `{here}`"))
-            .fix(fix)
+            .fix_with_help(fix)
     }
 }

@@ -359,7 +359,10 @@ impl Meant {
             Meant::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {
                     (true, [form]) => format!("`{key}` belongs to `{tag}: {form}`"),
-                    (true, forms) => format!("`{key}` belongs to `{tag}: {}` and others", forms.first().unwrap_or(tag)),
+                    (true, forms) => format!(
+                        "`{key}` belongs to `{tag}: {}` and other values of `{tag}`",
+                        forms.first().unwrap_or(tag)
+                    ),
                     (false, _) => format!("`{key}` belongs to other values of `{tag}`"),
                 })
                 .help("remove it"),

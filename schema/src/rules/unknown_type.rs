@@ -271,7 +271,7 @@ impl Rule for Unknown {
         let (Some(assertion), Some(kind)) = (site.holder(), site.lint_node()) else { return words };
         let words = match &self.meant {
             Meant::Called { real, .. } if is_wild(&assertion, real) => {
-                words.help(format!("use `{real}` for each file: it does not expand wildcards"))
+                words.help(format!("use one `{real}` for each file, because it does not expand wildcards"))
             }
             Meant::Called { real, is_same } => {
                 words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))

@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// A health check of a pipeline that ClawSpec does not support. The run breaks.
+    /// A health check of a pipeline that ClawSpec does not support. The run ends with an error.
     "unsupported-expression", Error
 }
 
@@ -49,7 +49,7 @@ impl Rule for UnknownCondition {
             Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(near)),
             None => {
                 let [first, second, _] = Condition::WRITTEN;
-                words.help(format!("write `{first}`, `{second}` or `elapsed <= 30m`, or turn it into a comment"))
+                words.help(format!("write `{first}`, `{second}` or `elapsed <= 30m`, or comment it out"))
             }
         }
     }

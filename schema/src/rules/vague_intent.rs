@@ -17,7 +17,7 @@ struct VagueIntent;
 
 /// Request of an intent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Wish {
+pub(crate) enum IntentRequest {
     /// No intent, or a blank one.
     #[default]
     Absent,
@@ -31,7 +31,7 @@ pub(crate) enum Wish {
 
 /// Checks the intents of all tasks.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    for (index, task) in tasks(items, About::Wish) {
+    for (index, task) in tasks(items, About::IntentRequest) {
         if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
             let (at, range) = items.place(index, intent);
             report.push(Finding::new(VagueIntent, at, range));
@@ -103,17 +103,21 @@ const IDLE: [&str; 60] = [
     "correctly",
 ];
 
-impl Wish {
+impl IntentRequest {
     /// Returns the request of an intent.
-    pub(crate) fn of(intent: &str) -> Wish {
+    pub(crate) fn of(intent: &str) -> IntentRequest {
         let lower = intent.to_lowercase();
         if lower.trim().is_empty() {
-            return Wish::Absent;
+            return IntentRequest::Absent;
         }
         let words = lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
         let mut wanted = words.filter(|word| !word.is_empty() && !IDLE.contains(word));
-        let Some(first) = wanted.next() else { return Wish::Idle };
-        if wanted.all(|word| word.eq_ignore_ascii_case(first)) { Wish::About(first.to_owned()) } else { Wish::Clear }
+        let Some(first) = wanted.next() else { return IntentRequest::Idle };
+        if wanted.all(|word| word.eq_ignore_ascii_case(first)) {
+            IntentRequest::About(first.to_owned())
+        } else {
+            IntentRequest::Clear
+        }
     }
 
     /// Whether an intent has no specific request: apart from the program, it contains no word that states
@@ -121,16 +125,16 @@ impl Wish {
     /// Whether the intent may be vague depending on the name of the program.
     pub(crate) fn may_be_vague(&self) -> bool {
         match self {
-            Wish::Idle | Wish::About(_) => true,
-            Wish::Absent | Wish::Clear => false,
+            IntentRequest::Idle | IntentRequest::About(_) => true,
+            IntentRequest::Absent | IntentRequest::Clear => false,
         }
     }
 
     fn is_vague(&self, cli: Option<&str>) -> bool {
         match self {
-            Wish::Idle => true,
-            Wish::About(word) => cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word)),
-            Wish::Absent | Wish::Clear => false,
+            IntentRequest::Idle => true,
+            IntentRequest::About(word) => cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word)),
+            IntentRequest::Absent | IntentRequest::Clear => false,
         }
     }
 }
@@ -145,18 +149,18 @@ impl Rule for VagueIntent {
 
 #[cfg(test)]
 mod tests {
-    use super::Wish;
+    use super::IntentRequest;
 
     #[test]
     fn an_intent_without_an_outcome_is_vague() {
         for vague in ["use the tool", "Use git", "Run the git command", "Try it out, please.", "Do something with git"]
         {
-            assert!(Wish::of(vague).is_vague(Some("git")), "{vague}");
+            assert!(IntentRequest::of(vague).is_vague(Some("git")), "{vague}");
         }
         for clear in
             ["Show the history", "Use git to find who wrote line 3", "", "Liste alle Zweige auf", "Run the tests"]
         {
-            assert!(!Wish::of(clear).is_vague(Some("git")), "{clear}");
+            assert!(!IntentRequest::of(clear).is_vague(Some("git")), "{clear}");
         }
     }
 }

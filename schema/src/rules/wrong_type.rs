@@ -1,5 +1,6 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
+    edit,
     finding::{Finding, Rule, Site, Words},
     problem::{Code, Fix},
     shape::{self, Shape, Type},
@@ -12,7 +13,7 @@ pub(crate) mod absent_value;
 pub(crate) mod assertion_form;
 pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
-pub(crate) mod glued;
+pub(crate) mod missing_space;
 
 page! {
     /// A value has the wrong type.
@@ -117,7 +118,7 @@ impl WrongType {
         let (kind, is_whole_file) = (shape.kind(), self.is_whole_file);
         let mut fix = None;
         // In flow style, there is no dash.
-        let in_brackets = is_in_brackets(node);
+        let in_brackets = edit::is_flow(node);
         match (kind, node.shape()) {
             (Type::Text, NodeShape::Scalar)
                 if !node.is_null() && node.text().is_some_and(|text| shape.admits_text(text)) =>
@@ -177,7 +178,7 @@ impl WrongType {
                 words.help = Some(keyed_help(node));
             }
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !site.at.is_root() => {
-                words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
+                words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `-`" }.to_owned());
                 // A mapping with free keys accepts any item and reads its keys as names.
                 let is_like =
                     !shape.all_fields().is_empty() && node.items().next().is_some_and(|item| fix::is_like(item, shape));
@@ -191,12 +192,12 @@ impl WrongType {
             (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
                 if let Some(undashed) = fix::undashed(node) =>
             {
-                words.help = Some("remove the `- `".to_owned());
+                words.help = Some("remove the `-`".to_owned());
                 fix = Some(undashed);
             }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => words.help = Some("write `{…}`".to_owned()),
             (Type::Mapping, NodeShape::Sequence) if !site.at.is_root() => {
-                words.help = Some("remove the `- `".to_owned())
+                words.help = Some("remove the `-`".to_owned())
             }
             (_, NodeShape::Scalar) if node.is_null() => {
                 let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
@@ -217,13 +218,6 @@ impl WrongType {
         words.fixes.extend(fix);
         words
     }
-}
-
-/// Whether a list or a mapping is in flow style.
-fn is_in_brackets(node: NodeRef<'_>) -> bool {
-    let start = node.own_range().start;
-    let first = node.document().text().get_byte_slice(start..start + 1);
-    node.scalar().is_none() && first.is_some_and(|first| first == "[" || first == "{")
 }
 
 fn first_field(shape: &Shape) -> &'static str {

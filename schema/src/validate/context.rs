@@ -165,6 +165,12 @@ impl<'d> Context<'d> {
         at.last_step()?.key().map(str::to_owned)
     }
 
+    /// Returns the key of the list that a location is an item of.
+    pub(crate) fn list_of(&self, at: &Pointer) -> Option<String> {
+        let parent = if at.last_step().is_some() { at.parent() } else { self.base.parent() };
+        parent.and_then(|parent| parent.last()).filter(|_| self.key_at(at).is_none())
+    }
+
     pub(crate) fn shape(&self, at: &Pointer) -> Option<Shape> {
         self.shape.below(at, Some(self.node))
     }

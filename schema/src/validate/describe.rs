@@ -16,8 +16,7 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
         (NodeShape::Mapping, _) => "a mapping".to_owned(),
         (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Null)) => "null".to_owned(),
-        (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
-        (NodeShape::Scalar, Some(Scalar::Float(value))) if value.is_nan() => format!("`{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("the boolean `{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
             "an empty string".to_owned()

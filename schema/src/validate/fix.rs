@@ -224,7 +224,7 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 
 /// Returns the fix that replaces a list with its only item, a mapping.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
-    Some(Fix::safe("replace the list with its only item", edit::only_item(list)?))
+    Some(Fix::safe(if edit::is_flow(list) { "remove the brackets" } else { "remove the `-`" }, edit::only_item(list)?))
 }
 
 /// Returns the fix that puts a line with `: ` in quotes if a string was meant: `- Total: 5`.
@@ -235,7 +235,7 @@ pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
 
 /// Returns the fix that replaces a list with its only item, a scalar, on the line of the key.
 pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
-    Some(Fix::safe("remove the dash", edit::undashed(list)?))
+    Some(Fix::safe("remove the `-`", edit::undashed(list)?))
 }
 
 /// Whether a string consists of several names separated by commas, if each item is a name.

@@ -72,7 +72,7 @@ impl Unit {
             Unit::Milliseconds => "a number of milliseconds",
             Unit::Seconds => "a number of seconds",
             Unit::Share => "a number from 0 to 1",
-            Unit::Percent => "a percentage from 0 to 100 without `%`",
+            Unit::Percent => "a number from 0 to 100",
             Unit::Dollars => "an amount in US dollars",
         }
     }

@@ -10,13 +10,13 @@
 mod block;
 mod blocks;
 mod conflict;
+mod dependencies;
 mod directives;
 mod draft;
 mod events;
 mod fault;
 mod first_lines;
 mod layout;
-mod leads;
 mod lines;
 mod loose;
 mod marks;
@@ -58,10 +58,10 @@ use slots::{Slot, Slots};
 use update::Pending;
 
 pub use block::{Block, BlockKind, is_foreign_blank};
+pub use dependencies::Dependencies;
 pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
-pub use leads::Leads;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use memos::Memos;
 pub use outline::Definitions;

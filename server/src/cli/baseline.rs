@@ -188,7 +188,10 @@ fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&s
     job::prepare(order).map_err(|refusal| match refusal {
         Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
         Refusal::Suite => anyhow!("the contract has errors; run `speclens check`"),
-        Refusal::Untrusted(directory) => anyhow!("{} is not trusted", directory.display()),
+        Refusal::Untrusted(directory) => anyhow!(
+            "nothing was run, because {0} is not trusted; run `speclens trust {0}` if you trust it",
+            directory.display()
+        ),
     })
 }
 

@@ -93,7 +93,7 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::NotFound if path.is_symlink() => {
-            anyhow!("{shown} is a link to a file that does not exist: correct the link, or name the file itself")
+            anyhow!("{shown} is a link to a file that does not exist: correct the link, or name another file")
         }
         io::ErrorKind::NotFound => {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -248,8 +248,8 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
         None => inner.to_string(),
     };
     anyhow!(
-        "cannot read {}: {reason}; suites in it would be missed: make it readable, exclude it in `.ignore`, or name \
-         the suites",
+        "cannot read {}: {reason}; make it readable so that its suites are found, exclude it in `.ignore`, or name the \
+         suites to use",
         path.unwrap_or(searched).display()
     )
 }
@@ -293,7 +293,7 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
         (Counts::Named, ByName::Ours) => Inclusion::Counts,
         (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
         (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
-        (Counts::Said, _) => counts(is_asked),
+        (Counts::Declared, _) => counts(is_asked),
         (Counts::InSuite, _) => counts(said || scope.main.is_some()),
         (Counts::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
         (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,

@@ -46,7 +46,7 @@ pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
 struct Fixed<'l> {
     source: &'l SourceText,
     file: &'l Path,
-    cured: FixedText,
+    fixed: FixedText,
 }
 
 /// A file that has safe fixes.
@@ -59,13 +59,13 @@ struct Candidate<'l> {
 
 impl Candidate<'_> {
     /// Returns its text with its safe fixes; `None` if none can be applied.
-    fn cured(&self) -> Option<FixedText> {
+    fn fixed(&self) -> Option<FixedText> {
         let look = |document: &Document| match self.checker {
             Some(checker) => checker.problems(document),
             None => workspace::problems(document),
         };
         Some(fixing::apply_fixes(&self.source.document, &look, &safe, Revealing::Allowed))
-            .filter(|cured| !cured.applied.is_empty())
+            .filter(|fixed| !fixed.applied.is_empty())
     }
 }
 
@@ -91,8 +91,8 @@ fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
 /// Returns every file with its safe fixes applied.
 fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     candidates(suites).into_iter().filter_map(|candidate| {
-        let cured = candidate.cured()?;
-        Some(Fixed { source: candidate.source, file: candidate.file, cured })
+        let fixed = candidate.fixed()?;
+        Some(Fixed { source: candidate.source, file: candidate.file, fixed })
     })
 }
 
@@ -102,7 +102,7 @@ pub(super) fn count(suites: &[Loaded]) -> usize {
     let all = candidates(suites);
     let applied = in_parallel(&all, |candidate| {
         let is_writable = fs::metadata(candidate.file).is_ok_and(|metadata| !metadata.permissions().readonly());
-        if is_writable { candidate.cured().map_or(0, |cured| cured.applied.len()) } else { 0 }
+        if is_writable { candidate.fixed().map_or(0, |fixed| fixed.applied.len()) } else { 0 }
     });
     applied.iter().sum()
 }
@@ -110,11 +110,11 @@ pub(super) fn count(suites: &[Loaded]) -> usize {
 /// Applies the safe fixes to the files.
 pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     let mut outcome = Outcome::default();
-    for Fixed { source, file, cured } in all(suites) {
-        match rewrite(file, &String::from(source.document.text()), &cured.text) {
+    for Fixed { source, file, fixed } in all(suites) {
+        match rewrite(file, &String::from(source.document.text()), &fixed.text) {
             Ok(()) => {
                 let shown = |fix: Applied| Applied { title: source.secrets.mask(&fix.title), ..fix };
-                outcome.fixed.push((source.path.clone(), cured.applied.into_iter().map(shown).collect()));
+                outcome.fixed.push((source.path.clone(), fixed.applied.into_iter().map(shown).collect()));
             }
             Err(error) => {
                 output::complain(&error.context(format!("{} was not changed", source.path)));
@@ -130,10 +130,10 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
-    for Fixed { source, cured, .. } in all(suites) {
-        let diff = fixing::unified(&source.path, &String::from(source.document.text()), &cured.text);
+    for Fixed { source, fixed, .. } in all(suites) {
+        let diff = fixing::unified(&source.path, &String::from(source.document.text()), &fixed.text);
         text.push_str(&source.secrets.mask(&diff));
-        count += cured.applied.len();
+        count += fixed.applied.len();
     }
     (text, count)
 }
@@ -147,7 +147,7 @@ pub(super) fn describe(outcome: &Outcome) -> String {
             let _ = writeln!(text, "fixed {}:{}: {title} [{}]", plain::line(path), fix.line + 1, fix.code.as_str());
         }
         if applied.len() > LISTED {
-            let _ = writeln!(text, "fixed {}: and {} more", plain::line(path), applied.len() - LISTED);
+            let _ = writeln!(text, "fixed {}: {} more", plain::line(path), applied.len() - LISTED);
         }
     }
     if !text.is_empty() {

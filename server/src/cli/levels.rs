@@ -46,7 +46,7 @@ fn code(word: &str) -> Result<Code, String> {
         let names = Code::ALL.iter().map(|code| code.as_str());
         match words::nearest(word, names.chain([WARNINGS])) {
             Some(near) => format!("unknown code; did you mean `{near}`?"),
-            None => "unknown code; `speclens explain` lists all codes".to_owned(),
+            None => "unknown code; use one of the codes that `speclens explain` lists".to_owned(),
         }
     })
 }
@@ -69,7 +69,7 @@ impl LevelArgs {
             );
             ensure!(
                 *level == Level::Error || !code.is_always_an_error(),
-                "the severity of `{name}` cannot be changed: a file that cannot be read cannot be evaluated"
+                "the severity of `{name}` cannot be changed: speclens cannot check text that it cannot read"
             );
         }
         Ok(Levels { levels, deny_warnings: self.deny.contains(&Denied::Warnings) })

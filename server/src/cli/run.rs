@@ -18,7 +18,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    clawspec_reports::Asked,
+    clawspec_reports::ReportRequest,
     job::{self, Asker, Order, Prepared, Refusal},
     signals, threads,
 };
@@ -143,7 +143,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     end_with(&runtime, &cancel);
     let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
-        let past = runtime.block_on(past::Past::of(&suites, &chosen, clock, actors.clone()));
+        let past = runtime.block_on(past::LastResults::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
             output::note(&sentence);
         }
@@ -256,9 +256,9 @@ fn write_clawspec(
 ) -> anyhow::Result<()> {
     let target = targets.iter().find(|target| target.kind == ReportKind::ClawSpec);
     let asked = match target.map(|target| target.file.as_deref()) {
-        None => Asked::BySettings,
-        Some(None) => Asked::Anywhere,
-        Some(Some(directory)) => Asked::In(directory),
+        None => ReportRequest::BySettings,
+        Some(None) => ReportRequest::Anywhere,
+        Some(Some(directory)) => ReportRequest::In(directory),
     };
     let Some(reports) = prepared.reports(asked) else { return Ok(()) };
     let mut written = 0;

@@ -11,10 +11,10 @@ use super::{load::Loaded, output};
 /// The options that select tests. A test must match each kind of option that is used.
 #[derive(Debug, clap::Args)]
 pub(super) struct Selection {
-    /// Select tests by name or glob (repeatable: any of them)
+    /// Select tests by name or glob (repeatable: tests that match any are selected)
     #[arg(long = "test", visible_alias = "scenario", value_name = "NAME|GLOB")]
     tests: Vec<String>,
-    /// Select tests by tag (repeatable: any of them; `a,b`: all of these)
+    /// Select tests with a tag; `a,b` selects those with both (repeatable: tests that match any are selected)
     #[arg(long = "tag", visible_alias = "tags", value_name = "TAG")]
     tags: Vec<String>,
 }

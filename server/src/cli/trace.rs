@@ -193,7 +193,7 @@ impl Observed {
             Traced::All => {
                 let section = kindlm::trace::Trace::of(document);
                 let evidence = section.evidence(spans, logs);
-                evidence.unwrap_or_else(|| broken("no span passes `trace.spanFilter`"))
+                evidence.unwrap_or_else(|| broken("no span matches `trace.spanFilter`"))
             }
             Traced::AboutTraces | Traced::None => {
                 let mut trace = assemble(spans);

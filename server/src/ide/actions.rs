@@ -105,8 +105,8 @@ pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Probl
         // The user fixes one kind of problem, and must not get others instead.
         Scope::Kind(_) => Revealing::Refused,
     };
-    let cured = fixing::apply_fixes(document, look, &|problem| scope.choose(problem), revealing);
-    fixing::edits_between(&String::from(document.text()), &cured.text)
+    let fixed = fixing::apply_fixes(document, look, &|problem| scope.choose(problem), revealing);
+    fixing::edits_between(&String::from(document.text()), &fixed.text)
 }
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always

@@ -232,7 +232,7 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
         &expect![[r"
             invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; 
             missing-file at /checks/0/input: `nope.txt` does not exist in ``; 
-            suspicious-pattern at /checks/1/matches: `[ERROR]` matches a single one of these characters; escape it, `\[ERROR\]`
+            suspicious-pattern at /checks/1/matches: `[ERROR]` matches only one character; escape it, `\[ERROR\]`
             invalid-path at /checks/1/input: `../c` is outside the directory of this file; 
             contradiction at /checks/1/least: `least` (3) is greater than `most` (2); swap `least` and `most`
         "]],

@@ -303,7 +303,7 @@ impl<'d> Place<'d> {
             return say(format!("has no value here; available: {}", names.join(", ")));
         }
         if template::is_reserved(name) {
-            return say("not replaced: names that begin with `env.` are left unchanged".to_owned());
+            return say("not expanded: names that begin with `env.` are left unchanged".to_owned());
         }
         let own = names::variables(self.document, &self.at, shape);
         if let Some(found) = own.and_then(|vars| vars.get(name)) {
@@ -320,7 +320,7 @@ impl<'d> Place<'d> {
                 None => say("no test that uses this prompt sets it".to_owned()),
             };
         }
-        say("no value in `vars`, so the run would break".to_owned())
+        say("no value in `vars`, so the run would end with an error".to_owned())
     }
 
     /// Returns the definition of a name.
@@ -449,7 +449,7 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
 fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{:.1} KB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
 }

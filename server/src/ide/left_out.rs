@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use speclens_runner::{
-    book::Asked,
+    book::AttemptRef,
     event::{AbsenceKind, RunResult},
     run::left_out,
 };
@@ -25,13 +25,13 @@ pub(crate) fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> V
     let attempts: Vec<(usize, Cow<'_, RunResult>)> = planned
         .flat_map(|(index, (case, outcome))| {
             let subjects = case.action.subjects();
-            let known = |asked: Asked<'_>| match outcome.attempt(asked.subject, asked.repeat) {
+            let known = |attempt_ref: AttemptRef<'_>| match outcome.attempt(attempt_ref.subject, attempt_ref.repeat) {
                 Some(known) => Cow::Borrowed(&known.result),
-                None => Cow::Owned(asked.absent(AbsenceKind::NoRecording, "")),
+                None => Cow::Owned(attempt_ref.absent(AbsenceKind::NoRecording, "")),
             };
             let of_subject = |subject: &Subject| {
-                let asked = |repeat| known(Asked { suite, case, subject, repeat });
-                (0..case.repeat).map(asked).collect::<Vec<_>>()
+                let attempt_ref = |repeat| known(AttemptRef { suite, case, subject, repeat });
+                (0..case.repeat).map(attempt_ref).collect::<Vec<_>>()
             };
             subjects.iter().flat_map(of_subject).map(|known| (index, known)).collect::<Vec<_>>()
         })
@@ -73,7 +73,7 @@ impl CaseOutcome {
             false => tally::tallies(attempts.iter().map(|attempt| &attempt.result)),
         };
         attempts.extend(spare.iter().map(|spare| {
-            let result = Asked { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();
+            let result = AttemptRef { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();
             JudgedAttempt { result, ending: Vec::new() }
         }));
         CaseOutcome {

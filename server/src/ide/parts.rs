@@ -14,7 +14,7 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
-    document::{Definitions, Document, ItemBlock, Leads, NodeRef, Shape as NodeShape},
+    document::{Definitions, Dependencies, Document, ItemBlock, NodeRef, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
@@ -215,19 +215,19 @@ impl KnownKeys {
         if let Some(key) = self.keys.get(&block.id) {
             return *key;
         }
-        let leads = document.leads_at(block.start);
+        let dependencies = document.dependencies_at(block.start);
         let mut hasher = FxHasher::default();
-        leads.hash(&mut hasher);
+        dependencies.hash(&mut hasher);
         let key = hasher.finish();
-        match leads {
-            Leads::These(ids) => {
+        match dependencies {
+            Dependencies::These(ids) => {
                 for lead in ids.iter().filter(|lead| **lead != block.id) {
                     self.users.entry(*lead).or_default().push(block.id);
                 }
                 self.keys.insert(block.id, key);
             }
             // It changes with any definition.
-            Leads::Any { .. } => {}
+            Dependencies::Any { .. } => {}
         }
         key
     }

@@ -105,7 +105,7 @@ fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
         needs.iter().find(|need| matches!(need, Need::Response(_))).and_then(|need| evidence.answer_to(need))?;
     let said = match answer {
         Answer::Response(ResponseAnswer { status: Some(status), .. }) => format!("status {status}"),
-        Answer::Response(ResponseAnswer { error, .. }) => error.clone().unwrap_or_else(|| "no answer".to_owned()),
+        Answer::Response(ResponseAnswer { error, .. }) => error.clone().unwrap_or_else(|| "no response".to_owned()),
         Answer::Nothing(reason) => format!("none, {reason}"),
         Answer::Path(_)
         | Answer::Command(_)

@@ -14,7 +14,7 @@ use speclens_schema::{
     verdict::{Outcome, Status, Verdict},
 };
 
-use answers::{Asked, spent};
+use answers::{JudgeAnswers, spent};
 
 use super::{latest::Latest, lens::CaseState};
 use page::page;
@@ -187,7 +187,7 @@ fn push_judged(text: &mut String, judged: &[Judged]) {
 
 /// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
-    for asked in Asked::all(evidence) {
+    for asked in JudgeAnswers::all(evidence) {
         text.push_str(&format!("\njudge {}\n", asked.judge));
         let replies = match asked.replies {
             Ok(replies) => replies,

@@ -68,9 +68,9 @@ pub(crate) fn is_about_ignoring(name: &str) -> bool {
 fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
     let scopes = host.scopes();
     let (encoding, limits) = host.terms();
-    let (before, strangers) = {
+    let (before, other_files) = {
         let state = index.state();
-        (state.files.clone(), state.strangers.clone())
+        (state.files.clone(), state.other_files.clone())
     };
     let mut scan = Scan {
         index,
@@ -79,9 +79,9 @@ fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
         limits,
         depth: job.whole.unwrap_or(Depth::Changed),
         before,
-        known_strangers: strangers,
+        known_others: other_files,
         found: BTreeMap::new(),
-        strangers: BTreeMap::new(),
+        other_files: BTreeMap::new(),
         bytes: 0,
         loose: Vec::new(),
         outcome: Outcome::default(),
@@ -110,9 +110,9 @@ struct Scan<'s> {
     limits: Limits,
     depth: Depth,
     before: BTreeMap<PathBuf, Known>,
-    known_strangers: BTreeMap<PathBuf, Stamp>,
+    known_others: BTreeMap<PathBuf, Stamp>,
     found: BTreeMap<PathBuf, Known>,
-    strangers: BTreeMap<PathBuf, Stamp>,
+    other_files: BTreeMap<PathBuf, Stamp>,
     bytes: u64,
     /// Files that are spec files only if a suite names them.
     loose: Vec<PathBuf>,
@@ -184,8 +184,8 @@ impl Scan<'_> {
         let concerned = |path: &Path| path.ancestors().any(|above| paths.contains(above));
         self.found = self.before.clone();
         self.found.retain(|path, _| !concerned(path));
-        self.strangers = self.known_strangers.clone();
-        self.strangers.retain(|path, _| !concerned(path));
+        self.other_files = self.known_others.clone();
+        self.other_files.retain(|path, _| !concerned(path));
         self.bytes = self.found.values().map(|known| known.stamp.length).sum();
         for folder in outermost(self.scopes.folders()) {
             let wanted: BTreeSet<PathBuf> = paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect();
@@ -244,8 +244,8 @@ impl Scan<'_> {
                 self.found.insert(path.to_owned(), known.clone());
                 return;
             }
-            if self.known_strangers.get(path) == Some(&stamp) {
-                self.strangers.insert(path.to_owned(), stamp);
+            if self.known_others.get(path) == Some(&stamp) {
+                self.other_files.insert(path.to_owned(), stamp);
                 self.loose.push(path.to_owned());
                 return;
             }
@@ -256,13 +256,13 @@ impl Scan<'_> {
     fn read(&mut self, path: &Path) {
         let Some((stamp, text)) = Stamp::of(path).zip(beginning(path)) else { return };
         let Some(scope) = self.scopes.find(path, &text) else {
-            if self.strangers.len() < STRANGERS {
-                self.strangers.insert(path.to_owned(), stamp);
+            if self.other_files.len() < STRANGERS {
+                self.other_files.insert(path.to_owned(), stamp);
                 self.loose.push(path.to_owned());
             }
             return;
         };
-        self.strangers.remove(path);
+        self.other_files.remove(path);
         if scope.file.is_settings() {
             return;
         }
@@ -309,7 +309,7 @@ impl Scan<'_> {
         }
         state.cut = self.cut;
         state.files = self.found;
-        state.strangers = self.strangers;
+        state.other_files = self.other_files;
         self.outcome
     }
 }

@@ -147,7 +147,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             if choices.is_empty() {
                 session.show_message(
                     MessageType::Info,
-                    "the tests of this file do not use models, so there is none to choose",
+                    "the tests of this file do not use models, so there is no model to choose",
                 );
                 return Ok(None);
             }
@@ -303,7 +303,10 @@ async fn ask_for_trust(
         }
         Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
-            session.show_message(MessageType::Error, &format!("{} is not trusted", directory.display()));
+            session.show_message(
+                MessageType::Error,
+                &format!("nothing was run, because {} is not trusted", directory.display()),
+            );
         }
         Err(Refused::Because(kind, message)) => session.show_message(kind, &message),
         Err(Refused::Failed(message)) => session.show_message(MessageType::Error, &message),

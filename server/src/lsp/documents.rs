@@ -47,7 +47,7 @@ pub(super) struct Place {
 }
 
 /// An open document that is not known to be a spec file.
-pub(super) struct Stranger {
+pub(super) struct OtherDocument {
     /// Counts openings, like that of an open document.
     opening: u64,
     version: i32,
@@ -146,7 +146,7 @@ impl Session {
                 let mut state = session.state();
                 state.openings += 1;
                 let opening = state.openings;
-                state.strangers.insert(at.clone(), Stranger { opening, version, document });
+                state.other_documents.insert(at.clone(), OtherDocument { opening, version, document });
                 state.open.remove(&at)
             };
             if let Some(path) = convert::path(&at) {
@@ -204,7 +204,7 @@ impl Session {
                 latest: None,
                 found: Arc::default(),
             };
-            state.strangers.remove(uri);
+            state.other_documents.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file.part().is_some())
         };
@@ -247,12 +247,12 @@ impl Session {
                 open.version = version;
                 open.document.text().clone()
             } else {
-                let stranger = state.strangers.get_mut(uri)?;
+                let other = state.other_documents.get_mut(uri)?;
                 for change in changes {
-                    apply(&mut stranger.document, encoding, change);
+                    apply(&mut other.document, encoding, change);
                 }
-                stranger.version = version;
-                stranger.document.text().clone()
+                other.version = version;
+                other.document.text().clone()
             }
         };
         let length = text.len_bytes();
@@ -287,7 +287,7 @@ impl Session {
     fn remove(&self, uri: &str) -> Option<Closed> {
         let open = {
             let mut state = self.state();
-            state.strangers.remove(uri);
+            state.other_documents.remove(uri);
             state.open.remove(uri)
         };
         self.remembered().remove(uri);
@@ -442,7 +442,7 @@ impl Session {
         self.scopes.forget();
         let all: Vec<String> = {
             let state = self.state();
-            state.open.keys().chain(state.strangers.keys()).cloned().collect()
+            state.open.keys().chain(state.other_documents.keys()).cloned().collect()
         };
         for uri in &all {
             self.reconsider(uri);
@@ -544,9 +544,9 @@ struct Seen {
 impl State {
     fn seen(&self, uri: &str) -> Option<Seen> {
         let seen = |opening, version, document: &Document| Seen { opening, version, text: document.text().clone() };
-        match (self.open.get(uri), self.strangers.get(uri)) {
+        match (self.open.get(uri), self.other_documents.get(uri)) {
             (Some(open), _) => Some(seen(open.opening, open.version, &open.document)),
-            (None, Some(stranger)) => Some(seen(stranger.opening, stranger.version, &stranger.document)),
+            (None, Some(other)) => Some(seen(other.opening, other.version, &other.document)),
             (None, None) => None,
         }
     }

@@ -7,7 +7,7 @@ use super::{
     whole::cases_in,
 };
 use crate::{
-    dry::{Plan, Sum},
+    dry::{Plan, Totals},
     ide::{card, transcript::one_line},
     job::{self, Asker, Order, Refusal},
 };
@@ -36,7 +36,7 @@ pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str)
         Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
         Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),
     };
-    let mut sum = Sum::default();
+    let mut sum = Totals::default();
     let plan = Plan {
         suite: &suite,
         cases: &BTreeSet::from([index]),

@@ -86,7 +86,7 @@ impl Session {
         let open = self.snapshots();
         let paths: BTreeSet<PathBuf> = {
             let state = self.state();
-            state.open.keys().chain(state.strangers.keys()).filter_map(|uri| convert::path(uri)).collect()
+            state.open.keys().chain(state.other_documents.keys()).filter_map(|uri| convert::path(uri)).collect()
         };
         let mut all = Vec::new();
         for (path, facts) in self.index.files() {

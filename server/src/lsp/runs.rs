@@ -26,7 +26,7 @@ use super::{
     whole::cases_in,
 };
 use crate::{
-    clawspec_reports::{Asked, Reports},
+    clawspec_reports::{ReportRequest, Reports},
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
     results::{self, SuiteId},
@@ -151,7 +151,7 @@ pub(super) async fn start(
     wanted: Wanted,
     operation: Operation,
 ) -> Result<Begun, Refused> {
-    let asked = Asking::begin(session, uri, &wanted);
+    let asked = RequestedRun::begin(session, uri, &wanted);
     let (shared, at) = (Arc::clone(session), uri.to_owned());
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
@@ -190,25 +190,25 @@ pub(super) async fn start(
 }
 
 /// A run that was requested but may still be refused.
-struct Asking {
+struct RequestedRun {
     session: Arc<Session>,
     number: u32,
     cancel: CancellationToken,
 }
 
-impl Asking {
-    fn begin(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Asking {
+impl RequestedRun {
+    fn begin(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> RequestedRun {
         let cancel = CancellationToken::new();
         let starting = Starting { cancel: cancel.clone(), uri: uri.to_owned(), suite: None, wanted: wanted.clone() };
         let mut state = session.state();
         let number = state.next_run;
         state.next_run += 1;
         state.starting.insert(number, starting);
-        Asking { session: Arc::clone(session), number, cancel }
+        RequestedRun { session: Arc::clone(session), number, cancel }
     }
 }
 
-impl Drop for Asking {
+impl Drop for RequestedRun {
     fn drop(&mut self) {
         self.session.state().starting.remove(&self.number);
     }
@@ -216,7 +216,7 @@ impl Drop for Asking {
 
 /// A request with its suite.
 struct Request {
-    asked: Asking,
+    asked: RequestedRun,
     uri: String,
     wanted: Wanted,
     operation: Operation,
@@ -260,7 +260,7 @@ impl Request {
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
         let is_reported = prepared.settings().clawspec.editor_reports && self.operation.is_reported();
-        let reports = is_reported.then(|| prepared.reports(Asked::Anywhere)).flatten();
+        let reports = is_reported.then(|| prepared.reports(ReportRequest::Anywhere)).flatten();
         let planned = Planned {
             session: Arc::clone(&self.asked.session),
             uri: uri.clone(),

@@ -16,7 +16,7 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
-    documents::{Place, Stranger},
+    documents::{OtherDocument, Place},
     elsewhere::Published,
     found::Found,
     indexing::Remembered,
@@ -70,7 +70,7 @@ pub(super) struct Session {
 pub(super) struct State {
     pub open: HashMap<String, Open>,
     /// Open documents that are not spec files.
-    pub strangers: HashMap<String, Stranger>,
+    pub other_documents: HashMap<String, OtherDocument>,
     pub abilities: Abilities,
     pub display: Display,
     /// The limits of the index.
@@ -239,7 +239,7 @@ impl Session {
     pub(super) fn new(client: Client, outbox: Outbox, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
-            strangers: HashMap::new(),
+            other_documents: HashMap::new(),
             abilities: Abilities::default(),
             display: Display::default(),
             index_limits: Limits::default(),

@@ -21,14 +21,14 @@ use crate::read::{beginning, read_text};
 
 /// A main file of a cli-bench suite.
 #[derive(Debug)]
-pub(super) struct Main {
+pub(super) struct MainFile {
     pub(super) directory: PathBuf,
     pub(super) name: String,
     document: Document,
 }
 
 /// The main files in a directory.
-pub(super) type Mains = Vec<Arc<Main>>;
+pub(super) type MainFiles = Vec<Arc<MainFile>>;
 
 /// Whether a main file has this name, whatever its content is.
 pub(crate) fn is_main_name(name: &str) -> bool {
@@ -42,7 +42,7 @@ const LOOKED_AT: usize = 256;
 
 impl Scopes {
     /// Returns the nearest main file with an entry that refers to a file. `any`: whatever its name is.
-    pub(super) fn main_of(&self, path: &Path, any: bool) -> Option<Arc<Main>> {
+    pub(super) fn main_of(&self, path: &Path, any: bool) -> Option<Arc<MainFile>> {
         let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory, any));
         near.find(|main| {
             let files = MemoryFiles::new(&main.directory, []);
@@ -54,10 +54,10 @@ impl Scopes {
 
     /// Returns the main file of the suite that a script belongs to: from the nearest directory that has one, preferably
     /// one that names it.
-    pub(super) fn main_of_script(&self, path: &Path) -> Option<Arc<Main>> {
+    pub(super) fn main_of_script(&self, path: &Path) -> Option<Arc<MainFile>> {
         let near = self.above(path).into_iter().map(|directory| self.mains_in(&directory, true));
         let mains = near.into_iter().find(|mains| !mains.is_empty())?;
-        let is_named = |main: &&Arc<Main>| {
+        let is_named = |main: &&Arc<MainFile>| {
             let id = path.strip_prefix(&main.directory).ok().and_then(|path| script::id_of(&slashed(path)));
             let models = main.document.root().and_then(|root| root.get("providers"));
             id.is_some() && models.into_iter().flat_map(NodeRef::items).any(|model| model.as_str() == id.as_deref())
@@ -65,14 +65,14 @@ impl Scopes {
         mains.iter().find(is_named).or(mains.first()).cloned()
     }
 
-    fn mains_in(&self, directory: &Path, any: bool) -> Mains {
+    fn mains_in(&self, directory: &Path, any: bool) -> MainFiles {
         let key = (directory.to_owned(), any);
         if let Some(known) = self.mains.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
         let generation = self.generation();
         let usual = MAIN_NAMES.iter().filter_map(|name| self.read_main(&directory.join(name)));
-        let mut found: Mains = usual.map(Arc::new).collect();
+        let mut found: MainFiles = usual.map(Arc::new).collect();
         if any {
             let others = self.with_other_names(directory).into_iter();
             found.extend(others.filter_map(|path| self.read_main(&path)).map(Arc::new));
@@ -105,7 +105,7 @@ impl Scopes {
         found.into_iter().filter(is_suite).collect()
     }
 
-    fn read_main(&self, path: &Path) -> Option<Main> {
+    fn read_main(&self, path: &Path) -> Option<MainFile> {
         let text = match self.buffers.text(path) {
             Some(text) => text,
             None if path.is_file() => read_text(path).0,
@@ -113,6 +113,6 @@ impl Scopes {
         };
         let name = path.file_name()?.to_str()?.to_owned();
         let document = Document::read_cut(&text, ScalarRules::Yaml12);
-        Some(Main { directory: path.parent()?.to_owned(), name, document })
+        Some(MainFile { directory: path.parent()?.to_owned(), name, document })
     }
 }

@@ -438,7 +438,7 @@ local subcommands = {
           return notify(vim.trim(done.stderr), vim.log.levels.ERROR)
         end
         call(client, 'notify', 'speclens/trust', { trusted = true })
-        notify('trusts ' .. dir)
+        notify('tests may now run in ' .. dir)
       end))
     end)
   end,

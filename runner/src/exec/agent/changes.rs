@@ -9,7 +9,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use speclens_schema::evidence::{Capture, Change, ChangedFile, FileLog, Standing};
+use speclens_schema::evidence::{Capture, Change, ChangedFile, EntryKind, FileLog};
 
 /// Maximum number of entries that are compared.
 const MAX_ENTRIES: usize = 50_000;
@@ -37,7 +37,7 @@ pub(super) struct Snapshot {
 
 #[derive(Clone, Debug)]
 struct Seen {
-    standing: Standing,
+    standing: EntryKind,
     size: u64,
     modified: Option<SystemTime>,
     digest: Option<String>,
@@ -79,17 +79,17 @@ impl Snapshot {
                 let Ok(metadata) = child.metadata() else { continue };
                 let standing = if metadata.is_dir() {
                     open.push(path.clone());
-                    Standing::Directory
+                    EntryKind::Directory
                 } else if metadata.is_symlink() {
-                    Standing::Link
+                    EntryKind::Link
                 } else if metadata.is_file() {
-                    Standing::File
+                    EntryKind::File
                 } else {
-                    Standing::Other
+                    EntryKind::Other
                 };
                 let size = metadata.len();
                 let mut digest = None;
-                if standing == Standing::File && size <= MAX_READ.min(to_read) {
+                if standing == EntryKind::File && size <= MAX_READ.min(to_read) {
                     to_read -= size;
                     digest = digest_of(&child.path());
                 }
@@ -103,7 +103,7 @@ impl Snapshot {
 
 impl Seen {
     fn is_file(&self) -> bool {
-        self.standing == Standing::File
+        self.standing == EntryKind::File
     }
 
     fn is_same_file(&self, other: &Seen) -> bool {

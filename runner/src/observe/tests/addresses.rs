@@ -114,7 +114,7 @@ async fn silent_address_is_given_up_after_five_seconds_in_which_the_program_was_
     tokio::time::pause();
     let began = tokio::time::Instant::now();
     let found = response(format!("http://{}/", server.address), &view(directory.path())).await;
-    assert_eq!(found.error.as_deref(), Some("no answer within 5 seconds"));
+    assert_eq!(found.error.as_deref(), Some("no response within 5 seconds"));
     assert_eq!(began.elapsed().as_secs(), 5);
 }
 

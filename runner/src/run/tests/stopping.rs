@@ -11,12 +11,12 @@ use speclens_schema::{
 };
 
 use super::{
-    super::{Unit, decided::Standings, left_out, measured, plan},
+    super::{Unit, decided::AllAttempts, left_out, measured, plan},
     Job, Mode, Options, Ran,
     agents::{Acts, job_of, run_job, runs},
 };
 use crate::{
-    book::Asked,
+    book::AttemptRef,
     event::{AbsenceKind, RunResult},
 };
 
@@ -192,24 +192,24 @@ proptest! {
         let suite = &job.suite;
         let all: Vec<usize> = (0..suite.cases.len()).collect();
         let units = plan(suite, &all, &Options::default());
-        let asked = |unit: &Unit| -> RunResult {
+        let attempt_ref = |unit: &Unit| -> RunResult {
             let case: &Case = &suite.cases[unit.case];
-            Asked { suite, case, subject: &unit.subject, repeat: unit.repeat }.absent(AbsenceKind::NoRecording, "")
+            AttemptRef { suite, case, subject: &unit.subject, repeat: unit.repeat }.absent(AbsenceKind::NoRecording, "")
         };
         let made = |index: usize, began_us: u64| {
             let status = outcomes[index];
             let absence = (status == Status::Error).then(|| crate::event::Absence {
                 kind: AbsenceKind::RunError(RunErrorKind::Provider), message: String::new(),
             });
-            RunResult { status, absence, began_us, ..asked(&units[index]) }
+            RunResult { status, absence, began_us, ..attempt_ref(&units[index]) }
         };
         let everything: Vec<RunResult> = (0..units.len()).map(|index| made(index, 1)).collect();
 
         // The run: each task once, then each task again.
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|index| units[*index].repeat);
-        let standings = Standings::of(&units);
-        let mut live: Vec<RunResult> = units.iter().map(asked).collect();
+        let standings = AllAttempts::of(&units);
+        let mut live: Vec<RunResult> = units.iter().map(attempt_ref).collect();
         let mut found = live.clone();
         for (turn, index) in order.into_iter().enumerate() {
             if standings.may_skip(&suite.gates, &units[index]) {
@@ -237,7 +237,7 @@ fn models_without_a_threshold_repeat_every_task() {
     let text = "cli: sh\nproviders: [a/b]\nrepeat: 2\ntasks: [{ id: t, intent: Look, assert: [{ exit_code: 0 }] }]\n";
     let job = job_of(Path::new("/nowhere"), text, &[]);
     let units = plan(&job.suite, &[0], &Options::default());
-    let standings = Standings::of(&units);
+    let standings = AllAttempts::of(&units);
     standings.made(&units[0], Status::Fail);
     assert!(!standings.may_skip(&job.suite.gates, &units[1]));
 }

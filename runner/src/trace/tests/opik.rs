@@ -175,7 +175,9 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
 async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let empty = Stub::new(|_, _| (200, Vec::new()));
     assert_eq!(missing(watch(&empty).await.collect(&with_run(), &[]).await), "no trace of the run was found");
-    for (status, words) in [(401, "rejects the key in OPIK_API_KEY"), (500, "responds with status 500")] {
+    for (status, words) in
+        [(401, "rejected the key (status 401); correct OPIK_API_KEY"), (500, "responded with status 500")]
+    {
         let failing = Stub::new(move |_, _| (status, Vec::new()));
         let reason = no_trace(watch(&failing).await.collect(&with_run(), &[]).await);
         assert!(reason.contains(words) && !reason.contains("k3y"), "{reason}");
@@ -191,5 +193,5 @@ async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let opik = Some(OpikTarget::of(None, &variable));
     let watch = TraceWatch::begin(Arc::new(Traces::new(TraceSettings { opik, ..settings() })));
     let reason = no_trace(watch.collect(&with_run(), &[]).await);
-    assert!(reason.starts_with("Opik at 127.0.0.1 does not answer"), "{reason}");
+    assert!(reason.starts_with("cannot reach Opik at 127.0.0.1"), "{reason}");
 }

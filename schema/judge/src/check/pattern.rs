@@ -109,16 +109,12 @@ impl EcmaPattern {
         let engine = if translation.backtracks {
             let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
             if let Err(error) = engine.build(STEPS[0]) {
-                return Err(untranslatable(format!(
-                    "the pattern cannot be searched within bounds: {}",
-                    first_line(&error)
-                )));
+                return Err(untranslatable(format!("the pattern is too complex: {}", first_line(&error))));
             }
             Engine::Backtracking(Arc::new(engine))
         } else {
-            let engine = Linear::new(translation.pattern).map_err(|error| {
-                untranslatable(format!("the pattern cannot be searched within bounds: {}", first_line(&error)))
-            })?;
+            let engine = Linear::new(translation.pattern)
+                .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
             Engine::Linear(Arc::new(engine))
         };
         let matches_empty = root.can_be_empty();

@@ -28,7 +28,7 @@ use super::{
 pub struct UserSchema {
     validator: Validator,
     /// For values with hidden parts; compiled on first use.
-    cautious: OnceLock<Option<hidden::Cautious>>,
+    cautious: OnceLock<Option<hidden::MaskedSchema>>,
     /// The schema with standard keywords only.
     schema: Value,
     draft: Draft,
@@ -40,6 +40,8 @@ pub struct UserSchema {
 pub struct SchemaError {
     /// The problem and its place, as a lower-case sentence without a final period.
     pub message: String,
+    /// What to do about it, if that is known.
+    pub help: Option<&'static str>,
     /// Whether it was read as JSON, so it is a schema, but an invalid one.
     pub is_json: bool,
 }
@@ -77,14 +79,17 @@ const MAX_MISMATCHES: usize = 50;
 impl UserSchema {
     /// Reads and compiles the content of a schema file.
     pub fn read(bytes: &[u8]) -> Result<UserSchema, SchemaError> {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| SchemaError { message: "it is not UTF-8".to_owned(), is_json: false })?;
+        let text = std::str::from_utf8(bytes).map_err(|_| SchemaError {
+            message: "it is not UTF-8".to_owned(),
+            help: None,
+            is_json: false,
+        })?;
         let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
             let message = match error.kind {
                 JsonErrorKind::TooDeep => format!("it is nested too deeply: {error}"),
                 JsonErrorKind::Syntax => format!("it is not valid JSON: {error}"),
             };
-            SchemaError { message, is_json: false }
+            SchemaError { message, help: None, is_json: false }
         })?;
         if !schema.is_object() {
             return Err(SchemaError::of("a JSON Schema file must contain an object"));
@@ -97,18 +102,18 @@ impl UserSchema {
     pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
-            Some(Value::String(named)) => draft(named)
-                .ok_or_else(|| SchemaError::of(format!("unknown draft in `$schema`: `{}`", shortened(named, 100))))?,
-            Some(_) => return Err(SchemaError::of("its `$schema` must be a string")),
+            Some(Value::String(named)) => draft(named).ok_or_else(|| {
+                SchemaError::of(format!("unknown draft in `$schema`: `{}`", shortened(named, 100)))
+                    .with_help("write `http://json-schema.org/draft-07/schema#`")
+            })?,
+            Some(_) => return Err(SchemaError::of("`$schema` must be a string")),
         };
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::of("a JSON Schema must be an object or a boolean"));
         }
         let is_old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
         let Adapted { schema, unchecked, references } = Adapted::new(schema, is_old)?;
-        let validator = options(draft)
-            .build(&schema)
-            .map_err(|error| SchemaError::of(shortened(&words(&error, &schema, &references), 400)))?;
+        let validator = options(draft).build(&schema).map_err(|error| compile_error(&error, &schema, &references))?;
         Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
     }
 
@@ -134,7 +139,7 @@ impl UserSchema {
         if !has_hidden(instance) {
             return answer(self.validator.iter_errors(instance));
         }
-        let make = || hidden::Cautious::new(self.draft, &self.schema);
+        let make = || hidden::MaskedSchema::new(self.draft, &self.schema);
         match self.cautious.get_or_init(make) {
             Some(cautious) => cautious.validate(instance),
             None => SchemaAnswer::Hidden,
@@ -181,10 +186,10 @@ impl<'i> Keyword<'i> for FormatRule {
 }
 
 /// Returns the reason why a schema does not compile.
-fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
+fn compile_error(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> SchemaError {
     let at = Pointer::parse(error.instance_path().as_str());
     let what = match error.kind() {
-        ValidationErrorKind::Referencing(_) => return lost(schema, references),
+        ValidationErrorKind::Referencing(_) => return unresolved(schema, references),
         ValidationErrorKind::AnyOf { .. } if at.as_str().ends_with("/type") => format!(
             "{} is not one of the types `array`, `boolean`, `integer`, `null`, `number`, `object` and `string`",
             error.instance()
@@ -194,11 +199,11 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
         }
         _ => error.to_string(),
     };
-    format!("{}: {what}", adapt::place(&at))
+    SchemaError::of(shortened(&format!("{}: {what}", adapt::place(&at)), 400))
 }
 
-/// Returns the reference that leads nowhere.
-fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
+/// Returns the error for the reference whose target does not exist.
+fn unresolved(schema: &Value, references: &[(Pointer, String)]) -> SchemaError {
     let inside = |reference: &str| -> bool {
         match reference.strip_prefix('#') {
             Some("") => true,
@@ -209,17 +214,15 @@ fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
     let outside = |reference: &&(Pointer, String)| !reference.1.starts_with('#') && draft(&reference.1).is_none();
     if let Some((at, reference)) = references.iter().find(outside) {
         let reference = shortened(reference, 100);
-        return format!(
-            "{}: `{reference}` is not in this file, and references to other files are not followed: put the definitions \
-             into this file",
-            adapt::place(at)
-        );
+        let message =
+            format!("{}: `{reference}` is not in the schema file, and other files are not read", adapt::place(at));
+        return SchemaError::of(message).with_help("copy the definitions into the schema file");
     }
     match references.iter().find(|(_, reference)| reference.starts_with('#') && !inside(reference)) {
         Some((at, reference)) => {
-            format!("{}: this file has no `{}`", adapt::place(at), shortened(reference, 100))
+            SchemaError::of(format!("{}: the schema file has no `{}`", adapt::place(at), shortened(reference, 100)))
         }
-        None => "a `$ref` leads nowhere".to_owned(),
+        None => SchemaError::of("the target of a `$ref` does not exist"),
     }
 }
 
@@ -257,7 +260,11 @@ fn draft(named: &str) -> Option<Draft> {
 impl SchemaError {
     /// Returns an error in a schema that is valid JSON.
     fn of(message: impl Into<String>) -> SchemaError {
-        SchemaError { message: message.into(), is_json: true }
+        SchemaError { message: message.into(), help: None, is_json: true }
+    }
+
+    fn with_help(self, help: &'static str) -> SchemaError {
+        SchemaError { help: Some(help), ..self }
     }
 }
 
@@ -359,10 +366,13 @@ mod tests {
     fn invalid_schemas_are_refused_with_a_reason() {
         check_refused(
             json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
-            "at `/properties/day`: `formatMinimum` is not supported: express it with a `pattern`",
+            "at `/properties/day`: `formatMinimum` is not supported",
         );
         check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not one of the types `array`");
-        check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
+        check_refused(
+            json!({"$ref": "#/definitions/missing"}),
+            "at `/$ref`: the schema file has no `#/definitions/missing`",
+        );
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
             let message = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
             check_refused(json!({"items": {"$ref": elsewhere}}), &message);

@@ -15,7 +15,7 @@ pub struct FileLog {
     /// All other entries of the directory after the act: directories, links, unchanged files. By path, with `/` between
     /// names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub rest: BTreeMap<String, Standing>,
+    pub rest: BTreeMap<String, EntryKind>,
     /// Whether entries are missing, because there were too many.
     pub cut: bool,
 }
@@ -23,7 +23,7 @@ pub struct FileLog {
 /// The kind of an entry, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum EntryKind {
     /// A regular file.
     File,
     /// A directory.

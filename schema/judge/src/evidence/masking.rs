@@ -205,7 +205,7 @@ fn mask_content(content: &mut Content, secrets: &Secrets) {
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues, ToolCall,
+        Change, ChangedFile, CommandLog, Context, EntryKind, Exchange, FileLog, Observation, TemplateValues, ToolCall,
     };
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let changed =
             ChangedFile { path: text(), change: Change::Created, size: Some(1), digest: None, text: capture() };
         let values = std::collections::BTreeMap::from([("name".to_owned(), text())]);
-        let rest = std::collections::BTreeMap::from([(text(), Standing::Directory)]);
+        let rest = std::collections::BTreeMap::from([(text(), EntryKind::Directory)]);
         let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: None };
         let mut evidence = Evidence {
             context: Context { templates: Some(templates), ..Context::default() },

@@ -11,7 +11,7 @@ use super::{
 
 /// The content of a span.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct SpanContent {
     /// The text of the model's answer; `None` if the span has none.
     pub text: Option<String>,
     /// The tools that the model asked for.
@@ -71,30 +71,31 @@ fn structured(arguments: Option<Value>) -> Value {
 }
 
 /// Reads the model's answer in a span. `records` are the log records of the span.
-pub fn said(exported: &Exported, records: &[&LogEvent]) -> Said {
+pub fn said(exported: &Exported, records: &[&LogEvent]) -> SpanContent {
     let attributes = exported.attributes();
     let in_attributes = || {
         let messages = OUTPUTS.iter().find_map(|key| attributes.json(key))?;
-        Some(Said::of_messages(&messages))
+        Some(SpanContent::of_messages(&messages))
     };
-    let numbered =
-        || Said::of_numbered(attributes, "gen_ai.completion").or_else(|| Said::of_open_inference(attributes));
+    let numbered = || {
+        SpanContent::of_numbered(attributes, "gen_ai.completion").or_else(|| SpanContent::of_open_inference(attributes))
+    };
     let of_events = || {
         let events = exported.span.events.iter();
-        let said = events.filter_map(|event| Said::of_event(&event.name, Attributes(&event.attributes), None));
-        said.reduce(Said::and)
+        let said = events.filter_map(|event| SpanContent::of_event(&event.name, Attributes(&event.attributes), None));
+        said.reduce(SpanContent::and)
     };
     let of_records = || {
         let said = records.iter().filter_map(|event| {
             let record = &event.record;
             let attributes = Attributes(&record.attributes);
             let name = if record.event_name.is_empty() { attributes.text("event.name")? } else { &record.event_name };
-            Said::of_event(name, attributes, record.body.as_ref().map(any_as_json))
+            SpanContent::of_event(name, attributes, record.body.as_ref().map(any_as_json))
         });
-        said.reduce(Said::and)
+        said.reduce(SpanContent::and)
     };
     let found = [in_attributes(), numbered(), of_events(), of_records()];
-    found.into_iter().flatten().find(|said| *said != Said::default()).unwrap_or_default()
+    found.into_iter().flatten().find(|said| *said != SpanContent::default()).unwrap_or_default()
 }
 
 const OUTPUTS: [&str; 6] = [
@@ -106,8 +107,8 @@ const OUTPUTS: [&str; 6] = [
     "gen_ai.completion",
 ];
 
-impl Said {
-    fn and(mut self, other: Said) -> Said {
+impl SpanContent {
+    fn and(mut self, other: SpanContent) -> SpanContent {
         self.text = match (self.text.take(), other.text) {
             (Some(one), Some(two)) => Some(format!("{one}\n{two}")),
             (one, two) => one.or(two),
@@ -116,77 +117,79 @@ impl Said {
         self
     }
 
-    fn of_text(text: &str) -> Said {
-        Said { text: Some(text.to_owned()), calls: Vec::new() }
+    fn of_text(text: &str) -> SpanContent {
+        SpanContent { text: Some(text.to_owned()), calls: Vec::new() }
     }
 
     /// Reads messages: a text, one message, or a list of them.
-    fn of_messages(messages: &Value) -> Said {
+    fn of_messages(messages: &Value) -> SpanContent {
         match messages {
-            Value::String(text) => Said::of_text(text),
-            Value::Array(items) => items.iter().map(Said::of_messages).reduce(Said::and).unwrap_or_default(),
-            Value::Object(message) => Said::of_message(message),
-            Value::Null | Value::Bool(_) | Value::Number(_) => Said::default(),
+            Value::String(text) => SpanContent::of_text(text),
+            Value::Array(items) => {
+                items.iter().map(SpanContent::of_messages).reduce(SpanContent::and).unwrap_or_default()
+            }
+            Value::Object(message) => SpanContent::of_message(message),
+            Value::Null | Value::Bool(_) | Value::Number(_) => SpanContent::default(),
         }
     }
 
     /// Reads a message, a part of one, or a choice that contains one.
-    fn of_message(message: &Map<String, Value>) -> Said {
+    fn of_message(message: &Map<String, Value>) -> SpanContent {
         if let Some(inner) = message.get("message") {
-            return Said::of_messages(inner);
+            return SpanContent::of_messages(inner);
         }
         if message.get("role").and_then(Value::as_str).is_some_and(|role| !matches!(role, "assistant" | "model")) {
-            return Said::default();
+            return SpanContent::default();
         }
         let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
             "tool_call" | "tool_use" | "function" | "toolCall" => {
-                return Said { text: None, calls: call(message).into_iter().collect() };
+                return SpanContent { text: None, calls: call(message).into_iter().collect() };
             }
-            "tool_call_response" | "tool_result" | "reasoning" | "thinking" => return Said::default(),
+            "tool_call_response" | "tool_result" | "reasoning" | "thinking" => return SpanContent::default(),
             _ => {}
         }
         let parts = ["parts", "content", "text"].iter().find_map(|key| message.get(*key));
-        let mut said = parts.map(Said::of_messages).unwrap_or_default();
+        let mut said = parts.map(SpanContent::of_messages).unwrap_or_default();
         let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
         said.calls.extend(calls.filter_map(Value::as_object).filter_map(call));
         said
     }
 
     /// Reads an event of a span, or a log record.
-    fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<Said> {
+    fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<SpanContent> {
         match name {
             "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
                 let keys = ["gen_ai.completion", "gen_ai.event.content", "content", "message"];
                 let content = body.or_else(|| keys.iter().find_map(|key| attributes.json(key)))?;
-                Some(Said::of_messages(&content))
+                Some(SpanContent::of_messages(&content))
             }
             "gen_ai.client.inference.operation.details" => {
                 let messages = attributes.json("gen_ai.output.messages").or_else(|| {
                     body.and_then(|body| body.get("gen_ai.output.messages").or(body.get("output_messages")).cloned())
                 })?;
-                Some(Said::of_messages(&messages))
+                Some(SpanContent::of_messages(&messages))
             }
             _ => None,
         }
     }
 
     /// Reads `gen_ai.completion.0.content` and similar attributes.
-    fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<Said> {
+    fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<SpanContent> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}");
             (call.clone(), call)
         };
-        Said::of_attributes(attributes, |index| format!("{prefix}.{index}"), call)
+        SpanContent::of_attributes(attributes, |index| format!("{prefix}.{index}"), call)
     }
 
     /// Reads OpenInference's `llm.output_messages.0.message.content`.
-    fn of_open_inference(attributes: Attributes<'_>) -> Option<Said> {
+    fn of_open_inference(attributes: Attributes<'_>) -> Option<SpanContent> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}.tool_call");
             (call.clone(), format!("{call}.function"))
         };
-        Said::of_attributes(attributes, |index| format!("llm.output_messages.{index}.message"), call)
+        SpanContent::of_attributes(attributes, |index| format!("llm.output_messages.{index}.message"), call)
     }
 
     /// Reads numbered messages from attributes. `message` is the prefix of a message, and `call` those of the id, the
@@ -195,8 +198,8 @@ impl Said {
         attributes: Attributes<'_>,
         message: impl Fn(usize) -> String,
         call: impl Fn(&str, usize) -> (String, String),
-    ) -> Option<Said> {
-        let mut said: Option<Said> = None;
+    ) -> Option<SpanContent> {
+        let mut said: Option<SpanContent> = None;
         for index in 0.. {
             let message = message(index);
             let text = attributes.text(&format!("{message}.content"));
@@ -213,7 +216,7 @@ impl Said {
             if text.is_none() && calls.is_empty() {
                 break;
             }
-            let next = Said { text: text.map(str::to_owned), calls };
+            let next = SpanContent { text: text.map(str::to_owned), calls };
             said = Some(match said {
                 Some(before) => before.and(next),
                 None => next,

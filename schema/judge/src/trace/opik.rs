@@ -128,7 +128,7 @@ pub fn read<T: for<'de> Deserialize<'de>>(body: &str) -> Result<Vec<T>, String> 
     let lines = body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(index, line)| {
-            serde_json::from_str(line).map_err(|error| format!("line {} of the answer: {error}", index + 1))
+            serde_json::from_str(line).map_err(|error| format!("line {} of the response: {error}", index + 1))
         })
         .collect()
 }

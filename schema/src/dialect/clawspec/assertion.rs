@@ -217,7 +217,7 @@ fn advice() -> Value {
         },
         {
             "names": ["invoke"],
-            "note": "`given` and `then` can only check, not act",
+            "note": "`given` and `then` contain only assertions; the action of a scenario is in `when`",
             "help": "move the action to `when`; to require its result, use `file_present`",
         },
         {
@@ -225,7 +225,7 @@ fn advice() -> Value {
                 "disallow", "disallowed_tools", "tool_disallowed", "tool_forbidden", "forbidden_tools", "forbid_tool",
                 "tool_denied", "tool_blocked", "tool_not_allowed",
             ],
-            "note": "ClawSpec forbids tools by checking their calls",
+            "note": "ClawSpec can check only that a tool was not called",
             "help": "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         },
         {
@@ -235,7 +235,7 @@ fn advice() -> Value {
         },
         {
             "names": ["model_not_used", "model_not_expected", "model_not_called"],
-            "note": "ClawSpec has one type for both",
+            "note": "ClawSpec checks models that were used and models that were not with one type",
             "help": "use `model_used` with `not_expected`",
         },
         {
@@ -247,7 +247,7 @@ fn advice() -> Value {
             "names": [
                 "output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length",
             ],
-            "note": "ClawSpec validates no schema",
+            "note": "ClawSpec does not validate files against a schema",
             "help": "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
         },
     ])

@@ -10,12 +10,12 @@ pub(crate) struct IgnoredDefaults<'d> {
     /// Whether speclens uses some of them.
     pub(crate) counts_here: bool,
     /// Requests that have no effect.
-    pub(crate) left_to_do: LeftToDo,
+    pub(crate) left_to_do: UnrepeatedDefaults,
 }
 
 /// Requests of `defaults` that the scenarios do not repeat.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LeftToDo {
+pub(crate) struct UnrepeatedDefaults {
     timeout: bool,
     test_mode: bool,
 }
@@ -30,7 +30,7 @@ impl<'d> IgnoredDefaults<'d> {
         }
         // Parameters are not sent to agents.
         let is_agent = root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent"));
-        let left_to_do = LeftToDo {
+        let left_to_do = UnrepeatedDefaults {
             timeout: has("timeout") && scenarios.about(About::Timeout).next().is_none(),
             test_mode: has("test_mode") && !is_agent && scenarios.about(About::TestMode).count() < scenarios.len(),
         };
@@ -39,7 +39,7 @@ impl<'d> IgnoredDefaults<'d> {
     }
 }
 
-impl LeftToDo {
+impl UnrepeatedDefaults {
     /// Returns the help: how scenarios can specify it themselves.
     pub(crate) fn help(self) -> Option<String> {
         let wait = self.timeout.then_some("set `timeout` on each assertion that has to wait for a file");

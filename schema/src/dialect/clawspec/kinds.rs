@@ -49,7 +49,7 @@ impl SpecFile {
             Some(format!("{} to {}", handoff.get("from")?.as_str()?, handoff.get("to")?.as_str()?))
         }),
         // The result of an agent exists after its pipeline has run, which judges the handoffs of its stages.
-        counts: Counts::Said,
+        counts: Counts::Declared,
         landmarks: Landmarks::At(handoff),
         schema: generate::<HandoffContract>,
         ..FILE

@@ -48,7 +48,7 @@ pub(crate) struct Wave {
 #[schemars(extend("x-open" = true))]
 pub(crate) struct LedgerItem {
     /// Path of the target, which is the name of the item.
-    #[schemars(extend("x-name" = { "what": "id" }))]
+    #[schemars(extend("x-name" = { "what": "target id" }))]
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
     /// Directory of the target, if it is not the `id`.

@@ -195,7 +195,7 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
 /// Returns the rules between scenarios.
 pub(crate) fn cross_item_rules(file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
     match ContractFile::of(file) {
-        ContractFile::Scenarios => &[&vacuous_claim::clawspec::LeftBehind],
+        ContractFile::Scenarios => &[&vacuous_claim::clawspec::StaleFiles],
         ContractFile::Pipeline
         | ContractFile::Handoff
         | ContractFile::Settings

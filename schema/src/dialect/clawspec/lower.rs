@@ -388,7 +388,7 @@ impl Lowering<'_> {
     fn contract_of_stage(&self, path: &str) -> Result<StageContract, String> {
         let base = files::above(self.files.place(), "tests");
         let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
-        let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` leads out of the workspace"))?;
+        let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` is outside the workspace"))?;
         let bytes = self.files.read(&wanted).map_err(|reason| format!("`{wanted}` cannot be read: {reason}"))?;
         let text = std::str::from_utf8(&bytes).map_err(|_| format!("`{wanted}` is not UTF-8"))?;
         let document = Document::read(text, ScalarRules::Yaml11);

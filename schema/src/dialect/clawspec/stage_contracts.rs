@@ -19,11 +19,11 @@ pub(crate) struct NamedContract<'f> {
     /// Name of the contract.
     pub(crate) name: &'f Named,
     /// Result of looking up the name.
-    pub(crate) lead: Lead,
+    pub(crate) lookup: ContractLookup,
 }
 
 /// Result of looking up the name of a contract.
-pub(crate) enum Lead {
+pub(crate) enum ContractLookup {
     /// Not a path below the root.
     Nowhere,
     /// No file at this path.
@@ -38,21 +38,25 @@ impl<'f> NamedContract<'f> {
     /// Returns the contract of a stage, if it has one.
     pub(crate) fn of(index: usize, stage: &'f ItemFacts, files: &dyn Files) -> Option<NamedContract<'f>> {
         let name = stage.handoff.as_ref().filter(|handoff| !handoff.name.is_empty() && paths::is_placed(files))?;
-        Some(NamedContract { index, stage, name, lead: Lead::of(&name.name, files) })
+        Some(NamedContract { index, stage, name, lookup: ContractLookup::of(&name.name, files) })
     }
 }
 
-impl Lead {
-    fn of(name: &str, files: &dyn Files) -> Lead {
+impl ContractLookup {
+    fn of(name: &str, files: &dyn Files) -> ContractLookup {
         let base = files::above(files.place(), "tests");
         let joined = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
-        let Some(path) = paths::below_root(&joined) else { return Lead::Nowhere };
+        let Some(path) = paths::below_root(&joined) else { return ContractLookup::Nowhere };
         if files.kind(&path) != Some(FileKind::File) {
-            return Lead::Missing(path);
+            return ContractLookup::Missing(path);
         }
-        let Ok(bytes) = files.read(&path) else { return Lead::Unread };
-        let Ok(text) = std::str::from_utf8(&bytes) else { return Lead::Unread };
+        let Ok(bytes) = files.read(&path) else { return ContractLookup::Unread };
+        let Ok(text) = std::str::from_utf8(&bytes) else { return ContractLookup::Unread };
         let document = Document::read(text, ScalarRules::Yaml11);
-        if document.is_intact() { Lead::Found { path, bytes, document: Box::new(document) } } else { Lead::Unread }
+        if document.is_intact() {
+            ContractLookup::Found { path, bytes, document: Box::new(document) }
+        } else {
+            ContractLookup::Unread
+        }
     }
 }

@@ -125,7 +125,7 @@ pub(crate) fn soul(text: &str) -> Vec<Failure> {
     }
     let is_blank = |heading: &str| section(text, heading).is_none_or(|body| body.trim().is_empty());
     if is_blank("Security Rules") {
-        fail("security_block", "fill the section `Security Rules`".to_owned());
+        fail("security_block", "fill in the section `Security Rules`".to_owned());
     }
     if !["<user_data>", "</user_data>"].iter().all(|tag| text.contains(tag)) {
         fail("user_data_tags", "say how `<user_data>` … `</user_data>` is treated".to_owned());

@@ -34,8 +34,8 @@ pub const VARIABLES: &[Variable] = &[
 /// Syntax of the templates.
 pub const FILLING: Filling = Filling {
     word: "clawspec",
-    texts: "strings of ClawSpec contracts",
-    docs: "Spaces around a name are ignored. A name without a value breaks the scenario.",
+    texts: "ClawSpec: strings of contracts",
+    docs: "Spaces around a name are ignored. Without a value for a name, the scenario ends with an error.",
     allows_blanks: true,
     variables: VARIABLES,
     presets: &[
@@ -45,7 +45,7 @@ pub const FILLING: Filling = Filling {
         ("qa_inbox", Preset::Text(QA_INBOX)),
     ],
     unfilled: Some(Unfilled {
-        note: "ClawSpec rejects the whole file",
+        note: "ClawSpec rejects the file",
         elsewhere: Some(("handoff contracts", "ClawSpec aborts the scenario with an error")),
     }),
 };

@@ -8,7 +8,7 @@ use crate::{
 use super::type_fields::type_of;
 
 /// Note that lists the types that wait.
-pub(crate) const WAITING: &str = "only `state_file` and the types that begin with `artifact_` wait";
+pub(crate) const WAITING: &str = "only `state_file` and the types that begin with `artifact_` wait for a file";
 
 /// Returns whether the type of an assertion waits. `None` for an unknown type.
 pub(crate) fn waits(assertion: &LintNode<'_>) -> Option<bool> {

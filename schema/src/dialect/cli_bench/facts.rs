@@ -4,7 +4,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     document::{Document, NodeRef, Pointer},
-    files::{Files, Lead},
+    files::{Files, Resolved},
     finding::Finding,
     json_schema::SpecFile,
     kind,
@@ -12,7 +12,7 @@ use crate::{
     pattern::is_literal,
     problem::OtherFile,
     relations::{Facts, Items, Kind, Named, Topic},
-    rules::{revealing_intent::Revealed, vague_intent::Wish},
+    rules::{revealing_intent::Revealed, vague_intent::IntentRequest},
 };
 
 use super::{
@@ -35,7 +35,7 @@ pub(crate) enum ItemFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// An intent that may be vague.
-    Wish,
+    IntentRequest,
     /// An intent that may reveal a command.
     Command,
     /// A limit on turns.
@@ -66,7 +66,7 @@ pub(crate) struct TaskFacts {
     /// Intent of the task.
     pub(crate) intent: Option<Named>,
     /// Request that the intent states.
-    pub(crate) wish: Wish,
+    pub(crate) wish: IntentRequest,
     /// Commands that the intent reveals.
     pub(crate) revealed: Revealed,
     /// Value of `max_turns`, if it is set.
@@ -108,7 +108,7 @@ impl ItemFacts {
             ItemFacts::Nothing => Vec::new(),
             ItemFacts::Task(task) => {
                 let topics = [
-                    (About::Wish, task.wish.may_be_vague()),
+                    (About::IntentRequest, task.wish.may_be_vague()),
                     (About::Command, task.revealed.may_be_command()),
                     (About::Turns, task.max_turns.is_some()),
                 ];
@@ -166,7 +166,7 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
         .map(|(lint_node, count)| (Named::new("", &lint_node.at, lint_node.range(), start), count as u32));
     let intent = lint_node.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(Box::new(TaskFacts {
-        wish: intent.as_ref().map(|intent| Wish::of(&intent.name)).unwrap_or_default(),
+        wish: intent.as_ref().map(|intent| IntentRequest::of(&intent.name)).unwrap_or_default(),
         revealed: intent.as_ref().map(|intent| Revealed::of(&intent.name, &commands(&lint_node))).unwrap_or_default(),
         intent,
         max_turns,
@@ -266,8 +266,8 @@ pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) 
     paths.sort_unstable();
     paths.dedup();
     let own = match files.named(files.place()) {
-        Lead::Found { path, .. } => path,
-        Lead::Nothing | Lead::Unread => files.place().to_owned(),
+        Resolved::Found { path, .. } => path,
+        Resolved::Nothing | Resolved::Unread => files.place().to_owned(),
     };
     let others = paths.iter().filter(|path| **path != own);
     facts.others.extend(others.map(|path| file_facts(path, files)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    files::{Files, Lead},
+    files::{Files, Resolved},
     lint_node::LintNode,
 };
 
@@ -21,13 +21,13 @@ pub(crate) struct NamedTasks<'d, 'f> {
     pub(crate) normal: Result<String, &'static str>,
     pub(crate) target: Target,
     /// Reason why its files are not read.
-    pub(crate) far: Option<Far>,
+    pub(crate) far: Option<NotRead>,
     pub(crate) files: &'f dyn Files,
 }
 
 /// Reason why files are not read.
 #[derive(Clone, Debug)]
-pub(crate) enum Far {
+pub(crate) enum NotRead {
     /// This file cannot be read.
     Unread(String),
     /// The files are outside of the workspace.
@@ -60,12 +60,12 @@ impl<'d, 'f> NamedTasks<'d, 'f> {
     }
 }
 
-fn far(path: &str, normal: &Result<String, &'static str>, target: &Target, files: &dyn Files) -> Option<Far> {
+fn far(path: &str, normal: &Result<String, &'static str>, target: &Target, files: &dyn Files) -> Option<NotRead> {
     let Target::Files(found) = target else { return None };
-    if let Some(unread) = found.iter().find(|found| files.named(found) == Lead::Unread) {
-        return Some(Far::Unread(unread.clone()));
+    if let Some(unread) = found.iter().find(|found| files.named(found) == Resolved::Unread) {
+        return Some(NotRead::Unread(unread.clone()));
     }
-    let is_far = |found: &String| matches!(files.named(found), Lead::Found { is_far: true, .. });
+    let is_far = |found: &String| matches!(files.named(found), Resolved::Found { is_far: true, .. });
     let leads_up = normal.as_ref().is_ok_and(|normal| normal.starts_with("../"));
-    (leads_up && !path.starts_with('/') && found.iter().any(is_far)).then_some(Far::Outside)
+    (leads_up && !path.starts_with('/') && found.iter().any(is_far)).then_some(NotRead::Outside)
 }

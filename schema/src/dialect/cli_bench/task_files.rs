@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     dialect::{Dialect, ScalarRules},
     document::{Document, NodeRef},
-    files::{FileKind, Files, Lead, is_absolute},
+    files::{FileKind, Files, Resolved, is_absolute},
     suite::CaseFile,
 };
 
@@ -47,9 +47,9 @@ impl Target {
         if is_pattern(&path) {
             let found = files.glob_named(&path);
             let real = found.paths.into_iter().filter_map(|path| match files.named(&path) {
-                Lead::Found { kind: FileKind::File, path, .. } => Some(path),
-                Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => None,
-                Lead::Unread => Some(path),
+                Resolved::Found { kind: FileKind::File, path, .. } => Some(path),
+                Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } | Resolved::Nothing => None,
+                Resolved::Unread => Some(path),
             });
             // A broad pattern such as `*.yaml` does not include the main file itself.
             let paths: BTreeSet<String> = real.filter(|path| path != main_file(files)).collect();
@@ -59,10 +59,10 @@ impl Target {
             });
         }
         Some(match files.named(&path) {
-            Lead::Found { kind: FileKind::File, path, .. } => Target::Files(vec![path]),
-            Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => Target::NoFile(path),
-            Lead::Nothing => Target::Missing(path),
-            Lead::Unread => Target::Files(vec![path]),
+            Resolved::Found { kind: FileKind::File, path, .. } => Target::Files(vec![path]),
+            Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } => Target::NoFile(path),
+            Resolved::Nothing => Target::Missing(path),
+            Resolved::Unread => Target::Files(vec![path]),
         })
     }
 
@@ -126,7 +126,7 @@ pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'stati
     let absolute = from_root(root, path).filter(|_| below_root.is_none());
     let path = absolute.as_deref().unwrap_or(path);
     if is_absolute(path) {
-        return Err("is an absolute path of another system");
+        return Err("is an absolute path on another operating system");
     }
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {

@@ -9,7 +9,7 @@ use crate::{
 pub const FILLING: Filling = Filling {
     word: "workdir",
     texts: "cli-bench: values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`",
-    docs: "Write it without spaces between the braces. Other names, and other text in braces, are left unchanged.",
+    docs: "Write the variable without spaces between the braces. Other names, and other text in braces, are left unchanged.",
     allows_blanks: false,
     variables: &[Variable {
         name: "workdir",

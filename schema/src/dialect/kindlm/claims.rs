@@ -75,7 +75,7 @@ impl SchemaFile {
                     message: compile_error(&error.message),
                     expected: format!("a JSON Schema in {}", self.path),
                     actual: "a file that cannot be used".to_owned(),
-                    help: Vec::new(),
+                    help: error.help.iter().map(|help| (*help).to_owned()).collect(),
                 };
                 Err(Box::new(row.clone().failed(code, mismatch)))
             }

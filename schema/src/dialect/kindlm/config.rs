@@ -96,7 +96,7 @@ pub struct Config {
     /// Conditions on the whole run.
     ///
     /// A gate in the file decides whether a run with failed tests still passes: `passRateMin: 0.8` tolerates one failed
-    /// run in five. The default gates never excuse a failure. In KindLM, gates can only add failures.
+    /// run in five. With the default gates, any failed test fails the run. In KindLM, gates can only add failures.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub gates: Gates,

@@ -27,7 +27,7 @@ use crate::{
     dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Peer,
-    files::{FileKind, Files, Lead, inside},
+    files::{FileKind, Files, Resolved, inside},
     settings::Settings,
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite, inputs_of},
     verdict::Check,
@@ -303,10 +303,10 @@ impl Lowering<'_> {
     /// Reads a schema file. Its content is validated only when the claim is judged.
     fn schema_file(&mut self, path: &str) -> SchemaFile {
         let bytes = match inside(path) {
-            None => Err("the path leads out of the suite's directory".to_owned()),
+            None => Err("the path is outside the suite's directory".to_owned()),
             Some(inside) => match self.files.named(&inside) {
-                Lead::Found { kind: FileKind::File, .. } | Lead::Unread => self.files.read_named(&inside),
-                Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => {
+                Resolved::Found { kind: FileKind::File, .. } | Resolved::Unread => self.files.read_named(&inside),
+                Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } | Resolved::Nothing => {
                     Err("no such file".to_owned())
                 }
             },

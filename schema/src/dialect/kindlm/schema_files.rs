@@ -3,8 +3,11 @@
 use std::{cell::RefCell, sync::Arc};
 
 use crate::{
-    check::{schema_file::UserSchema, text::shortened},
-    files::{self, FileKind, Files, Lead},
+    check::{
+        schema_file::{SchemaError, UserSchema},
+        text::shortened,
+    },
+    files::{self, FileKind, Files, Resolved},
     lint_node::LintNode,
 };
 
@@ -31,7 +34,7 @@ pub(crate) enum State {
     Missing(String),
     Unreadable(String),
     /// Not a JSON Schema.
-    Invalid(String),
+    Invalid(SchemaError),
     Valid {
         draft: &'static str,
         /// Formats that are not checked.
@@ -71,10 +74,10 @@ fn state(path: &str, files: &dyn Files) -> State {
         Err(escape) => return State::Escape(escape),
     };
     match files.named(&normal) {
-        Lead::Found { kind: FileKind::File, .. } => {}
-        Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => return State::NotAFile,
-        Lead::Unread => return State::Unread,
-        Lead::Nothing => return State::Missing(normal),
+        Resolved::Found { kind: FileKind::File, .. } => {}
+        Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } => return State::NotAFile,
+        Resolved::Unread => return State::Unread,
+        Resolved::Nothing => return State::Missing(normal),
     }
     match files.read_named(&normal) {
         Ok(content) => examined(&content),
@@ -115,7 +118,7 @@ fn examine(content: &[u8]) -> State {
             draft: schema.draft(),
             unchecked: schema.unchecked_formats().iter().map(|format| shortened(format, 100)).collect(),
         },
-        Err(error) => State::Invalid(error.message),
+        Err(error) => State::Invalid(error),
     }
 }
 

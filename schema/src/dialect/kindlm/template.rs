@@ -12,7 +12,7 @@ pub(crate) const VARS: Filling = Filling {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
     docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. Their \
-        values are in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` are left unchanged.",
+        values are in `vars` of the test. Without a value for a name, the test ends with an error. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
     presets: &[],

@@ -13,7 +13,7 @@ use crate::{
     check::pattern::EcmaPattern,
     document::Document,
     evidence::{Capture, Ended, Evidence, Ran, Usage},
-    trace::{Exported, LogEvent, Said, ToolUse, asks_model, assemble, attribute_text, said},
+    trace::{Exported, LogEvent, SpanContent, ToolUse, asks_model, assemble, attribute_text, said},
 };
 
 impl Trace {
@@ -98,7 +98,7 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
         let own = &exported.span;
         let of_span = records.get(&(&*own.trace_id, &*own.span_id)).map(Vec::as_slice).unwrap_or_default();
         // Only model calls have an answer: enclosing spans repeat their text.
-        let said = || if asks_model(exported) { said(exported, of_span) } else { Said::default() };
+        let said = || if asks_model(exported) { said(exported, of_span) } else { SpanContent::default() };
         let mut told = match &mapping.output_text_attr {
             Some(key) => (exported.attributes().text(key).map(str::to_owned), Vec::new()),
             None => match exported.attributes().text(SpanMapping::OUTPUT_TEXT) {

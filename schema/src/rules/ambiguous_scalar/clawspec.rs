@@ -93,8 +93,10 @@ impl Rule for AlwaysTrue {
     const CODE: Code = Code::AmbiguousScalar;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("any string counts as true here").help("write `true` or `false` without quotes")
+    fn words(&self, site: &Site<'_>) -> Words {
+        let text = site.node().and_then(|node| node.text()).unwrap_or_default();
+        Words::new(format!("the string `{text}` counts as true for `test_mode`"))
+            .help("write `true` or `false` without quotes")
     }
 }
 
@@ -102,6 +104,7 @@ impl Rule for NoOffset {
     const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("a time without an offset depends on the machine's time zone").help("add `Z`, or an offset")
+        Words::new("a time without a UTC offset depends on the time zone of the machine")
+            .help("add `Z` or an offset, such as `+02:00`")
     }
 }

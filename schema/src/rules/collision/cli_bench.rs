@@ -39,10 +39,10 @@ struct RepeatedAssertion {
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let repeated = |key: &str| root.get(key).into_iter().flat_map(|list| repetitions(&list));
     for (name, mode, first) in repeated("help_modes") {
-        report.push(mode.finding(RepeatedMode(name.to_owned())).with("first here", &first));
+        report.push(mode.finding(RepeatedMode(name.to_owned())).with("first listed here", &first));
     }
     for (name, model, first) in repeated("providers").filter(|(name, ..)| !name.is_empty()) {
-        report.push(model.finding(RepeatedModel(name.to_owned())).with("first here", &first));
+        report.push(model.finding(RepeatedModel(name.to_owned())).with("first listed here", &first));
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
             let (at, range) = items.place(index, entry);
             let (first_at, first_range) = items.place(*first_index, first);
             let finding = Finding::new(RepeatedFile(file.path.clone()), at, range);
-            report.push(finding.related(Relation::Labelled("first named here"), first_at, first_range));
+            report.push(finding.related(Relation::Labelled("first listed here"), first_at, first_range));
         }
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
         }
         let first = &items[first];
         let finding = item.head_finding(RepeatedAssertion { first: first.at.clone() });
-        report.push(finding.related(Relation::Labelled("first here"), first.at.clone(), first.head()));
+        report.push(finding.related(Relation::Labelled("first asserted here"), first.at.clone(), first.head()));
     }
 }
 

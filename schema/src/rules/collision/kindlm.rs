@@ -56,7 +56,7 @@ fn check_texts(
     for (text, lint_node) in texts.iter().filter(|(text, _)| !text.is_empty()) {
         match seen.entry(form(text)) {
             Entry::Occupied(first) => {
-                report.push(lint_node.finding(rule((*text).to_owned())).with("first here", first.get()));
+                report.push(lint_node.finding(rule((*text).to_owned())).with("first listed here", first.get()));
             }
             Entry::Vacant(place) => drop(place.insert(lint_node)),
         }

@@ -119,10 +119,10 @@ impl Rule for NeverPlayed {
                     (_, true) => format!("an earlier {what} matches the same text"),
                     (earlier, false) => format!("an earlier {what} matches every question that contains `{earlier}`"),
                 })
-                .help(if *is_same { "remove one of the two" } else { "move it before the other" }),
+                .help(if *is_same { "remove one of the two" } else { "move it before the earlier one" }),
             NeverPlayed::Run => Words::new("this run is never played")
-                .note("an earlier run has the same conditions, or fewer")
-                .help("move it before the other, or remove one of the two"),
+                .note("an earlier run has the same conditions, or only some of them")
+                .help("move it before the earlier run, or remove one of the two"),
         }
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 
 impl Explanation for TwoModels {
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        let message = "`model_used` takes either `expected` or `not_expected`, not both".to_owned();
+        let message = "`expected` and `not_expected` are mutually exclusive".to_owned();
         Words { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
-            .help("write two assertions")
+            .help("write two assertions, or keep one of them")
     }
 }

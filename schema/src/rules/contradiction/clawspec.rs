@@ -9,7 +9,7 @@ use crate::{
         Lookup,
         clawspec::{
             agents,
-            stage_contracts::{Lead, NamedContract},
+            stage_contracts::{ContractLookup, NamedContract},
         },
     },
     files::Files,
@@ -39,11 +39,17 @@ struct OtherAgent {
 
 /// A second value for something that has only one.
 #[derive(Debug)]
-struct OtherValue(String);
+struct OtherValue {
+    own: String,
+    other: String,
+}
 
 /// The opposite of another assertion.
 #[derive(Debug)]
-struct Opposite(String);
+struct Opposite {
+    about: Subject,
+    name: String,
+}
 
 /// A tool that must be called but is not allowed.
 #[derive(Debug)]
@@ -70,7 +76,7 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
 
 /// Checks the handoff contract of a stage.
 pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
-    let Lead::Found { path, bytes, document } = &contract.lead else { return };
+    let ContractLookup::Found { path, bytes, document } = &contract.lookup else { return };
     let to = document.root().and_then(|root| LintNode::root(root).find(&["handoff", "to"]));
     let (Some(agent), Some((to, other))) = (&contract.stage.agent, to.and_then(|to| Some((to.clone(), to.text()?))))
     else {
@@ -89,10 +95,24 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     report.push(finding.related_in(file, Relation::HandsOver(other.to_owned()), to.at.clone(), to.range()));
 }
 
+/// Subject of an assertion.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Subject {
+    /// Calls of a tool, in the log of the gateway.
+    Call,
+    /// Calls of a tool, in the trace.
+    Span,
+    /// A file.
+    File,
+    /// A file whose name contains wildcards, which count as they are.
+    LiteralFile,
+    /// Text in this log.
+    Log(String),
+}
+
 /// Statement of an assertion.
-struct Said<'d> {
-    /// Subject: a tool in the log, a tool in the trace, a file.
-    about: &'static str,
+struct Statement<'d> {
+    about: Subject,
     name: String,
     holds: bool,
     lint_node: LintNode<'d>,
@@ -130,7 +150,7 @@ fn has_wildcard(assertion: &LintNode<'_>) -> bool {
 
 /// Checks the assertions of a list.
 pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
-    let mut said: Vec<Said<'_>> = Vec::new();
+    let mut said: Vec<Statement<'_>> = Vec::new();
     let mut values: Vec<(String, String, LintNode<'_>)> = Vec::new();
     let mut allowed: Vec<(Vec<String>, LintNode<'_>)> = Vec::new();
     for assertion in list.items() {
@@ -138,37 +158,38 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, lint_node)) => {
-                    report.push(value.2.finding(OtherValue(other.clone())).with("the other assertion", lint_node));
+                    let rule = OtherValue { own: value.1, other: other.clone() };
+                    report.push(value.2.finding(rule).with("the other assertion", lint_node));
                 }
                 None => values.push(value),
             }
         }
-        let mut say = |about, key: &str, holds| {
+        let mut say = |about: Subject, key: &str, holds| {
             let Some(member) = assertion.get(key) else { return };
             let items = if member.is_list() { member.items() } else { vec![member] };
             said.extend(items.into_iter().filter_map(|lint_node| {
                 let name = lint_node.text().filter(|name| !name.is_empty())?.to_owned();
-                Some(Said { about, name, holds, lint_node })
+                Some(Statement { about: about.clone(), name, holds, lint_node })
             }));
         };
         match kind.text().unwrap_or_default() {
-            "tool_was_called" => say("call", "tool", true),
-            "tool_not_called" => say("call", "tool", false),
-            "tool_sequence" => say("span", "expected", true),
-            "tool_not_invoked" => say("span", "tool", false),
+            "tool_was_called" => say(Subject::Call, "tool", true),
+            "tool_not_called" => say(Subject::Call, "tool", false),
+            "tool_sequence" => say(Subject::Span, "expected", true),
+            "tool_not_invoked" => say(Subject::Span, "tool", false),
             // These two treat wildcards literally, the others do not, so they are about different files.
-            "file_present" if has_wildcard(&assertion) => say("literal file", "path", true),
-            "file_absent" if has_wildcard(&assertion) => say("literal file", "path", false),
-            "file_present" | "artifact_exists" | "artifact_contains" => say("file", "path", true),
-            "file_absent" => say("file", "path", false),
+            "file_present" if has_wildcard(&assertion) => say(Subject::LiteralFile, "path", true),
+            "file_absent" if has_wildcard(&assertion) => say(Subject::LiteralFile, "path", false),
+            "file_present" | "artifact_exists" | "artifact_contains" => say(Subject::File, "path", true),
+            "file_absent" => say(Subject::File, "path", false),
             "log_entry" => {
                 let absent = assertion.get("absent").and_then(|it| it.bool()).unwrap_or(false);
                 let path = assertion.get("path").and_then(|it| it.text()).unwrap_or_default();
                 if let Some(pattern) = assertion.get("pattern")
                     && let Some(text) = pattern.text().filter(|text| !text.is_empty())
                 {
-                    let name = format!("{text} in {path}");
-                    said.push(Said { about: "log", name, holds: !absent, lint_node: pattern });
+                    let (about, name) = (Subject::Log(path.to_owned()), text.to_owned());
+                    said.push(Statement { about, name, holds: !absent, lint_node: pattern });
                 }
             }
             "tool_not_permitted" => {
@@ -179,22 +200,25 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
             _ => {}
         }
     }
-    let mut held: FxHashMap<(&str, &str), &Said<'_>> = FxHashMap::default();
+    let mut held: FxHashMap<(&Subject, &str), &Statement<'_>> = FxHashMap::default();
     for claim in said.iter().filter(|it| it.holds) {
-        held.entry((claim.about, &claim.name)).or_insert(claim);
+        held.entry((&claim.about, &claim.name)).or_insert(claim);
     }
     for denied in said.iter().filter(|it| !it.holds) {
-        let Some(other) = held.get(&(denied.about, &*denied.name)).copied() else { continue };
+        let Some(other) = held.get(&(&denied.about, &*denied.name)).copied() else { continue };
         let (_, last) = if denied.lint_node.range().start < other.lint_node.range().start {
             (denied, other)
         } else {
             (other, denied)
         };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        report
-            .push(last.lint_node.finding(Opposite(denied.name.clone())).with("the other assertion", &first.lint_node));
+        report.push(
+            last.lint_node
+                .finding(Opposite { about: denied.about.clone(), name: denied.name.clone() })
+                .with("the other assertion", &first.lint_node),
+        );
     }
-    for called in said.iter().filter(|it| it.holds && it.about == "call") {
+    for called in said.iter().filter(|it| it.holds && it.about == Subject::Call) {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
             let finding = called.lint_node.finding(NotAllowed(called.name.clone()));
             report.push(finding.with("the tools that are allowed", tools));
@@ -216,19 +240,18 @@ impl Rule for OtherAgent {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherAgent { stage, contract } = self;
-        Words::new(format!("the agent of the stage is `{stage}`, but its contract hands over to `{contract}`")).remedy(
-            format!("change it to `{contract}`"),
-            Fix::guess,
-            site.replaced(scalar(contract)),
-        )
+        Words::new(format!("the agent of this stage is `{stage}`, but the handoff contract hands over to `{contract}`"))
+            .remedy(format!("change it to `{contract}`"), Fix::guess, site.replaced(scalar(contract)))
     }
 }
 
 impl Rule for OtherValue {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("another assertion expects `{}` instead", self.0))
+    fn words(&self, site: &Site<'_>) -> Words {
+        let OtherValue { own, other } = self;
+        let key = site.at.last().unwrap_or_default();
+        Words::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("keep one of the two")
     }
 }
 
@@ -236,7 +259,13 @@ impl Rule for Opposite {
     const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("another assertion requires the opposite of `{}`", self.0))
+        let Opposite { about, name } = self;
+        let words = match about {
+            Subject::Call | Subject::Span => format!("`{name}` both must and must not be called"),
+            Subject::File | Subject::LiteralFile => format!("`{name}` both must and must not exist"),
+            Subject::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
+        };
+        Words::new(words).help("remove one of the two")
     }
 }
 
@@ -244,6 +273,6 @@ impl Rule for NotAllowed {
     const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` must be called, but is not an allowed tool", self.0))
+        Words::new(format!("`{}` must be called, but is not in `allowed_tools`", self.0))
     }
 }

@@ -164,7 +164,7 @@ impl Rule for Contradiction {
                 Words::new("this pattern matches every command").help("name the command that must not be run")
             }
             Contradiction::Commands { must, forbidden } => {
-                let words = Words::new(format!("`{must}` both must and must not be run"));
+                let words = Words::new(format!("`{must}` both must and must not be run")).help("remove one of the two");
                 match forbidden {
                     Some(text) => words.note(format!("every command that matches `{must}` matches `{text}`")),
                     None => words,

@@ -109,7 +109,7 @@ impl Rule for Contradiction {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             Contradiction::EmptyText => {
-                Words::new("every output contains the empty string, so this always fails").help("remove it")
+                Words::new("every output contains the empty string, so this expectation always fails").help("remove it")
             }
             Contradiction::Text { wanted, forbidden } => {
                 Words::new(format!("the output must contain `{wanted}`, but must not contain `{forbidden}`"))
@@ -120,7 +120,9 @@ impl Rule for Contradiction {
             Contradiction::TooLong { wanted, most } => {
                 Words::new(format!("`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"))
             }
-            Contradiction::Tool(name) => Words::new(format!("`{name}` both must and must not be called")),
+            Contradiction::Tool(name) => {
+                Words::new(format!("`{name}` both must and must not be called")).help("remove one of the two")
+            }
         }
     }
 }

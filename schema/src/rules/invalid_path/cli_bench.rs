@@ -2,10 +2,10 @@
 
 use crate::{
     dialect::cli_bench::{
-        named_tasks::{Far, NamedTasks},
+        named_tasks::{NamedTasks, NotRead},
         task_files::{self, SCHEME, Target},
     },
-    files::{Files, Lead},
+    files::{Files, Resolved},
     finding::{Report, Rule, Site, Words},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -60,10 +60,10 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
         report.push(entry.lint_node.finding(TaskPath::Unusable { path: path.clone(), reason }));
     }
     match &entry.far {
-        Some(Far::Unread(path)) => report.push(entry.lint_node.finding(TaskPath::Unread(path.clone()))),
-        Some(Far::Outside) => report.push(entry.lint_node.finding(TaskPath::Outside(path))),
+        Some(NotRead::Unread(path)) => report.push(entry.lint_node.finding(TaskPath::Unread(path.clone()))),
+        Some(NotRead::Outside) => report.push(entry.lint_node.finding(TaskPath::Outside(path))),
         None if path.starts_with('/') => {
-            let is_far = |path: &String| matches!(entry.files.named(path), Lead::Found { is_far: true, .. });
+            let is_far = |path: &String| matches!(entry.files.named(path), Resolved::Found { is_far: true, .. });
             let relative = entry.normal.clone().ok().filter(|relative| !is_far(relative));
             report.push(entry.lint_node.finding(TaskPath::Absolute { path, relative }));
         }
@@ -77,8 +77,10 @@ pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut
     match task_files::normalize(&path, files) {
         Err(reason) => report.push(model.finding(Script::Unusable { path, reason })),
         Ok(normal) => match files.named(&normal) {
-            Lead::Found { is_far: true, .. } | Lead::Unread => report.push(model.finding(Script::Outside(normal))),
-            Lead::Found { is_far: false, .. } | Lead::Nothing => {}
+            Resolved::Found { is_far: true, .. } | Resolved::Unread => {
+                report.push(model.finding(Script::Outside(normal)))
+            }
+            Resolved::Found { is_far: false, .. } | Resolved::Nothing => {}
         },
     }
 }
@@ -125,7 +127,7 @@ impl Rule for TaskPath {
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
             TaskPath::Unusable { path, reason } => {
-                Words::new(format!("`{path}` {reason}")).note(MISSING_TASKS).help("write a path relative to this file")
+                Words::new(format!("`{path}` {reason}")).note(MISSING_TASKS).help("write it relative to this file")
             }
             TaskPath::Unread(path) => {
                 let how = if path.starts_with("../") { "is" } else { "is a link to a file" };

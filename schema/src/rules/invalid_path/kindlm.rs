@@ -50,8 +50,9 @@ impl Rule for InvalidPath {
     fn words(&self, _: &Site<'_>) -> Words {
         let path = &self.path;
         match self.way {
-            Way::Out(Escape::Absolute) => Words::new(format!("`{path}` is an absolute path"))
-                .help("write it relative to the directory of this file"),
+            Way::Out(Escape::Absolute) => {
+                Words::new(format!("`{path}` is an absolute path")).help("write it relative to this file")
+            }
             Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside the directory of this file"))
                 .help("move the file into that directory"),
             Way::Link => Words::new(format!("`{path}` is a link to a file outside the workspace"))

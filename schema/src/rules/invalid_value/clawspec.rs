@@ -8,7 +8,6 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
-    validate::describe,
 };
 
 pub(crate) mod unread;
@@ -141,9 +140,8 @@ impl Rule for NotATime {
     const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let found = site.node().map(describe).unwrap_or_default();
-        Words::new(format!("expected a time for `captured_at`, found {found}"))
-            .help("write it as `2026-05-14T12:00:00Z`")
+        let text = site.node().and_then(|node| node.text()).unwrap_or_default();
+        Words::new(format!("`{text}` is not a valid time")).help("write it as `2026-05-14T12:00:00Z`")
     }
 }
 
@@ -175,7 +173,7 @@ impl Rule for NotAnAddress {
             Some(path) => format!("{}/{path}", Config::GATEWAY),
             None => format!("http://{text}"),
         };
-        let words = Words::new(format!("`{text}` is not a full address"));
+        let words = Words::new(format!("`{text}` is not a valid URL"));
         let lint_node = site.lint_node().filter(|_| !text.contains("://"));
         match lint_node.and_then(|lint_node| lint_node.replaced(&whole)) {
             Some(edits) => words.fix_with_help(Some(Fix::guess(format!("write `{whole}`"), edits))),
@@ -188,7 +186,7 @@ impl Rule for BlankPath {
     const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the path is blank").help("name the file that is handed over")
+        Words::new("`path_pattern` must not be blank").help("name the file that is handed over")
     }
 }
 
@@ -197,7 +195,8 @@ impl Rule for NotATool {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not the exact name of a tool", self.0))
-            .note("wildcards and template variables are not expanded here")
+            .note("wildcards and template variables are not expanded")
+            .help("name each tool in full")
     }
 }
 
@@ -209,11 +208,11 @@ impl Rule for Setting {
             Setting::Webhook => Words::new("`gateway_webhook_endpoint` does not begin with `/`")
                 .note("ClawSpec appends it to `gateway_base_url`")
                 .help("begin it with `/`"),
-            Setting::OtherBraces => Words::new("only `{date}` is expanded here"),
-            Setting::Template => {
-                Words::new("template variables are not expanded here").help("write `{date}`, in single braces")
-            }
-            Setting::Variable => Words::new("variables are not expanded here")
+            Setting::OtherBraces => Words::new("only `{date}` is expanded in `gateway_log_pattern`")
+                .help("write `{date}`, or remove the braces"),
+            Setting::Template => Words::new("`{{date}}` is not expanded in `gateway_log_pattern`")
+                .help("write `{date}`, in single braces"),
+            Setting::Variable => Words::new("variables are not expanded in `gateway_auth_token`")
                 .note("ClawSpec sends this string as the token")
                 .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
         }

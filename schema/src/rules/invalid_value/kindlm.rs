@@ -24,7 +24,7 @@ enum InvalidValue {
         written: String,
     },
     Address {
-        key: String,
+        text: String,
         reason: String,
     },
 }
@@ -65,8 +65,7 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     for address in fields.chain([root.find(&["upload", "apiUrl"])]).flatten() {
         let Some(text) = address.text().filter(|text| begins_like_url(text)) else { continue };
         if let Err(reason) = url::Url::parse(text) {
-            let key = address.at.last().unwrap_or_default();
-            report.push(address.finding(InvalidValue::Address { key, reason: reason.to_string() }));
+            report.push(address.finding(InvalidValue::Address { text: text.to_owned(), reason: reason.to_string() }));
         }
     }
 }
@@ -100,7 +99,7 @@ impl Rule for InvalidValue {
                     edits,
                 )
             }
-            InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),
+            InvalidValue::Address { text, reason } => Words::new(format!("`{text}` is not a valid URL: {reason}")),
         }
     }
 }

@@ -85,7 +85,7 @@ impl Rule for NoTask {
     const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("missing `params.task`, the text that `sessions_spawn` sends")
+        Words::new("missing `params.task`").note("`sessions_spawn` sends this text to the agent").help("add `task`")
     }
 }
 

@@ -37,6 +37,6 @@ impl Rule for NoModel {
     const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the suite does not name a model").help("add `providers`, or name the models on the command line")
+        Words::new("the suite does not name a model").help("name models under `providers`, or with `--model`")
     }
 }

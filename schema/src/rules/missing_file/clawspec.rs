@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::{
         ledger_contracts::joined,
         paths,
-        stage_contracts::{Lead, NamedContract},
+        stage_contracts::{ContractLookup, NamedContract},
         target::{Directory, Found, change_to, is_defined},
     },
     files::{FileKind, Files},
@@ -113,17 +113,17 @@ pub(crate) fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mu
 pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
     let name = &contract.name.name;
     let (at, range) = stages.place(contract.index, contract.name);
-    match &contract.lead {
-        Lead::Nowhere if name.contains(['*', '?', '{']) => {
+    match &contract.lookup {
+        ContractLookup::Nowhere if name.contains(['*', '?', '{']) => {
             report.push(Finding::new(TakenLiterally(name.clone()), at, range));
         }
-        Lead::Nowhere | Lead::Unread => {}
-        Lead::Found { document, path, .. } => {
+        ContractLookup::Nowhere | ContractLookup::Unread => {}
+        ContractLookup::Found { document, path, .. } => {
             if document.root().is_none_or(|root| root.get("handoff").is_none()) {
                 report.push(Finding::new(NotAHandoff(path.clone()), at, range));
             }
         }
-        Lead::Missing(path) => {
+        ContractLookup::Missing(path) => {
             let missing = Missing::of(name, path, FileKind::File, Some(Template::Handoff), files);
             let note = Some("the path is relative to the directory of the skill");
             report.push(Finding::new(Missing { path: path.clone(), root: None, note, ..missing }, at, range));
@@ -179,7 +179,7 @@ impl Rule for NoMatch {
     const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("no file matches `{}`", self.0)).help("correct it, or remove it")
+        Words::new(format!("no file matches `{}`", self.0)).help("correct the pattern, or remove it")
     }
 }
 
@@ -187,8 +187,7 @@ impl Rule for TakenLiterally {
     const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is taken literally", self.0))
-            .help("name one file, without template variables or wildcards")
+        Words::new(format!("wildcards and template variables in `{}` are not expanded", self.0)).help("name one file")
     }
 }
 

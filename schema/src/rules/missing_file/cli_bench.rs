@@ -5,7 +5,7 @@ use crate::{
         named_tasks::NamedTasks,
         task_files::{self, SCHEME, Target},
     },
-    files::{FileKind, Files, Lead},
+    files::{FileKind, Files, Resolved},
     finding::{Report, Rule, Site, Words},
     lint_node::LintNode,
     new_file::{self, Template},
@@ -64,11 +64,11 @@ pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut
     let Some((id, path)) = model.text().and_then(|id| Some((id, script::file_beside(id, files)?))) else { return };
     let Ok(path) = task_files::normalize(&path, files) else { return };
     match files.named(&path) {
-        Lead::Found { is_far: true, .. } | Lead::Unread | Lead::Found { kind: FileKind::File, .. } => {}
-        Lead::Found { kind: FileKind::Directory | FileKind::Other, is_far: false, .. } => {
+        Resolved::Found { is_far: true, .. } | Resolved::Unread | Resolved::Found { kind: FileKind::File, .. } => {}
+        Resolved::Found { kind: FileKind::Directory | FileKind::Other, is_far: false, .. } => {
             report.push(model.finding(OtherKind::new(&path, "file")));
         }
-        Lead::Nothing => {
+        Resolved::Nothing => {
             let known = script::known(files);
             let near = Search::default().nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
             let creation = new_file::creation(&path, Template::Script, files);

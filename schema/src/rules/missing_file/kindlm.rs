@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
-    files::{FileKind, Files, Lead},
+    files::{FileKind, Files, Resolved},
     finding::{Finding, Report, Rule, Site, Words},
     lint_node::LintNode,
     new_file::Template,
@@ -34,7 +34,7 @@ pub(crate) fn check_command(test: &LintNode<'_>, files: &dyn Files, report: &mut
     let Some(command) = test.get("command") else { return };
     let Some(word) = command.text().and_then(|text| text.split_whitespace().next()) else { return };
     let Some(path) = word.strip_prefix("./").filter(|path| !path.is_empty() && is_plain(path)) else { return };
-    if path.split('/').any(|step| step == "..") || files.named(path) != Lead::Nothing {
+    if path.split('/').any(|step| step == "..") || files.named(path) != Resolved::Nothing {
         return;
     }
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -3,7 +3,7 @@
 use crate::{
     dialect::clawspec::{
         facts::About,
-        ignored_defaults::{IgnoredDefaults, LeftToDo},
+        ignored_defaults::{IgnoredDefaults, UnrepeatedDefaults},
         routing::Routing,
         type_fields::{number_of, type_of},
         waiting::WAITING,
@@ -25,7 +25,7 @@ struct AgentParams;
 
 /// Unused defaults.
 #[derive(Debug)]
-struct Defaults(LeftToDo);
+struct Defaults(UnrepeatedDefaults);
 
 /// A key of an assertion without effect.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Rule for Idle {
             }
             Idle::Timeout(kind) => {
                 let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                Words::new(format!("`{kind}` does not wait, so `timeout` is ignored")).note(WAITING).remedy(
+                Words::new(format!("`{kind}` does not wait for a file, so `timeout` is ignored")).note(WAITING).remedy(
                     "remove `timeout`",
                     Fix::suggestion,
                     edits,

@@ -163,10 +163,8 @@ impl Rule for NoEffect {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            NoEffect::OnCommand { field, needs } => {
-                Words::new(format!("`{field}` has no effect on a test that runs a command"))
-                    .note(format!("it applies only to a test with `{needs}`"))
-            }
+            NoEffect::OnCommand { field, needs } => Words::new(format!("`{field}` has no effect on a command test"))
+                .note(format!("it applies only to tests with `{needs}`")),
             NoEffect::UserOfTurn => Words::new("`user` is never sent").help("add it to the prompt"),
             NoEffect::Response => {
                 Words::new("this response is never used").note("an earlier one matches every such call")

@@ -5,6 +5,7 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     lint_node::LintNode,
     problem::{Code, Severity},
+    validate::describe,
 };
 
 /// Fewer runs than a baseline requires.
@@ -44,23 +45,25 @@ impl Rule for FewRuns {
     const CODE: Code = Code::OutOfRange;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("a baseline needs at least 5 runs")
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("`runs` must be at least 5, found {}", site.node().map(describe).unwrap_or_default()))
+            .help("capture the baseline again with more runs")
     }
 }
 
 impl Rule for Deviation {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("a deviation is never below 0")
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("`stddev` must be at least 0, found {}", site.node().map(describe).unwrap_or_default()))
     }
 }
 
 impl Rule for Infinite {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`timeout` is infinite").help("write a number of seconds")
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("`timeout` must be finite, found {}", site.node().map(describe).unwrap_or_default()))
+            .help("write a number of seconds")
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     relations::Items,
+    validate::describe,
 };
 
 /// A blank string: its key, and what to write.
@@ -25,7 +26,7 @@ struct NoTasks;
 
 /// An impossible exit code, as written.
 #[derive(Debug)]
-struct ExitCode(String);
+struct ExitCode;
 
 /// A threshold that is most likely a share from 0 to 1.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
         None => lint_node.number(),
     };
     if number.is_some_and(|number| !(0.0..=255.0).contains(&number)) {
-        report.push(lint_node.finding(ExitCode(lint_node.node.text().unwrap_or_default().to_owned())));
+        report.push(lint_node.finding(ExitCode));
     }
 }
 
@@ -97,7 +98,7 @@ impl Rule for NoTasks {
     const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the files named here contain no tasks")
+        Words::new("the files under `tasks` contain no tasks").help("add a task to one of them")
     }
 }
 
@@ -105,8 +106,11 @@ impl Rule for ExitCode {
     const CODE: Code = Code::OutOfRange;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`exit_code` must be from 0 to 255, found `{}`", self.0))
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!(
+            "`exit_code` must be from 0 to 255, found {}",
+            site.node().map(describe).unwrap_or_default()
+        ))
     }
 }
 

@@ -15,13 +15,13 @@ use crate::{
 /// A pattern with another meaning than it seems to have.
 #[derive(Debug)]
 struct Misread {
-    trap: Trap,
+    trap: Misreading,
     case: LetterCase,
 }
 
 /// Misread part of a pattern.
 #[derive(Debug, PartialEq, Eq)]
-enum Trap {
+enum Misreading {
     /// A word in square brackets: `[ERROR]`.
     Class(String),
     /// Slashes around the pattern: `/error/i`.
@@ -38,10 +38,10 @@ enum Trap {
 
 /// Checks a valid pattern.
 pub(super) fn check(lint_node: &LintNode<'_>, pattern: &str, case: LetterCase, report: &mut Report) {
-    let Some((trap, at)) = Trap::of(pattern) else { return };
+    let Some((trap, at)) = Misreading::of(pattern) else { return };
     let range = match &trap {
-        Trap::Slashes | Trap::Dollar => lint_node.range(),
-        Trap::Class(_) | Trap::Group(_) | Trap::FileName(_) | Trap::Question(_) => {
+        Misreading::Slashes | Misreading::Dollar => lint_node.range(),
+        Misreading::Class(_) | Misreading::Group(_) | Misreading::FileName(_) | Misreading::Question(_) => {
             let part = &pattern[at.clone()];
             lint_node.part(part, pattern[..at.start].matches(part).count())
         }
@@ -49,43 +49,43 @@ pub(super) fn check(lint_node: &LintNode<'_>, pattern: &str, case: LetterCase, r
     report.push(Finding::new(Misread { trap, case }, lint_node.at.clone(), range));
 }
 
-impl Trap {
+impl Misreading {
     /// Returns the misread part, with its range in the pattern.
-    fn of(pattern: &str) -> Option<(Trap, Range<usize>)> {
+    fn of(pattern: &str) -> Option<(Misreading, Range<usize>)> {
         let whole = 0..pattern.len();
         let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
         if let Some((class, _)) = pattern.strip_prefix('[').and_then(|rest| rest.split_once(']'))
             && word(class)
         {
-            return Some((Trap::Class(class.to_owned()), 0..class.len() + 2));
+            return Some((Misreading::Class(class.to_owned()), 0..class.len() + 2));
         }
         if pattern.len() > 2 && pattern.starts_with('/') && pattern.trim_end_matches(['i', 'g', 'm']).ends_with('/') {
-            return Some((Trap::Slashes, whole));
+            return Some((Misreading::Slashes, whole));
         }
         if pattern.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
-            return Some((Trap::Dollar, whole));
+            return Some((Misreading::Dollar, whole));
         }
         if let Some(range) = literal_brackets(pattern) {
-            return Some((Trap::Group(pattern[range.start + 1..range.end - 1].to_owned()), range));
+            return Some((Misreading::Group(pattern[range.start + 1..range.end - 1].to_owned()), range));
         }
         if let Some(range) = file_name(pattern) {
-            return Some((Trap::FileName(pattern[range.clone()].to_owned()), range));
+            return Some((Misreading::FileName(pattern[range.clone()].to_owned()), range));
         }
         let words = pattern.strip_suffix('?').filter(|words| {
             words.contains(char::is_alphabetic) && words.chars().all(|letter| letter.is_alphanumeric() || letter == ' ')
         })?;
         let last = words.rfind(' ').map_or(0, |blank| blank + 1);
-        Some((Trap::Question(words[last..].to_owned()), last..pattern.len()))
+        Some((Misreading::Question(words[last..].to_owned()), last..pattern.len()))
     }
 
     /// Returns the part to escape and its replacement; `None` if the whole pattern must be rewritten.
     fn meant(&self) -> Option<(String, String)> {
         match self {
-            Trap::Class(class) => Some((format!("[{class}]"), format!("\\[{class}\\]"))),
-            Trap::Group(group) => Some((format!("({group})"), format!("\\({group}\\)"))),
-            Trap::FileName(name) => Some((name.clone(), name.replace('.', "\\."))),
-            Trap::Question(word) => Some((format!("{word}?"), format!("{word}\\?"))),
-            Trap::Slashes | Trap::Dollar => None,
+            Misreading::Class(class) => Some((format!("[{class}]"), format!("\\[{class}\\]"))),
+            Misreading::Group(group) => Some((format!("({group})"), format!("\\({group}\\)"))),
+            Misreading::FileName(name) => Some((name.clone(), name.replace('.', "\\."))),
+            Misreading::Question(word) => Some((format!("{word}?"), format!("{word}\\?"))),
+            Misreading::Slashes | Misreading::Dollar => None,
         }
     }
 }
@@ -115,15 +115,19 @@ impl Rule for Misread {
 
     fn severity(&self) -> Severity {
         match self.trap {
-            Trap::FileName(_) => Severity::Hint,
-            Trap::Class(_) | Trap::Slashes | Trap::Dollar | Trap::Group(_) | Trap::Question(_) => Severity::Warning,
+            Misreading::FileName(_) => Severity::Hint,
+            Misreading::Class(_)
+            | Misreading::Slashes
+            | Misreading::Dollar
+            | Misreading::Group(_)
+            | Misreading::Question(_) => Severity::Warning,
         }
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = match &self.trap {
-            Trap::Class(class) => Words::new(format!("`[{class}]` matches a single one of these characters")),
-            Trap::Slashes => {
+            Misreading::Class(class) => Words::new(format!("`[{class}]` matches only one character")),
+            Misreading::Slashes => {
                 let help = match self.case {
                     LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
                     LetterCase::IgnoredByFlag => {
@@ -133,12 +137,14 @@ impl Rule for Misread {
                 };
                 Words::new("the slashes are part of the pattern").help(help)
             }
-            Trap::Dollar => {
+            Misreading::Dollar => {
                 Words::new("`$` matches the end of the text, so nothing can follow it").help("escape it, `\\$`")
             }
-            Trap::Group(group) => Words::new(format!("`({group})` is a group, which does not match the parentheses")),
-            Trap::FileName(name) => Words::new(format!("the `.` in `{name}` matches any character")),
-            Trap::Question(_) => Words::new("`?` makes the character before it optional"),
+            Misreading::Group(group) => {
+                Words::new(format!("`({group})` is a group and does not match literal parentheses"))
+            }
+            Misreading::FileName(name) => Words::new(format!("the `.` in `{name}` matches any character")),
+            Misreading::Question(_) => Words::new("`?` makes the character before it optional"),
         };
         let Some((part, meant)) = self.trap.meant() else { return words };
         let help = format!("escape it, `{meant}`");
@@ -153,21 +159,21 @@ impl Rule for Misread {
 
 #[cfg(test)]
 mod tests {
-    use super::Trap;
+    use super::Misreading;
 
     #[test]
     fn pattern_with_a_purpose_is_no_trap() {
         for pattern in
             ["[a-z]+", "[A]", "/", "/tmp", "a$", "(a|b)", "x(y)", r"report\.md", "v1.2", "report.md?", "colou?r", "a b"]
         {
-            assert_eq!(Trap::of(pattern), None, "{pattern}");
+            assert_eq!(Misreading::of(pattern), None, "{pattern}");
         }
     }
 
     #[test]
     fn the_bytes_of_a_trap_are_those_of_what_is_meant() {
         for pattern in ["[ERROR] x", "a (usd)", "cat a.txt, report.md", "is it done?"] {
-            let (trap, at) = Trap::of(pattern).unwrap();
+            let (trap, at) = Misreading::of(pattern).unwrap();
             assert_eq!(trap.meant().unwrap().0, pattern[at]);
         }
     }

@@ -136,7 +136,7 @@ impl Rule for Anchor {
     const CODE: Code = Code::Syntax;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`&{}` is not a valid name of an anchor", self.0))
+        Words::new(format!("`&{}` is not a valid anchor name", self.0))
             .note("ClawSpec rejects the file")
             .help("use only ASCII letters, digits, `-` and `_`")
     }

@@ -18,14 +18,14 @@ pub(crate) mod assertion;
 /// A part of a handoff contract that is not checked.
 #[derive(Debug)]
 struct Underived {
-    what: What,
+    what: UncheckedPart,
     /// Edits that add the check.
     edits: Option<Vec<Edit>>,
 }
 
 /// Part that is not checked.
 #[derive(Debug)]
-enum What {
+enum UncheckedPart {
     Delegation {
         caller: String,
         callee: String,
@@ -100,7 +100,7 @@ fn check_delegation(root: &LintNode<'_>, written: &Written<'_>, report: &mut Rep
     let mut members =
         vec![("type", "delegation_occurred".to_owned()), ("from_agent", scalar(caller)), ("to_agent", scalar(callee))];
     members.extend(log_members(&written.log_path, "{{run_id}}"));
-    let what = What::Delegation { caller: caller.to_owned(), callee: callee.to_owned() };
+    let what = UncheckedPart::Delegation { caller: caller.to_owned(), callee: callee.to_owned() };
     report.push(to.finding(Underived { what, edits: written.add(true, &members) }));
 }
 
@@ -126,7 +126,7 @@ fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut R
     let Some((_, first)) = missing.first() else {
         if looks.is_empty() {
             let edits = written.add(false, &members("artifact_exists"));
-            report.push(pattern.finding(Underived { what: What::Artifact(path.to_owned()), edits }));
+            report.push(pattern.finding(Underived { what: UncheckedPart::Artifact(path.to_owned()), edits }));
         }
         return;
     };
@@ -143,7 +143,8 @@ fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut R
             written.add(false, &members)
         }
     };
-    let what = What::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
+    let what =
+        UncheckedPart::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
     let nor = |finding: Finding, (name, section): &&(&str, LintNode<'_>)| {
         finding.related(Relation::KeyHere((*name).to_owned()), section.at.clone(), section.range())
     };
@@ -173,7 +174,7 @@ fn check_tool(tool: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let mut members = vec![("type", "tool_not_called".to_owned()), ("tool", scalar(name))];
     members.extend(log_members(&written.log_path, "{{callee_run_id}}"));
     let edits = written.add(false, &members);
-    report.push(tool.finding(Underived { what: What::Tool(name.to_owned()), edits }));
+    report.push(tool.finding(Underived { what: UncheckedPart::Tool(name.to_owned()), edits }));
 }
 
 impl Rule for Underived {
@@ -181,14 +182,14 @@ impl Rule for Underived {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (message, help) = match &self.what {
-            What::Delegation { caller, callee } => (
+            UncheckedPart::Delegation { caller, callee } => (
                 format!("nothing checks that `{caller}` delegates to `{callee}`"),
                 "add a `delegation_occurred` assertion",
             ),
-            What::Artifact(path) => {
+            UncheckedPart::Artifact(path) => {
                 (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists` assertion")
             }
-            What::Sections { names, is_listed } => {
+            UncheckedPart::Sections { names, is_listed } => {
                 let message = match names.as_slice() {
                     [name] => format!("nothing checks the section `{name}`"),
                     _ => format!("nothing checks the sections {}", all_of(names.iter().map(String::as_str))),
@@ -200,7 +201,7 @@ impl Rule for Underived {
                 };
                 (message, help)
             }
-            What::Tool(name) => (
+            UncheckedPart::Tool(name) => (
                 format!("nothing checks that `{name}` is not called"),
                 "add a `tool_not_called` assertion to `post_delegation`",
             ),

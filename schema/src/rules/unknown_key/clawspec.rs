@@ -16,7 +16,7 @@ mod assertion;
 mod scenario;
 
 /// Consequence of an unknown key of a contract.
-const REJECTED: &str = "ClawSpec rejects the whole file";
+const REJECTED: &str = "ClawSpec rejects the file";
 
 /// A key because of which ClawSpec rejects the file.
 #[derive(Debug)]

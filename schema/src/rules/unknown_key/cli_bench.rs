@@ -230,7 +230,9 @@ impl Explanation for Negated {
     }
 
     fn words(&self, _: Words, site: &Site<'_>) -> Words {
-        let words = |what: &str| unknown(&self.key).note(format!("cli-bench has {what}; {UNCHECKED}"));
+        let words = |what: &str| {
+            unknown(&self.key).note(format!("cli-bench has {what} and ignores unknown keys, so nothing is checked"))
+        };
         match &self.about {
             Denied::File(path) => {
                 let command = format!("test ! -e {}", shell_word(path.as_deref().unwrap_or("…")));

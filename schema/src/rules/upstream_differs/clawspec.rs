@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::{
         assertion::Category,
         config::Config,
-        ignored_defaults::{IgnoredDefaults, LeftToDo},
+        ignored_defaults::{IgnoredDefaults, UnrepeatedDefaults},
         lower::settings,
         paths,
         type_fields::type_of,
@@ -38,7 +38,7 @@ struct FoundTwice(String, String);
 
 /// Defaults that only speclens uses.
 #[derive(Debug)]
-struct Defaults(LeftToDo);
+struct Defaults(UnrepeatedDefaults);
 
 /// A short form in ClawSpec's documentation.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Rule for NotInSchema {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
-            .note("its documentation or runner supports this, but its schema does not")
+            .note("the schema is stricter than ClawSpec's documentation and code")
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod assertion;
 
 /// A file from an earlier scenario.
 #[derive(Debug)]
-struct FromBefore(String);
+struct StaleFile(String);
 
 /// A condition about a key that no stage has.
 #[derive(Debug)]
@@ -36,15 +36,15 @@ struct NoLimit;
 struct NoPatterns;
 
 /// Reports files from an earlier scenario of the contract whose time is not checked.
-pub(crate) struct LeftBehind;
+pub(crate) struct StaleFiles;
 
-impl LeftBehind {
+impl StaleFiles {
     fn expected<'f>(items: Items<'f>, fact: FactRef) -> Option<&'f Expected> {
         items.facts::<ItemFacts>(fact.item)?.expected.get(fact.part)
     }
 }
 
-impl CrossItemRule for LeftBehind {
+impl CrossItemRule for StaleFiles {
     fn digest(&self, items: Items<'_>, index: usize) -> u64 {
         let mut hasher = FxHasher::default();
         let facts = |index| items.facts::<ItemFacts>(index);
@@ -98,12 +98,12 @@ impl CrossItemRule for LeftBehind {
     }
 
     fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |fact: FactRef| Some(items.place(fact.item, &LeftBehind::expected(items, fact)?.path));
+        let place = |fact: FactRef| Some(items.place(fact.item, &StaleFiles::expected(items, fact)?.path));
         let (at, range) = place(link.of)?;
-        let path = LeftBehind::expected(items, link.of)?.path.name.clone();
+        let path = StaleFiles::expected(items, link.of)?.path.name.clone();
         let (first, uses) = link.causes.split_first()?;
         let (first_at, first_range) = place(*first)?;
-        let finding = Finding::new(FromBefore(path), at, range);
+        let finding = Finding::new(StaleFile(path), at, range);
         let finding = finding.related(Relation::Labelled("first expected here"), first_at, first_range);
         let uses = uses.iter().filter_map(|fact| place(*fact));
         Some(uses.fold(finding, |finding, (at, range)| finding.related(Relation::UsedAgain, at, range)))
@@ -117,7 +117,7 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
         let edits = assertion.and_then(|assertion| {
             assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
         });
-        problem.fixes.extend(edits.map(|edits| Fix::guess("add `updated_after`", edits)));
+        problem.fixes.extend(edits.map(|edits| Fix::guess("add `updated_after: \"{{run_started_at}}\"`", edits)));
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-impl Rule for FromBefore {
+impl Rule for StaleFile {
     const CODE: Code = Code::VacuousClaim;
     const SEVERITY: Severity = Severity::Hint;
 

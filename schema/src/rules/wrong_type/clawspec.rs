@@ -166,11 +166,12 @@ pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &m
 impl Explanation for NoText {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let (wanted, help) = match self.wanted {
-            Wanted::Address => ("an address", "write the full address"),
+            Wanted::Address => ("a URL", "write the full URL, such as `http://127.0.0.1:18789/health`"),
             Wanted::Time => ("a time", "write a time, such as `\"{{run_started_at}}\"`"),
         };
-        let found = site.node().and_then(|node| node.text()).unwrap_or_default();
-        let message = format!("expected {wanted}, found `{found}`");
+        let found = site.node().map(describe).unwrap_or_default();
+        let key = site.at.last().unwrap_or_default();
+        let message = format!("expected {wanted} for `{key}`, found {found}");
         Words { message, fixes: Vec::new(), ..said }.help(help)
     }
 }
@@ -180,26 +181,24 @@ impl Rule for Date {
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("expected a string, found the date `{}`", self.0))
-            .note("ClawSpec reads YAML 1.1")
+            .note("ClawSpec reads YAML 1.1, in which an unquoted date is not a string")
             .fix_with_help(in_quotes(site, &self.0))
     }
 }
 
 /// Returns the message for a time that ClawSpec cannot use without quotes.
-fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
+fn unquoted(text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
-    Words::new(message).note("ClawSpec aborts the scenario with an error").remedy(
-        format!("write it in quotes, `{quoted}`"),
-        Fix::safe,
-        site.replaced(quoted),
-    )
+    Words::new(format!("expected a string, found the date `{text}`"))
+        .note("ClawSpec aborts the scenario with an error")
+        .remedy(format!("write `{quoted}`"), Fix::safe, site.replaced(quoted))
 }
 
 impl Rule for SentDate {
     const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        unquoted("an unquoted date cannot be sent", &self.0, site)
+        unquoted(&self.0, site)
     }
 }
 
@@ -207,7 +206,7 @@ impl Rule for ComparedTime {
     const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        unquoted("expected a string, found an unquoted time", &self.0, site)
+        unquoted(&self.0, site)
     }
 }
 
@@ -222,7 +221,7 @@ impl Rule for NotANumber {
             (None, true) => "an integer",
             (None, false) => "a number",
         };
-        Words::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix(seconds)
+        Words::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix_with_help(seconds)
     }
 }
 

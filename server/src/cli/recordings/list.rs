@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     plural, size,
-    survey::{ItemEntry, Shelf, State, Survey, survey},
+    survey::{DirectoryOfRecordings, ItemEntry, State, Survey, survey},
 };
 use crate::cli::{
     INVALID, PASSED,
@@ -36,7 +36,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match args.format {
         Format::Human => human(&shelves, failures.is_empty()),
         Format::Json => {
-            let entries = |shelf: &Shelf| shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>();
+            let entries = |shelf: &DirectoryOfRecordings| {
+                shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>()
+            };
             let recordings = shelves.iter().flat_map(entries).collect();
             let mut text = serde_json::to_string_pretty(&List { speclens: 1, recordings, failures })?;
             text.push('\n');
@@ -48,7 +50,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// Returns the recordings and their totals. An empty list is conclusive only if `everything` could be read.
-fn human(shelves: &[Shelf], everything: bool) -> String {
+fn human(shelves: &[DirectoryOfRecordings], everything: bool) -> String {
     let mut text = lines(shelves, |_, _| true);
     let items =
         || shelves.iter().flat_map(|shelf| shelf.items.iter().map(move |(at, item)| (&shelf.entries[*at], item)));
@@ -65,7 +67,7 @@ fn human(shelves: &[Shelf], everything: bool) -> String {
 }
 
 /// Returns the wanted recordings, each on a line below its suite.
-pub(super) fn lines(shelves: &[Shelf], is_wanted: impl Fn(usize, usize) -> bool) -> String {
+pub(super) fn lines(shelves: &[DirectoryOfRecordings], is_wanted: impl Fn(usize, usize) -> bool) -> String {
     let mut by_suite: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (number, shelf) in shelves.iter().enumerate() {
         for (at, item) in shelf.items.iter().filter(|(at, _)| is_wanted(number, **at)) {

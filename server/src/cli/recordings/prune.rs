@@ -3,17 +3,17 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::anyhow;
-use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Standing, now_us};
+use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Usefulness, now_us};
 
 use super::{
     list, plural, size,
-    survey::{Shelf, State, Survey, survey},
+    survey::{DirectoryOfRecordings, State, Survey, survey},
 };
 use crate::cli::{INVALID, PASSED, output};
 
 pub(super) const AFTER_HELP: &str = "\
 Without options, this applies the limits of `recordings` in `speclens.yaml`, as each run does. `--stale` and
-`--older-than` together select the recordings that match both. Texts that no recording refers to are always removed.";
+`--older-than` together select the recordings that match both. Stored outputs that no recording refers to are always removed.";
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -75,7 +75,7 @@ fn summary(removed: &Removed, dry_run: bool) -> String {
 
 impl Args {
     /// Returns the indices of the recordings to remove.
-    fn chosen(&self, shelf: &Shelf) -> BTreeSet<usize> {
+    fn chosen(&self, shelf: &DirectoryOfRecordings) -> BTreeSet<usize> {
         if !self.all && !self.stale && self.older_than.is_none() {
             return beyond_limits(shelf);
         }
@@ -87,15 +87,15 @@ impl Args {
 }
 
 /// Returns the recordings beyond the limits, which apply to the whole directory.
-fn beyond_limits(shelf: &Shelf) -> BTreeSet<usize> {
+fn beyond_limits(shelf: &DirectoryOfRecordings) -> BTreeSet<usize> {
     let standing = |at: usize| match shelf.items.get(&at).map(|item| item.state) {
-        Some(State::Gone | State::Damaged) => Standing::Useless,
+        Some(State::Gone | State::Damaged) => Usefulness::Useless,
         Some(State::Fresh | State::Stale | State::OtherVersion | State::TooLarge | State::Unknown) | None => {
-            Standing::Useful
+            Usefulness::Useful
         }
     };
     let entries = shelf.entries.iter().enumerate();
-    let judged: Vec<(&Entry, Standing)> = entries.map(|(at, entry)| (entry, standing(at))).collect();
+    let judged: Vec<(&Entry, Usefulness)> = entries.map(|(at, entry)| (entry, standing(at))).collect();
     Retention::of(&shelf.settings).surplus(&judged, now_us()).into_iter().collect()
 }
 

@@ -5,7 +5,7 @@ use std::{fmt::Write, path::PathBuf, time::Duration};
 use anyhow::{bail, ensure};
 use serde::Serialize;
 use speclens_runner::{
-    book::{Asked, FOREIGN},
+    book::{AttemptRef, FOREIGN},
     recording::Recording,
     report::{human::duration, json::EvidenceEntry, plain},
 };
@@ -16,7 +16,7 @@ use speclens_schema::{
 
 use super::{
     age, plural,
-    survey::{Item, ItemEntry, Shelf, State, Survey, survey, who},
+    survey::{DirectoryOfRecordings, Item, ItemEntry, State, Survey, survey, who},
 };
 use crate::{
     cli::{
@@ -68,7 +68,7 @@ struct RecordedEntry {
 
 /// A recording, as far as it can be read, and the reason why it is not judged as it is.
 struct Read<'s> {
-    shelf: &'s Shelf,
+    shelf: &'s DirectoryOfRecordings,
     at: usize,
     item: &'s Item,
     recording: Option<Recording>,
@@ -103,7 +103,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if failures.is_empty() { PASSED } else { INVALID })
 }
 
-fn not_found(test: &str, shelves: &[Shelf]) -> anyhow::Result<u8> {
+fn not_found(test: &str, shelves: &[DirectoryOfRecordings]) -> anyhow::Result<u8> {
     let tests = shelves.iter().flat_map(|shelf| shelf.items.values().filter_map(|item| item.test.as_deref()));
     match nearest(test, tests) {
         Some(near) => bail!("no recording of the test `{test}`; did you mean `{near}`?"),
@@ -114,7 +114,7 @@ fn not_found(test: &str, shelves: &[Shelf]) -> anyhow::Result<u8> {
 }
 
 impl Read<'_> {
-    fn of<'s>(shelf: &'s Shelf, at: usize, item: &'s Item) -> Read<'s> {
+    fn of<'s>(shelf: &'s DirectoryOfRecordings, at: usize, item: &'s Item) -> Read<'s> {
         let entry = &shelf.entries[at];
         let (recording, message) = match shelf.recordings.read(&entry.path, item.dialect, &shelf.secrets) {
             Ok(recording) => {
@@ -128,13 +128,13 @@ impl Read<'_> {
 }
 
 /// Returns the reason why a readable recording is not judged as it is.
-fn unusable_reason(shelf: &Shelf, item: &Item, recording: &Recording) -> Option<String> {
+fn unusable_reason(shelf: &DirectoryOfRecordings, item: &Item, recording: &Recording) -> Option<String> {
     match (item.state, item.case) {
         (State::Fresh, _) => None,
         (State::Stale, Some((suite, case))) => {
             let suite = &shelf.suites[suite].report.suite;
             let (subject, repeat) = (&recording.subject, recording.repeat);
-            Some(Asked { suite, case: &suite.cases[case], subject, repeat }.stale(&recording.act))
+            Some(AttemptRef { suite, case: &suite.cases[case], subject, repeat }.stale(&recording.act))
         }
         (state, _) => Some(state.words().to_owned()),
     }

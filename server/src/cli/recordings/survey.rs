@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 use speclens_runner::{
-    book::{Asked, FOREIGN},
+    book::{AttemptRef, FOREIGN},
     files::lexical,
     recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
     report::{json::SubjectEntry, plain},
@@ -38,13 +38,13 @@ use crate::{
 /// The result of the search.
 pub(super) struct Survey {
     /// The directories with recordings.
-    pub(super) shelves: Vec<Shelf>,
+    pub(super) shelves: Vec<DirectoryOfRecordings>,
     /// Messages for what could not be read.
     pub(super) failures: Vec<String>,
 }
 
 /// The recordings in one directory.
-pub(super) struct Shelf {
+pub(super) struct DirectoryOfRecordings {
     pub(super) recordings: Recordings,
     pub(super) suites: Vec<Loaded>,
     pub(super) settings: Arc<Settings>,
@@ -160,7 +160,10 @@ pub(super) fn survey(paths: &[PathBuf]) -> Survey {
         let directory = fs::canonicalize(&loaded.directory).unwrap_or_else(|_| loaded.directory.clone());
         by_directory.entry(directory).or_default().push(loaded);
     }
-    let shelves = by_directory.into_iter().map(|(directory, suites)| Shelf::of(&directory, suites, &named)).collect();
+    let shelves = by_directory
+        .into_iter()
+        .map(|(directory, suites)| DirectoryOfRecordings::of(&directory, suites, &named))
+        .collect();
     Survey { shelves, failures }
 }
 
@@ -188,8 +191,8 @@ struct Judged {
     state: State,
 }
 
-impl Shelf {
-    fn of(directory: &Path, suites: Vec<Loaded>, named: &[PathBuf]) -> Shelf {
+impl DirectoryOfRecordings {
+    fn of(directory: &Path, suites: Vec<Loaded>, named: &[PathBuf]) -> DirectoryOfRecordings {
         let (settings, secrets) = match suites.first() {
             Some(loaded) => (Arc::clone(&loaded.workspace.settings), Arc::clone(&loaded.secrets)),
             None => {
@@ -200,7 +203,8 @@ impl Shelf {
         };
         let recordings = Recordings::open(directory, "", settings.limits.recording_bytes()).on(trust::machine);
         let entries = recordings.entries();
-        let mut shelf = Shelf { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
+        let mut shelf =
+            DirectoryOfRecordings { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
         let acts = shelf.acts();
         let items = shelf.entries.iter().enumerate().filter_map(|(at, entry)| {
             let item = match &entry.about {
@@ -225,15 +229,15 @@ impl Shelf {
                 let own = case.action.subjects();
                 // `--model` may have replaced the subjects that the suite names.
                 let may_have_acted = |subject: &&Subject| {
-                    let label = Asked { suite, case, subject, repeat: 0 }.label();
+                    let label = AttemptRef { suite, case, subject, repeat: 0 }.label();
                     let is_recorded = || recorded.contains(&*Recordings::label_of(&loaded.place, &label));
                     !own.contains(subject) && case.action.admits(subject) && is_recorded()
                 };
                 for subject in own.iter().chain(acted.iter().copied().filter(may_have_acted)) {
-                    let asked = Asked { suite, case, subject, repeat: 0 };
-                    let key = asked.key();
+                    let attempt_ref = AttemptRef { suite, case, subject, repeat: 0 };
+                    let key = attempt_ref.key();
                     for repeat in 0..case.repeat {
-                        let label = Asked { repeat, ..asked }.label();
+                        let label = AttemptRef { repeat, ..attempt_ref }.label();
                         let (file, state) = match self.recordings.find_in(&loaded.place, &key, &label) {
                             Found::Fresh(file) => (file, State::Fresh),
                             Found::Stale(file) => (file, State::Stale),
@@ -241,7 +245,7 @@ impl Shelf {
                         };
                         acts.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
                     }
-                    let label = Recordings::label_of(&loaded.place, &asked.label());
+                    let label = Recordings::label_of(&loaded.place, &attempt_ref.label());
                     acts.by_label.insert(label, Act { suite: at, case: index, key });
                 }
             }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     cli::load::Loaded,
-    dry::{Plan, Sum},
+    dry::{Plan, Totals},
     job::Prepared,
 };
 
@@ -62,7 +62,7 @@ pub(super) fn describe(
     help_modes: &[HelpMode],
 ) -> String {
     let mut text = String::new();
-    let mut sum = Sum::default();
+    let mut sum = Totals::default();
     for (suite, checked) in suites.iter().zip(checked) {
         let report = &suite.loaded.report;
         let Some(prepared) = suite.prepared else {

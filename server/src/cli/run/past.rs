@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::load::Loaded;
 
 /// The last results of the chosen tests.
-pub(super) struct Past {
+pub(super) struct LastResults {
     /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
     /// Number of tests that have a recording.
@@ -25,10 +25,15 @@ pub(super) struct Past {
     refused: bool,
 }
 
-impl Past {
+impl LastResults {
     /// Judges the recordings of the chosen tests; `options` has the models and help modes.
-    pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock, options: Options) -> Past {
-        let mut past = Past { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
+    pub(super) async fn of(
+        suites: &[Loaded],
+        chosen: &[BTreeSet<usize>],
+        clock: Clock,
+        options: Options,
+    ) -> LastResults {
+        let mut past = LastResults { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
             let Ok(prepared) = super::prepare(loaded, clock, None) else {
                 past.refused = true;

@@ -153,14 +153,14 @@ fn a_placeholder_has_its_value() {
         "tests:\n  - command: echo {{$0b}}\n",
         expect![[r#"
         [{{b}}]
-        **{{b}}** · no value in `vars`, so the run would break
+        **{{b}}** · no value in `vars`, so the run would end with an error
     "#]],
     );
     check(
         "tests:\n  - command: |\n      echo\n      echo {{env$0.b}}\n",
         expect![[r#"
         [{{env.b}}]
-        **{{env.b}}** · not replaced: names that begin with `env.` are left unchanged
+        **{{env.b}}** · not expanded: names that begin with `env.` are left unchanged
     "#]],
     );
     check(

@@ -3,23 +3,23 @@
 use speclens_schema::evidence::{Answer, Evidence, ModelReply, Usage};
 
 /// One question and its answers.
-pub(super) struct Asked<'e> {
+pub(super) struct JudgeAnswers<'e> {
     /// The id of the model, or the address of the judge.
     pub judge: String,
     /// One answer per time that it was asked; or the reason why it was not.
     pub replies: Result<&'e [ModelReply], &'e str>,
 }
 
-impl Asked<'_> {
+impl JudgeAnswers<'_> {
     /// Returns the questions of an attempt, in the order in which they were asked.
-    pub(super) fn all(evidence: &Evidence) -> Vec<Asked<'_>> {
+    pub(super) fn all(evidence: &Evidence) -> Vec<JudgeAnswers<'_>> {
         let asked = evidence.observations.iter().filter_map(|observation| {
             let (judge, _) = observation.need.asked()?;
             let replies = match &observation.answer {
                 Answer::Nothing(reason) => Err(reason.as_str()),
                 answer => Ok(answer.replies()?),
             };
-            Some(Asked { judge, replies })
+            Some(JudgeAnswers { judge, replies })
         });
         asked.collect()
     }

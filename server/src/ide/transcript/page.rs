@@ -9,7 +9,7 @@ use speclens_schema::{
 };
 
 use super::{
-    answers::{Asked, spent},
+    answers::{JudgeAnswers, spent},
     ended_by, mark, one_line, waterfall,
 };
 use crate::ide::{card, lens::duration};
@@ -104,14 +104,14 @@ fn push_exchange(text: &mut String, evidence: &Evidence) {
     text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", card::inline(address)));
     text.push_str(&fenced(&sent.text, "json", sent.cut));
     match status {
-        Some(status) => text.push_str(&format!("\nanswered with status {status}\n")),
+        Some(status) => text.push_str(&format!("\nresponded with status {status}\n")),
         None => text.push_str("\nno response\n"),
     }
     if let Some(answer) = answer.as_ref().filter(|answer| !answer.text.is_empty()) {
         let is_json = answer.text.trim_start().starts_with(['{', '[']);
         text.push_str(&format!("\n{}", fenced(&answer.text, if is_json { "json" } else { "text" }, answer.cut)));
     }
-    let ended = evidence.ended.map_or("has no observed end, so more may follow", ended_by);
+    let ended = evidence.ended.map_or("was not observed until its end, so more may follow", ended_by);
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
@@ -198,7 +198,7 @@ fn push_files(text: &mut String, evidence: &Evidence) {
 
 /// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
-    for asked in Asked::all(evidence) {
+    for asked in JudgeAnswers::all(evidence) {
         text.push_str(&format!("\n### Judge {}\n", card::inline(&asked.judge)));
         let replies = match asked.replies {
             Ok(replies) => replies,

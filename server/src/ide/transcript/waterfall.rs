@@ -75,7 +75,7 @@ fn sum(trace: &Trace) -> String {
 
 fn joined_by(joined: Joined) -> &'static str {
     match joined {
-        Joined::Mark => "found by the mark of the run",
+        Joined::Mark => "found by the identifier passed to the program",
         Joined::LoggedId => "found by the trace id in the log",
         Joined::RunId => "found by the id of the run",
         Joined::Session => "found by the session key",

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use speclens_runner::{
-    book::Asked,
+    book::AttemptRef,
     event::{Event, RunResult},
 };
 use speclens_schema::verdict::Status;
@@ -140,8 +140,8 @@ impl<'p> Listener<'p> {
     fn keep(&self, case: usize, run: &RunResult) {
         let case = &self.planned.suite.cases[case];
         let Some(key) = run.key.as_ref() else { return };
-        let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
-        if *key != asked.key() {
+        let attempt_ref = AttemptRef { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
+        if *key != attempt_ref.key() {
             // The command may name other files than when the run was planned.
             let mut state = self.planned.session.state();
             let results = &self.planned.snapshot.results;
@@ -200,7 +200,7 @@ impl<'p> Listener<'p> {
                     Status::Fail => format!("`{name}` failed"),
                     Status::Skip => format!("`{name}` was skipped"),
                     Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
-                    Status::Unknown => format!("`{name}` is unknown"),
+                    Status::Unknown => format!("the result of `{name}` is unknown"),
                     Status::Error => match &run.absence {
                         Some(absence) => format!("`{name}` ended with an error: {}", absence.message),
                         None => format!("`{name}` failed"),

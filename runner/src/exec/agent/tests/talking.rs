@@ -1,7 +1,7 @@
 //! Messages to a model, and the record of its actions.
 
 use speclens_schema::{
-    evidence::{Change, Ended, Exit, Standing},
+    evidence::{Change, Ended, EntryKind, Exit},
     suite::Subject,
 };
 
@@ -31,7 +31,7 @@ async fn agent_writes_a_file_and_everything_is_evidence() {
     let log = found.files.as_ref().unwrap();
     let files: Vec<_> = log.files.iter().map(|it| (&*it.path, it.change, &*it.text.as_ref().unwrap().text)).collect();
     assert_eq!(files, [("out.txt", Change::Created, "hello you\n")]);
-    assert_eq!(log.rest, BTreeMap::from([("deep".to_owned(), Standing::Directory)]));
+    assert_eq!(log.rest, BTreeMap::from([("deep".to_owned(), EntryKind::Directory)]));
     assert_eq!(results(&model)[1], json!({ "exit_code": 3, "stdout": "hello you\n", "stderr": "oops\n" }));
     assert_eq!(close(worked).await, [""; 0]);
     assert!(!directory.exists(), "a temporary directory is removed");
@@ -219,7 +219,7 @@ async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
 async fn incomplete_answer_is_an_error_and_is_kept() {
     let suite = Suite::new();
     for (why, message) in [
-        (Unfinished::CutOff, "the model's answer was cut off at the token limit"),
+        (Unfinished::CutOff, "the model's reply was cut off at the token limit"),
         (Unfinished::Refused("SAFETY".to_owned()), "the model or its provider refused to answer (`SAFETY`)"),
     ] {
         let step = |reply: Reply| Step::Answers(Reply { unfinished: Some(why.clone()), ..reply });
@@ -272,12 +272,12 @@ async fn changes_are_distinguished() {
     );
     let rest: Vec<_> = log.rest.iter().map(|(path, standing)| (path.as_str(), *standing)).collect();
     let expected = [
-        ("link", Standing::Link),
-        ("new", Standing::Directory),
-        ("same", Standing::File),
-        ("sub", Standing::Directory),
-        ("sub/inner", Standing::File),
-        ("touched", Standing::File),
+        ("link", EntryKind::Link),
+        ("new", EntryKind::Directory),
+        ("same", EntryKind::File),
+        ("sub", EntryKind::Directory),
+        ("sub/inner", EntryKind::File),
+        ("touched", EntryKind::File),
     ];
     assert_eq!((rest, log.cut), (expected.to_vec(), false));
     close(worked).await;

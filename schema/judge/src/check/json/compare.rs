@@ -99,7 +99,7 @@ fn note(expected: &Value, received: &Value) -> Option<String> {
         return (expected.to_lowercase() == received.to_lowercase()).then(|| "only the case differs".to_owned());
     }
     if is_nan(expected) {
-        return Some("`.nan` is equal to nothing".to_owned());
+        return Some("`.nan` is not equal to any value".to_owned());
     }
     let (wanted, got) = (kind(expected), kind(received));
     (wanted != got).then(|| format!("{got} instead of {wanted}"))
@@ -110,14 +110,14 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
 }
 
 impl Difference {
-    /// Returns one line: `order_id: expected "12345", received 12345 (a number instead of a text)`.
+    /// Returns one line: `order_id: expected "12345", received 12345 (a number instead of a string)`.
     pub fn line(&self) -> String {
         let place: Vec<_> = self.at.steps().map(|step| step.to_string()).collect();
         let received = match &self.received {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn nothing_is_converted() {
-        check(json!({"a": "1"}), json!({"a": 1}), &["a: expected \"1\", received 1 (a number instead of a text)"]);
+        check(json!({"a": "1"}), json!({"a": 1}), &["a: expected \"1\", received 1 (a number instead of a string)"]);
         check(json!({"a": null}), json!({}), &["a: expected null, it is missing"]);
         check(json!({"a": 0}), json!({"a": -0.0}), &["a: expected 0, received 0"]);
         check(json!({"a": 1}), json!({"a": 1.0}), &[]);

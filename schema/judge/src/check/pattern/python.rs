@@ -29,7 +29,7 @@ impl PythonPattern {
             return Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported")));
         }
         let translation = grammar::translate(pattern, by_lines)?;
-        let bounds = |reason: String| untranslatable(format!("the pattern cannot be searched within bounds: {reason}"));
+        let bounds = |reason: String| untranslatable(format!("the pattern is too complex: {reason}"));
         let engine = if translation.backtracks {
             let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
             engine.build(STEPS[0]).map_err(|error| bounds(first_line(&error)))?;

@@ -127,12 +127,17 @@ fn mistakes_are_placed() {
     check_refused("a(?<n", Invalid, 1, "missing `>` after the name of a group");
     check_refused("(?<n😀", Invalid, 0, "missing `>` after the name of a group");
     check_refused("(?<1>a)", Invalid, 0, "the name of a group must be letters, digits, `_` and `$`");
-    check_refused("(?:a*?|b)*c", Untranslatable, 0, "the repeated part can be empty and prefers to be");
+    check_refused(
+        "(?:a*?|b)*c",
+        Untranslatable,
+        0,
+        "a repeated part that matches the empty string first is not supported",
+    );
     check_refused(
         r"(?:(a)|b)*\1",
         Untranslatable,
         10,
-        "a reference to a group that a round of a loop may leave out is not supported",
+        "a reference to a group that a repetition may skip is not supported",
     );
 }
 

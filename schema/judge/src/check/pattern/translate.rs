@@ -61,7 +61,7 @@ fn refuse_empty_loops(node: &Node) -> Result<(), PatternError> {
         && body.can_be_empty()
         && body.any(&prefers_nothing)
     {
-        return Err(untranslatable(*at, "the repeated part can be empty and prefers to be"));
+        return Err(untranslatable(*at, "a repeated part that matches the empty string first is not supported"));
     }
     node.children().iter().try_for_each(refuse_empty_loops)
 }
@@ -158,7 +158,7 @@ impl Facts {
                 continue;
             };
             if around.contains(&Frame::Behind) || home.contains(&Frame::Behind) {
-                return Err(untranslatable(*at, "references in a look-behind are not supported"));
+                return Err(untranslatable(*at, "back-references in a look-behind are not supported"));
             }
             let denied = home.iter().any(|frame| matches!(frame, Frame::Negative(_)) && !around.contains(frame));
             if clock < closed || denied {
@@ -172,10 +172,7 @@ impl Facts {
                     && home[index + 1..].iter().any(|inner| matches!(inner, Frame::Choice | Frame::Loop))
             });
             if forgets {
-                return Err(untranslatable(
-                    *at,
-                    "a reference to a group that a round of a loop may leave out is not supported",
-                ));
+                return Err(untranslatable(*at, "a reference to a group that a repetition may skip is not supported"));
             }
             settled.push(Reference { group: *group, live: true });
         }

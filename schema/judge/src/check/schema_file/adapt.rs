@@ -66,15 +66,16 @@ impl Adapted {
         if members.get("format").is_some_and(Value::is_string)
             && let Some(limit) = limits.into_iter().find(|limit| members.contains_key(*limit))
         {
-            let message = format!("{}: `{limit}` is not supported: express it with a `pattern`", place(at));
-            return Err(SchemaError::of(message));
+            let message = format!("{}: `{limit}` is not supported", place(at));
+            return Err(SchemaError::of(message).with_help("use `pattern` instead"));
         }
         if let Some(nullable) = members.get("nullable") {
             let may_be_null = *nullable == Value::Bool(true);
             let is_denied = *nullable == Value::Bool(false);
             match members.get_mut("type") {
                 None => {
-                    return Err(SchemaError::of(format!("{}: `nullable` needs a `type` next to it", place(at))));
+                    let message = format!("{}: `nullable` has no `type` next to it", place(at));
+                    return Err(SchemaError::of(message).with_help("add `type`, or remove `nullable`"));
                 }
                 Some(types) => {
                     let mut all: Vec<Value> = match &*types {
@@ -84,7 +85,7 @@ impl Adapted {
                     let has_null = all.contains(&json!("null"));
                     if has_null && is_denied {
                         let message = format!("{}: the type `null` contradicts `nullable: false`", place(at));
-                        return Err(SchemaError::of(message));
+                        return Err(SchemaError::of(message).with_help("remove one of the two"));
                     }
                     if !has_null && may_be_null {
                         all.push(json!("null"));

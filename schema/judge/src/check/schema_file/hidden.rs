@@ -16,7 +16,7 @@ use crate::{
 
 /// A schema for values with hidden parts.
 #[derive(Debug)]
-pub(super) struct Cautious {
+pub(super) struct MaskedSchema {
     validator: Validator,
     /// Whether the schema has a condition, which decides about other keywords.
     has_condition: bool,
@@ -39,7 +39,7 @@ enum Looks {
     UniqueItems,
 }
 
-struct Careful {
+struct TextKeyword {
     looks: Looks,
     /// The value of the keyword.
     rule: Value,
@@ -47,8 +47,8 @@ struct Careful {
     itself: Validator,
 }
 
-impl Cautious {
-    pub(super) fn new(draft: Draft, schema: &Value) -> Option<Cautious> {
+impl MaskedSchema {
+    pub(super) fn new(draft: Draft, schema: &Value) -> Option<MaskedSchema> {
         let keywords = [
             ("pattern", Looks::Pattern),
             ("format", Looks::Format),
@@ -63,11 +63,11 @@ impl Cautious {
             careful = careful.with_keyword(name, move |_: &Map<String, Value>, rule: &Value, _| {
                 let alone = Value::Object(Map::from_iter([(name.to_owned(), rule.clone())]));
                 let itself = options(draft).build(&alone).map_err(ValidationError::to_owned)?;
-                Ok(Box::new(Careful { looks, rule: rule.clone(), itself }) as Box<dyn for<'i> Keyword<'i>>)
+                Ok(Box::new(TextKeyword { looks, rule: rule.clone(), itself }) as Box<dyn for<'i> Keyword<'i>>)
             });
         }
         let validator = careful.build(schema).ok()?;
-        Some(Cautious { validator, has_condition: mentions(schema, "if") })
+        Some(MaskedSchema { validator, has_condition: mentions(schema, "if") })
     }
 
     pub(super) fn validate(&self, instance: &Value) -> SchemaAnswer {
@@ -119,7 +119,7 @@ fn stands_alone(kind: &ValidationErrorKind) -> bool {
     )
 }
 
-impl Careful {
+impl TextKeyword {
     /// Returns whether the validity of the value depends on hidden parts.
     fn is_open(&self, instance: &Value) -> bool {
         if !has_hidden(instance) {
@@ -152,7 +152,7 @@ impl Careful {
     }
 }
 
-impl<'i> Keyword<'i> for Careful {
+impl<'i> Keyword<'i> for TextKeyword {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
         if self.is_open(instance) {
             DECIDED.set(true);

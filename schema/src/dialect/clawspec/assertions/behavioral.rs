@@ -60,10 +60,10 @@ impl AssertionType for GatewayResponse {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let url = seen.expand("endpoint", &self.endpoint)?;
         let want = ResponseNeed { address: Address::Url(url.clone()), moment: seen.scope.moment };
-        let answer = seen.response("endpoint", &want, &format!("the answer of {url}"))?;
+        let answer = seen.response("endpoint", &want, &format!("the response of {url}"))?;
         let expected = self.expected_status;
         let Some(status) = answer.status else {
-            let reason = answer.error.clone().unwrap_or_else(|| "no answer".to_owned());
+            let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
             return Ok(Row::fail("endpoint", mismatch(reason.clone(), format!("status {expected}"), reason)));
         };
         if status != expected {
@@ -80,8 +80,8 @@ impl AssertionType for GatewayResponse {
         }
         let message = format!("Expected body fragment not found: {body}");
         let doubt = match (*cut, !masked.is_empty()) {
-            (true, _) => Some("the answer was cut off, and the missing part could change the result"),
-            (false, true) => Some("parts of the answer are masked as secrets, which could change the result"),
+            (true, _) => Some("the response was cut off, and the missing part could change the result"),
+            (false, true) => Some("parts of the response are masked as secrets, which could change the result"),
             (false, false) => None,
         };
         Ok(Row::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000))).unless(doubt))

@@ -151,7 +151,7 @@ impl AssertionType for GatewayHealthy {
                 mismatch(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
             ),
             None => {
-                let reason = answer.error.clone().unwrap_or_else(|| "no answer".to_owned());
+                let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
                 Row::fail(field, mismatch(reason.clone(), "status 200", reason))
             }
         })

@@ -19,7 +19,7 @@ use crate::{
 /// Path of the gateway's endpoint for scores.
 const JUDGE: &str = "/qa/judge";
 
-/// A model scores a file by a rubric, and the score reaches a threshold.
+/// A model scores a file by a rubric, and the score meets a threshold.
 ///
 /// ```yaml
 /// - type: llm_judge
@@ -50,8 +50,8 @@ pub struct LlmJudge {
     pub section: Option<RunText>,
     /// Number of times the judge is asked.
     ///
-    /// `true` asks three times, and every score must reach the threshold. A mapping sets the number of requests and how
-    /// many scores must reach the threshold (by default one). ClawSpec supports only the mapping.
+    /// `true` asks three times, and every score must meet the threshold. A mapping sets the number of requests and how
+    /// many scores must meet the threshold (by default one). ClawSpec supports only the mapping.
     ///
     /// ```yaml
     /// consistency: { runs: 5, min_passes: 4 }
@@ -75,7 +75,7 @@ pub enum Consistency {
     Runs(ConsistencyRuns),
 }
 
-/// Number of times the judge is asked, and how many scores must reach the threshold.
+/// Number of times the judge is asked, and how many scores must meet the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ConsistencyRuns {
@@ -83,7 +83,7 @@ pub struct ConsistencyRuns {
     #[schemars(range(min = 1, max = 100))]
     #[schemars(extend("x-other-names" = ["k", "n", "samples"]))]
     pub runs: u32,
-    /// Number of scores that must reach the threshold.
+    /// Number of scores that must meet the threshold.
     #[schemars(range(min = 1, max = 100))]
     #[schemars(extend("x-other-names" = ["passes", "min_pass", "required"]))]
     pub min_passes: u32,
@@ -172,7 +172,7 @@ fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<
 }
 
 /// Requirements on scores.
-struct Bar {
+struct ScoreThreshold {
     /// Field that the result refers to.
     field: &'static str,
     /// Name of the scores in messages.
@@ -181,7 +181,7 @@ struct Bar {
     runs: ConsistencyRuns,
 }
 
-impl Bar {
+impl ScoreThreshold {
     /// Judges the replies of a judge. Missing replies matter only if they could change the result.
     fn judge(&self, replies: &[ModelReply], seen: &Seen<'_>) -> Row {
         let (mut scores, mut trouble) = (Vec::new(), None);
@@ -203,7 +203,7 @@ impl Bar {
         }
         let mut message = format!("{} score {mean:.2} below threshold {:.2}", self.name, self.least);
         if scores.len() > 1 {
-            message.push_str(&format!(": {good} of {} scores reach it, {wanted} are required", scores.len()));
+            message.push_str(&format!(": {good} of {} scores meet it, but {wanted} must", scores.len()));
         }
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
         let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
@@ -280,7 +280,7 @@ impl AssertionType for LlmJudge {
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
             return Err(Row::unknown("rubric", "a template has no value in this run"));
         };
-        let bar = Bar { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
+        let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
         Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }
@@ -363,8 +363,12 @@ impl AssertionType for AgentIdentityConsistent {
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
             return Err(Row::unknown("rubric", "a template has no value in this run"));
         };
-        let bar =
-            Bar { field: "soul_path", name: "Identity", least: self.pass_threshold, runs: ConsistencyRuns::default() };
+        let bar = ScoreThreshold {
+            field: "soul_path",
+            name: "Identity",
+            least: self.pass_threshold,
+            runs: ConsistencyRuns::default(),
+        };
         Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }

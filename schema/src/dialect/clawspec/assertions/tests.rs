@@ -295,8 +295,8 @@ const ANSWERS: &[(&str, Status, &str)] = &[
     ("{type: llm_judge, path: out/none.md, rubric: r}", Status::Fail, "Artifact not found"),
     ("{type: agent_identity_consistent, output_path: out/a.md, soul_path: SOUL.md}", Status::Pass, ""),
     ("{type: agent_identity_consistent, output_path: out/a.md, soul_path: none.md}", Status::Fail, "Missing"),
-    ("{type: slack_message_sent}", Status::Error, "no program"),
-    ("{type: email_received}", Status::Error, "no program"),
+    ("{type: slack_message_sent}", Status::Error, "nothing defines what it checks"),
+    ("{type: email_received}", Status::Error, "nothing defines what it checks"),
 ];
 
 #[test]
@@ -492,7 +492,7 @@ fn waits_are_judged_by_the_times_that_were_recorded() {
     world.files.push(late);
     check("{type: artifact_exists, path: out/late.md, timeout: 3}", &world, Status::Pass, "");
     check("{type: artifact_exists, path: out/late.md, timeout: 2}", &world, Status::Fail, "before timeout");
-    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "only 4 s");
+    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "for 4 s instead of 9 s");
 }
 
 /// Of several matches, the newest is read; if they are equally new, the last one by path.

@@ -16,7 +16,7 @@ macro_rules! unsupported {
             const NAME: &'static str = $name;
 
             fn judge(&self, _seen: &Seen<'_>) -> Result<Row, Row> {
-                Err(Row::broken("", concat!("no program can evaluate `", $name, "`: nothing defines what it checks")))
+                Err(Row::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
             }
         }
     };

@@ -121,7 +121,7 @@ impl<'e> Seen<'e> {
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
-                    "`{pattern}` was looked for only {} s, not {} s: run again",
+                    "the run waited for `{pattern}` for {} s instead of {} s: run again",
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );

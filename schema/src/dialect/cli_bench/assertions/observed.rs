@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
-    evidence::{Answer, Capture, Change, ChangedFile, Content, Evidence, FileLog, Need, PathState, Ran, Standing},
+    evidence::{Answer, Capture, Change, ChangedFile, Content, EntryKind, Evidence, FileLog, Need, PathState, Ran},
     verdict::{CUT, Found, Mismatch, Row, Verdict},
 };
 
@@ -244,13 +244,15 @@ fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
                 let text = file.text.clone().map(Content::Text);
                 return (text.is_some() || !content).then_some(PathState::File { content: text });
             }
-            (None, Some(Standing::File)) if is_named => return (!content).then_some(PathState::File { content: None }),
-            (None, Some(Standing::Other)) if is_named => return Some(PathState::Other),
+            (None, Some(EntryKind::File)) if is_named => {
+                return (!content).then_some(PathState::File { content: None });
+            }
+            (None, Some(EntryKind::Other)) if is_named => return Some(PathState::Other),
             // The target of a link was not observed.
-            (None, Some(Standing::Link)) => return None,
-            (None, Some(Standing::Directory)) => {}
+            (None, Some(EntryKind::Link)) => return None,
+            (None, Some(EntryKind::Directory)) => {}
             // A file has no children.
-            (Some(_), _) | (None, Some(Standing::File | Standing::Other)) => {
+            (Some(_), _) | (None, Some(EntryKind::File | EntryKind::Other)) => {
                 return Some(PathState::Missing { beside: Vec::new() });
             }
             (None, None) => {

@@ -11,8 +11,8 @@ use crate::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     evidence::{
-        Answer, Capture, Change, ChangedFile, CommandLog, Content, Evidence, Exit, FileLog, Need, Observation,
-        PathState, Ran, Standing, Unseen,
+        Answer, Capture, Change, ChangedFile, CommandLog, Content, EntryKind, Evidence, Exit, FileLog, Need,
+        Observation, PathState, Ran, Unseen,
     },
     verdict::{Check, Outcome, Status, Verdict},
 };
@@ -352,7 +352,7 @@ fn file_log(cut: bool) -> Evidence {
         file("new/a.txt", Change::Created, Some("greeting: hello\n")),
         file("new/binary", Change::Created, None),
     ];
-    let rest = [("link", Standing::Link), ("new", Standing::Directory), ("old.txt", Standing::File)];
+    let rest = [("link", EntryKind::Link), ("new", EntryKind::Directory), ("old.txt", EntryKind::File)];
     let rest = rest.map(|(path, standing)| (path.to_owned(), standing)).into();
     Evidence { files: Some(FileLog { files, rest, cut }), ..Evidence::default() }
 }

@@ -164,6 +164,6 @@ fn files_that_commands_and_cli_name_are_inputs_of_a_task_unless_they_are_in_its_
     };
     assert_eq!(inputs("cli: ../bin/tool\nworkdir: work"), "a.txt bin/tool check.sh own.sh setup.sh version.sh");
     assert_eq!(inputs("cli: ./tool x\nworkdir: ./work/"), "a.txt check.sh own.sh setup.sh version.sh work/tool");
-    assert_eq!(inputs("cli: bin/tool\nworkdir: ."), "bin/tool", "`..` leads out of the workspace");
+    assert_eq!(inputs("cli: bin/tool\nworkdir: ."), "bin/tool", "`..` is outside the workspace");
     assert_eq!(inputs("cli: tool"), "", "a new directory holds nothing of the workspace");
 }

@@ -158,7 +158,7 @@ fn a_missing_call_names_the_nearest_one() {
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
               = the nearest call is lookup_order {"order_id":"12345","express":false}
-              = order_id: expected 1234, received "12345" (a text instead of a number)
+              = order_id: expected 1234, received "12345" (a string instead of a number)
             fail /toolCalls/1/tool tool_called Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but got: [lookup_order, refund, lookup_order]
               - a call to zebra

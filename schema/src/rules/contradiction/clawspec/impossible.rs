@@ -300,16 +300,14 @@ impl NoPath {
                 "`~` and shell variables are not expanded in paths".to_owned(),
                 "write the path relative to the root of the workspace",
             ),
-            NoPath::Address => {
-                ("expected a path, found an address".to_owned(), "use `gateway_response` to check an address")
-            }
+            NoPath::Address => ("expected a path, found a URL".to_owned(), "use `gateway_response` to check a URL"),
             NoPath::Backslash => ("`\\` does not separate directories".to_owned(), "write `/`"),
             NoPath::DoubleStar => {
-                ("`**` does not match nested directories here".to_owned(), "write a `*` for each directory")
+                ("`**` does not match nested directories here".to_owned(), "write one `*` per directory level")
             }
-            NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write an assertion for each name"),
+            NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write one assertion per name"),
             NoPath::Class(class) => {
-                (format!("`[{class}]` matches one of these characters"), "write `[[]` for an opening bracket")
+                (format!("`[{class}]` matches only one character"), "write `[[]` for an opening bracket")
             }
             NoPath::Directory(path) => (format!("`{path}` is a directory, but a file is expected"), "name the file"),
         };
@@ -322,9 +320,11 @@ impl Rule for Impossible {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            Impossible::Tool(name) => Words::new(format!("no tool is named `{name}`, so this assertion always fails"))
-                .note("wildcards are not expanded")
-                .help("name each tool in full"),
+            Impossible::Tool(name) => {
+                Words::new(format!("`{name}` is not the exact name of a tool, so this assertion always fails"))
+                    .note("wildcards are not expanded")
+                    .help("name each tool in full")
+            }
             Impossible::FileAmongTools(name) => {
                 Words::new(format!("`{name}` looks like a file, but `tool_sequence` expects tools"))
                     .help("name the tool that reads or writes it, or check the file with `artifact_exists`")
@@ -344,7 +344,7 @@ impl Rule for Impossible {
             Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found, because lists have no keys"))
                 .help("name the keys of mappings, as in `a.b`"),
             Impossible::TwoStatuses { field, status } => {
-                Words::new(format!("`status` cannot be `{field}` here and `{status}` in `expected_status`"))
+                Words::new(format!("`status` cannot be both `{status}` and `{field}`"))
             }
             Impossible::Heading(text) => {
                 let words = Words::new(format!("expected a heading without `#`, found `{text}`"))
@@ -356,21 +356,19 @@ impl Rule for Impossible {
                     .and_then(|lint_node| lint_node.replaced(scalar(bare)));
                 words.fix_with_help(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
             }
-            Impossible::SectionsOf(ending) => {
-                Words::new(format!("`sections` looks for Markdown headings, which a `.{ending}` file does not have"))
-                    .help(match ending.as_str() {
-                        "json" => "list its keys in `fields`",
-                        _ => "use `log_entry` to search its text",
-                    })
-            }
-            Impossible::FieldsOf(ending) => {
-                Words::new(format!("`fields` looks for keys, which a `.{ending}` file does not have"))
-                    .help("use `sections` for its headings")
-            }
+            Impossible::SectionsOf(ending) => Words::new(format!(
+                "`sections` lists Markdown headings, but a `.{ending}` file has none"
+            ))
+            .help(match ending.as_str() {
+                "json" => "list its keys in `fields`",
+                _ => "use `log_entry` to search its text",
+            }),
+            Impossible::FieldsOf(ending) => Words::new(format!("`fields` lists keys, but a `.{ending}` file has none"))
+                .help("use `sections` for its headings"),
             Impossible::FieldOfList => Words::new("this key is never found, because lists have no keys")
                 .help("name the keys of mappings, as in `a.b`"),
             Impossible::Dotted { name, ending, are_all } => {
-                let help = "rename `sections` to `fields`, which looks for keys";
+                let help = "rename `sections` to `fields`, which lists keys";
                 let sections = site.holder().filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
                 Words::new(format!(
@@ -379,19 +377,19 @@ impl Rule for Impossible {
                 .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {
-                Words::new(format!("`{name}` is not a valid variable name")).help("write the name alone")
+                Words::new(format!("`{name}` is not a valid environment variable name")).help("write the name alone")
             }
             Impossible::MorePasses => Words::new("`min_passes` is greater than `runs`, so this assertion always fails")
                 .help("lower `min_passes`, or raise `runs`"),
             Impossible::File(path) => {
                 let kind = site.holder().and_then(|assertion| assertion.get("type"));
                 let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
-                Words::new(format!("no file is named `{path}`, so this assertion always fails"))
+                Words::new(format!("wildcards in `{path}` are not expanded, so this assertion always fails"))
                     .note("`file_present` does not expand wildcards")
                     .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
-                Words::new(format!("no file is named `{path}`, because wildcards are not expanded here"))
+                Words::new(format!("wildcards in `{path}` are not expanded, so the file is never found"))
                     .help("name one file")
             }
             Impossible::NoWord => {

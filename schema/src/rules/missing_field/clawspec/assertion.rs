@@ -129,7 +129,7 @@ impl Rule for PlaceInSource {
     const CODE: Code = Code::MissingField;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`source` is missing `key`, the path of the list in the file")
+        Words::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
     }
 }
 
@@ -148,7 +148,7 @@ impl Explanation for FileToScore {
             Some(fix(format!("add `path: {}`", scalar(path)), edits))
         });
         let fixes = fixes.chain(site.at.parent().and_then(|assertion| comment(site, &assertion))).collect();
-        let message = "`llm_judge` is missing `path`, the file to score".to_owned();
+        let message = "`llm_judge` is missing `path`".to_owned();
         Words { message, fixes, ..said }.help(help)
     }
 }

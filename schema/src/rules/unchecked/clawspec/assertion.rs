@@ -1,7 +1,7 @@
 //! Keys of ClawSpec assertions that only seem to check something.
 
 use crate::{
-    dialect::clawspec::{routing::Routing, type_fields::type_of, waiting::WAITING},
+    dialect::clawspec::{routing::Routing, type_fields::type_of},
     finding::{Report, Rule, Scope, Site, Words},
     lint_node::LintNode,
     problem::{Code, Fix},
@@ -78,7 +78,7 @@ impl Rule for Unchecked {
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }
             Unchecked::Time(kind) => Words::new(format!("`{kind}` does not check `updated_after`"))
-                .note(WAITING)
+                .note("only `state_file` and the types that begin with `artifact_` check it")
                 .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
             Unchecked::NoTime => Words::new("`updated_after` has no value, so a file of any age passes")
                 .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Consequence of such a key.
-const IGNORED: &str = "ClawSpec ignores unknown keys";
+const IGNORED: &str = "ClawSpec ignores unknown keys, so nothing is checked";
 
 /// An unknown key of an assertion type.
 #[derive(Debug)]
@@ -222,44 +222,45 @@ impl Explanation for InAssertion {
                 Words { help, fixes, ..said }
             }
             Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
-            Meant::ToolBesideList => Words::new("`tool_not_permitted` has no key `tool`").note(IGNORED).remedy(
+            Meant::ToolBesideList => Words::new("unknown key `tool` in `tool_not_permitted`").note(IGNORED).remedy(
                 "remove it: calls to tools that are not in `allowed_tools` already fail",
                 Fix::suggestion,
                 assertion.without(&member),
             ),
-            Meant::Caller => Words::new("`delegation_occurred` has no key `from`")
+            Meant::Caller => Words::new("unknown key `from` in `delegation_occurred`")
                 .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
             Meant::Variable(key) => {
                 let help = "write `vars` and a list";
-                let words = Words::new(format!("`env_present` has no key `{key}`")).note(IGNORED).help(help);
+                let words = Words::new(format!("unknown key `{key}` in `env_present`")).note(IGNORED).help(help);
                 words.fix(variables(&member, help))
             }
             Meant::Route { is_get } => {
-                let words = Words::new(match is_get {
-                    true => "`gateway_response` has no key `route`",
-                    false => "`gateway_response` has no keys `route` and `method`, because it sends only GET",
-                });
+                let words = match is_get {
+                    true => Words::new("unknown key `route` in `gateway_response`").note(IGNORED),
+                    false => Words::new("unknown keys `route` and `method` in `gateway_response`")
+                        .note("ClawSpec sends only GET requests"),
+                };
                 // The result of another method cannot be checked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
                 let title = "write `endpoint` with the gateway's default address";
-                words.help("write the full address as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
+                words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
-            Meant::NoFile => Words::new("`artifact_contains` has no key `absent`").note(IGNORED).remedy(
+            Meant::NoFile => Words::new("unknown key `absent` in `artifact_contains`").note(IGNORED).remedy(
                 "change the type to `file_absent` to require that the file does not exist",
                 Fix::guess,
                 forbidden_file(&assertion, &kind_spot, &member),
             ),
-            Meant::Text(key) => Words::new(format!("`artifact_contains` has no key `{key}`"))
-                .note(format!("it checks `sections` and `fields`; {IGNORED}"))
+            Meant::Text(key) => Words::new(format!("unknown key `{key}` in `artifact_contains`"))
+                .note("ClawSpec checks only `sections` and `fields`, and ignores unknown keys")
                 .remedy(
                     "change the type to `log_entry`, which searches for text in a file",
                     Fix::guess,
                     searched(&kind_spot, &member),
                 ),
             Meant::Section { missing } => {
-                let words =
-                    Words::new("`agent_identity_consistent` has no key `section_id`, because it compares whole files");
+                let words = Words::new("unknown key `section_id` in `agent_identity_consistent`")
+                    .note("ClawSpec compares whole files");
                 match missing.as_slice() {
                     [] => words,
                     missing => words.help(format!("add {}", all_of(missing.iter().copied()))),

@@ -179,7 +179,7 @@ impl Explanation for Sent {
         }
         let edits = site.parent().and_then(|when| edit::below(when, key, "params"));
         let fix = if key == "test_mode" { Fix::safe } else { Fix::guess };
-        let words = Words::new(format!("`when` has no key `{key}`"))
+        let words = Words::new(format!("unknown key `{key}` in `when`"))
             .note(super::REJECTED)
             .help("move it under `params`, if it is sent with `invoke`")
             .fix(edits.map(|edits| fix("move it under `params`", edits)));

@@ -168,12 +168,12 @@ impl Rule for AlwaysPasses {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             AlwaysPasses::Tool(name) => {
-                Words::new(format!("no tool is named `{name}`, so this assertion always passes"))
+                Words::new(format!("`{name}` is not the exact name of a tool, so this assertion always passes"))
                     .note("wildcards are not expanded")
                     .help("name each tool in full")
             }
             AlwaysPasses::File(path) => {
-                Words::new(format!("no file is named `{path}`, so this assertion always passes"))
+                Words::new(format!("wildcards in `{path}` are not expanded, so this assertion always passes"))
                     .note("`file_absent` does not expand wildcards")
                     .help("name one file, without wildcards")
             }

@@ -79,14 +79,14 @@ impl Rule for OtherForm {
     const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        const WRITE: &str = "write a mapping with `type`, or comment out the sentence";
+        const WRITE: &str = "write a mapping with `type`, or comment it out";
         match self {
             OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
                 .note("`: ` turns this sentence into a mapping without `type`")
                 .help(WRITE)
                 .fix(comment(site, site.at)),
             OtherForm::Sentence => Words::new("expected an assertion, found a sentence")
-                .note("ClawSpec rejects the whole file")
+                .note("ClawSpec rejects the file")
                 .help(WRITE)
                 .fix(judged(site))
                 .fix(comment(site, site.at)),

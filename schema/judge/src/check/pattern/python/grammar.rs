@@ -420,7 +420,7 @@ impl Parser {
     /// Refuses flags for ASCII and for Unicode together.
     fn expect_alphabet(&self, seen: &mut Option<char>, letter: char) -> Result<(), PatternError> {
         if matches!(letter, 'a' | 'u') && seen.replace(letter).is_some_and(|before| before != letter) {
-            return Err(self.invalid(self.at, "the flags `a` and `u` exclude each other"));
+            return Err(self.invalid(self.at, "the flags `a` and `u` are mutually exclusive"));
         }
         Ok(())
     }

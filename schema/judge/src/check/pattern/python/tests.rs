@@ -51,7 +51,7 @@ const SEARCHES: &[Search] = &[
 
 /// Patterns that Python refuses, and a word of the reason that is given here.
 const REFUSED: &[(&str, &str)] = &[
-    ("(?au)x", "exclude"),
+    ("(?au)x", "mutually exclusive"),
     ("(?ua:x)", "exclude"),
     ("(?a)(?u)x", "exclude"),
     ("^*", "repeat"),

@@ -40,7 +40,7 @@ fn beside(folder: &Path) -> MemoryFiles {
 #[test]
 fn a_slip_in_a_key_is_corrected() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let (mut cured, mut left) = (0, Vec::new());
+    let (mut fixed, mut left) = (0, Vec::new());
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("kindlm.yaml")) {
         let files = beside(path.parent().unwrap());
         let look =
@@ -62,13 +62,13 @@ fn a_slip_in_a_key_is_corrected() {
             let right = apply_fixes(&document, &look, &safe, Revealing::Allowed);
             assert_eq!(replaced(&wrong, &edits_between(&wrong, &right.text)), right.text);
             if right.text == text {
-                cured += 1;
+                fixed += 1;
             } else {
                 left.push(key);
             }
         }
     }
-    assert!(cured > 40, "only {cured} slips were put right");
+    assert!(fixed > 40, "only {fixed} slips were put right");
     // A slip in a short word may be another word: a person looks at it.
     assert!(left.iter().all(|key| key == "maxMs"), "{left:?}");
 }

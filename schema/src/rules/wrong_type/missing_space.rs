@@ -16,7 +16,7 @@ const NO_BREAK_SPACE: char = '\u{a0}';
 
 /// A key without a space after the colon. It explains the wrong type of the value, and the missing key.
 #[derive(Debug)]
-struct Glued {
+struct MissingSpace {
     /// Whether a no-break space follows the colon.
     is_no_break: bool,
     /// Whether a string is allowed too, so that it may be meant as one.
@@ -36,7 +36,7 @@ pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
     walk(node, &Way::Root, apart, &mut |mapping, at, text| {
         let mapping = mapping.pointer();
         let shape = definition.shape().below(&mapping, Some(node));
-        found.extend(shape.and_then(|shape| glued(&mapping, at.pointer(), text, &shape)));
+        found.extend(shape.and_then(|shape| missing_space(&mapping, at.pointer(), text, &shape)));
     });
     found
 }
@@ -89,7 +89,7 @@ fn key_of(line: &str) -> Option<(&str, &str)> {
     (is_key && !rest.is_empty() && !rest.starts_with([' ', ':'])).then_some((key, rest))
 }
 
-fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Option<Finding> {
+fn missing_space(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Option<Finding> {
     let fields = match shape.kind() {
         Type::List => shape.item()?.all_fields(),
         Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => shape.all_fields(),
@@ -102,11 +102,11 @@ fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Op
     let range = start..start + key.len() + 1 + blank;
     let missing = Scope::CodeAt(Code::MissingField, mapping.key(key));
     let is_text = shape.kind() == Type::Text || shape.text_form().is_some();
-    let finding = Finding::new(Glued { is_no_break, is_text, keys }, at.clone(), range);
+    let finding = Finding::new(MissingSpace { is_no_break, is_text, keys }, at.clone(), range);
     Some(finding.instead_of(Scope::At(at)).instead_of(missing))
 }
 
-impl Rule for Glued {
+impl Rule for MissingSpace {
     const CODE: Code = Code::WrongType;
 
     fn severity(&self) -> Severity {

@@ -8,11 +8,11 @@ use super::{Document, marks::Mark};
 
 /// Maximum number of blocks that are listed. A chain of aliases through thousands of blocks would take memory
 /// that grows with the square of its length.
-const MAX_LEADS: usize = 256;
+const MAX_DEPENDENCIES: usize = 256;
 
 /// A block, and the blocks that its aliases lead to, directly or through other aliases.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Leads {
+pub enum Dependencies {
     /// The ids of the blocks.
     These(Box<[u64]>),
     /// Too many blocks: each block that defines a name counts.
@@ -24,12 +24,12 @@ pub enum Leads {
     },
 }
 
-impl Leads {
+impl Dependencies {
     /// Returns whether the aliases may lead to one of these blocks, each of which defines a name.
     pub fn may_include_any_of(&self, blocks: &[u64]) -> bool {
         match self {
-            Leads::These(ids) => ids.iter().any(|id| blocks.contains(id)),
-            Leads::Any { .. } => !blocks.is_empty(),
+            Dependencies::These(ids) => ids.iter().any(|id| blocks.contains(id)),
+            Dependencies::Any { .. } => !blocks.is_empty(),
         }
     }
 }
@@ -38,12 +38,12 @@ impl Document {
     /// Returns a number that changes when the block at a position changes, or a block that one of its aliases leads to.
     pub fn fingerprint_at(&self, position: usize) -> u64 {
         let mut hasher = FxHasher::default();
-        self.leads_at(position).hash(&mut hasher);
+        self.dependencies_at(position).hash(&mut hasher);
         hasher.finish()
     }
 
     /// Returns the block at a position, and the blocks that its aliases lead to.
-    pub fn leads_at(&self, position: usize) -> Leads {
+    pub fn dependencies_at(&self, position: usize) -> Dependencies {
         let first = self.starts.partition_point(|start| *start <= position).saturating_sub(1);
         let mut found = vec![first];
         let mut known = FxHashSet::from_iter([first]);
@@ -56,12 +56,12 @@ impl Document {
                     self.blocks_that_define(&alias.name, number, alias.at).filter(|place| known.insert(*place)),
                 );
             }
-            if found.len() > MAX_LEADS {
+            if found.len() > MAX_DEPENDENCIES {
                 let definitions = self.index.definitions.fingerprint();
-                return Leads::Any { block: self.blocks[first].id, definitions };
+                return Dependencies::Any { block: self.blocks[first].id, definitions };
             }
         }
-        Leads::These(found.iter().filter_map(|number| Some(self.blocks.get(*number)?.id)).collect())
+        Dependencies::These(found.iter().filter_map(|number| Some(self.blocks.get(*number)?.id)).collect())
     }
 }
 
@@ -71,11 +71,11 @@ mod tests {
     use crate::ScalarRules;
 
     /// Returns the numbers of the blocks that the last item leads to; `None` if there are too many.
-    fn leads_of_last(text: &str) -> Option<Vec<usize>> {
+    fn dependencies_of_last(text: &str) -> Option<Vec<usize>> {
         let document = Document::read(text, ScalarRules::Yaml12);
-        match document.leads_at(document.text().len_bytes() - 1) {
-            Leads::These(ids) => Some(ids.iter().map(|id| place_of(&document, *id)).collect()),
-            Leads::Any { .. } => None,
+        match document.dependencies_at(document.text().len_bytes() - 1) {
+            Dependencies::These(ids) => Some(ids.iter().map(|id| place_of(&document, *id)).collect()),
+            Dependencies::Any { .. } => None,
         }
     }
 
@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn aliases_lead_to_the_last_definition_before_them() {
         for line_end in ["\n", "\r\n"] {
-            let leads = |lines: &[&str]| leads_of_last(&format!("{}{line_end}", lines.join(line_end)));
-            assert_eq!(leads(&["- &a 1", "- &a 2", "- *a"]), Some(vec![2, 1]));
-            assert_eq!(leads(&["- &a 1", "- [&a 2, *a]"]), Some(vec![1]));
-            assert_eq!(leads(&["- &a 1", "- [*a, &a 2]"]), Some(vec![1, 0]));
-            assert_eq!(leads(&["- &a 1", "- &a [*a]"]), Some(vec![1, 0]));
-            assert_eq!(leads(&["- &a 1", "- &b [*a]", "- &c 3", "- [*b, *b]"]), Some(vec![3, 1, 0]));
-            assert_eq!(leads(&["- *a", "- &a 1"]), Some(vec![1]));
+            let dependencies = |lines: &[&str]| dependencies_of_last(&format!("{}{line_end}", lines.join(line_end)));
+            assert_eq!(dependencies(&["- &a 1", "- &a 2", "- *a"]), Some(vec![2, 1]));
+            assert_eq!(dependencies(&["- &a 1", "- [&a 2, *a]"]), Some(vec![1]));
+            assert_eq!(dependencies(&["- &a 1", "- [*a, &a 2]"]), Some(vec![1, 0]));
+            assert_eq!(dependencies(&["- &a 1", "- &a [*a]"]), Some(vec![1, 0]));
+            assert_eq!(dependencies(&["- &a 1", "- &b [*a]", "- &c 3", "- [*b, *b]"]), Some(vec![3, 1, 0]));
+            assert_eq!(dependencies(&["- *a", "- &a 1"]), Some(vec![1]));
         }
     }
 
@@ -101,16 +101,19 @@ mod tests {
         let chain = |count: usize| -> String {
             (1..count).fold("- &a0 1\n".to_owned(), |text, item| text + &format!("- &a{item} [*a{}]\n", item - 1))
         };
-        assert_eq!(leads_of_last(&chain(MAX_LEADS)).map(|leads| leads.len()), Some(MAX_LEADS));
+        assert_eq!(
+            dependencies_of_last(&chain(MAX_DEPENDENCIES)).map(|dependencies| dependencies.len()),
+            Some(MAX_DEPENDENCIES)
+        );
         let text = chain(2_000);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
-        let before: Vec<Leads> = document.blocks().map(|(start, _)| document.leads_at(start)).collect();
+        let before: Vec<Dependencies> = document.blocks().map(|(start, _)| document.dependencies_at(start)).collect();
         let definitions = document.definitions();
         let at = text.find("1\n").unwrap();
         document.edit(at..at + 1, "2");
         document.refresh();
         let gone = document.definitions().gone_since(&definitions).unwrap();
-        let after = document.blocks().map(|(start, _)| document.leads_at(start));
+        let after = document.blocks().map(|(start, _)| document.dependencies_at(start));
         assert!(before.iter().zip(after).all(|(before, after)| *before != after && before.may_include_any_of(&gone)));
     }
 }

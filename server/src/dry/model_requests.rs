@@ -15,14 +15,14 @@ use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
 /// The models that a suite would call.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ModelRequests {
     /// Acting models: attempts, and an upper bound of their usage.
     models: Vec<(String, u64, Bound)>,
     /// Judges: number of questions.
     judges: Vec<(String, u64)>,
 }
 
-impl Asked {
+impl ModelRequests {
     /// Adds the attempts of a test.
     pub(super) fn add(&mut self, case: &Case, subjects: &[Subject]) {
         let repeat = u64::from(case.repeat);
