@@ -7,33 +7,46 @@ use speclens_schema::{
     problem::Severity,
 };
 
-/// Maximum number of diagnostics of one source that are sent for one file. Errors are not limited.
+/// Maximum number of diagnostics of one source that are sent for one file.
 pub(super) const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Number of bytes on either side of the last edit that are probably visible.
 const NEAR_BYTES: usize = 2048;
 
-/// Chooses the diagnostics to send, in the order of `all`: every error, then those near the last edit, then by
-/// severity, and within one severity by distance.
+/// Order in which problems are chosen: by class, then by severity, then by distance from the last edit.
+type Rank = (Class, Severity, usize);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Error,
+    Near,
+    Far,
+}
+
+fn rank(severity: Severity, distance: usize) -> Rank {
+    let class = match severity {
+        Severity::Error => Class::Error,
+        Severity::Warning | Severity::Information | Severity::Hint if distance <= NEAR_BYTES => Class::Near,
+        Severity::Warning | Severity::Information | Severity::Hint => Class::Far,
+    };
+    (class, severity, distance)
+}
+
+/// Chooses the diagnostics to send, in the order of `all`: errors, then those near the last edit, then by severity, and
+/// within one severity by distance.
 pub(super) fn chosen<T>(
     all: &[T],
     edited_at: usize,
     severity_and_range: impl Fn(&T) -> (Severity, Range<usize>),
 ) -> Vec<&T> {
-    if all.len() <= MAX_DIAGNOSTICS {
-        return all.iter().collect();
-    }
     let rank = |index: &usize| {
         let (severity, range) = severity_and_range(&all[*index]);
-        let distance = edited_at.saturating_sub(range.end).max(range.start.saturating_sub(edited_at));
-        (severity != Severity::Error, distance > NEAR_BYTES, severity, distance, *index)
+        (rank(severity, distance(edited_at, &range)), *index)
     };
-    let errors = all.iter().filter(|one| severity_and_range(one).0 == Severity::Error).count();
-    let count = errors.max(MAX_DIAGNOSTICS);
     let mut indices: Vec<usize> = (0..all.len()).collect();
-    if count < indices.len() {
-        indices.select_nth_unstable_by_key(count, rank);
-        indices.truncate(count);
+    if indices.len() > MAX_DIAGNOSTICS {
+        indices.select_nth_unstable_by_key(MAX_DIAGNOSTICS, rank);
+        indices.truncate(MAX_DIAGNOSTICS);
         indices.sort_unstable();
     }
     indices.into_iter().map(|index| &all[index]).collect()
@@ -43,92 +56,60 @@ pub(super) fn chosen<T>(
 /// the group is at the edge of what is chosen.
 pub(super) struct Choice {
     edited_at: usize,
-    cut: Cut,
+    /// Rank of the last problem that is sent.
+    last: Rank,
+    /// Number of problems of that rank that are still to be sent.
+    count: usize,
     /// Number of problems that are not sent.
     pub(super) left_out: usize,
 }
 
-/// The last of the problems that are sent, by their ranks.
-#[derive(Clone, Copy)]
-enum Cut {
-    /// All problems are sent.
+/// The problems of a group that are sent.
+pub(super) enum Chosen {
+    /// None of them.
     None,
-    /// Only errors are sent.
-    Errors,
-    /// Of this rank, only the first `count` problems are sent.
-    Rank { rank: Rank, count: usize },
+    /// All that are at least this severe, and no others.
+    Down(Severity),
+    /// Some that only a look at each of them can tell.
+    Some,
 }
-
-/// Whether a problem that is not an error is far from the edit, its severity, and its distance.
-type Rank = (bool, Severity, usize);
 
 impl Choice {
     pub(super) fn of(problems: &Problems, edited_at: usize) -> Choice {
-        let counts = problems.counts();
-        let (total, errors) = (counts.total(), counts.of(Severity::Error));
-        let count = errors.max(MAX_DIAGNOSTICS);
-        let cut = match total <= count {
-            true => Cut::None,
-            false => Distances::of(problems, edited_at).cut(count - errors),
-        };
-        Choice { edited_at, cut, left_out: total.saturating_sub(count) }
+        let (last, count) = Distances::of(problems, edited_at).last(MAX_DIAGNOSTICS);
+        Choice { edited_at, last, count, left_out: problems.len().saturating_sub(MAX_DIAGNOSTICS) }
     }
 
     /// Whether the next problem in document order is sent.
     pub(super) fn takes(&mut self, severity: Severity, range: &Range<usize>) -> bool {
-        if severity == Severity::Error {
-            return true;
-        }
-        match &mut self.cut {
-            Cut::None => true,
-            Cut::Errors => false,
-            Cut::Rank { rank, count } => {
-                let distance = distance(self.edited_at, range);
-                match (distance > NEAR_BYTES, severity, distance).cmp(rank) {
-                    Ordering::Less => true,
-                    Ordering::Equal => {
-                        let takes = *count > 0;
-                        *count -= usize::from(takes);
-                        takes
-                    }
-                    Ordering::Greater => false,
-                }
+        match rank(severity, distance(self.edited_at, range)).cmp(&self.last) {
+            Ordering::Less => true,
+            Ordering::Equal => {
+                let takes = self.count > 0;
+                self.count -= usize::from(takes);
+                takes
             }
+            Ordering::Greater => false,
         }
     }
 
-    /// Returns the least severity of a group of which problems are sent, if all that are at least as severe are, and no
-    /// others.
-    pub(super) fn of_group(&self, group: &Group) -> Option<Severity> {
-        match self.cut {
-            Cut::None => Some(Severity::Hint),
-            Cut::Errors => Some(Severity::Error),
-            Cut::Rank { rank: (is_far, severity, limit), .. } => {
-                let extent = group.extent();
-                let (nearest, farthest) = (distance(self.edited_at, &extent), farthest(self.edited_at, &extent));
-                let is_group_far = nearest > NEAR_BYTES;
-                if !is_group_far && farthest > NEAR_BYTES {
-                    return None;
-                }
-                match is_group_far.cmp(&is_far) {
-                    Ordering::Less => Some(Severity::Hint),
-                    Ordering::Greater => Some(Severity::Error),
-                    Ordering::Equal if farthest < limit => Some(severity),
-                    Ordering::Equal if nearest > limit => Some(next_more_severe(severity)),
-                    Ordering::Equal => None,
-                }
+    /// Returns which problems of a group are sent.
+    pub(super) fn of_group(&self, group: &Group) -> Chosen {
+        let extent = group.extent();
+        let (nearest, farthest) = (distance(self.edited_at, &extent), farthest(self.edited_at, &extent));
+        let mut chosen = Chosen::None;
+        for severity in SEVERITIES.into_iter().filter(|severity| group.counts().of(*severity) > 0) {
+            if rank(severity, farthest) < self.last {
+                chosen = Chosen::Down(severity);
+            } else if rank(severity, nearest) <= self.last {
+                return Chosen::Some;
             }
         }
+        chosen
     }
 }
 
-fn next_more_severe(severity: Severity) -> Severity {
-    match severity {
-        Severity::Error | Severity::Warning => Severity::Error,
-        Severity::Information => Severity::Warning,
-        Severity::Hint => Severity::Information,
-    }
-}
+const SEVERITIES: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Information, Severity::Hint];
 
 fn distance(from: usize, range: &Range<usize>) -> usize {
     from.saturating_sub(range.end).max(range.start.saturating_sub(from))
@@ -161,30 +142,30 @@ impl Distances<'_> {
         Distances { problems, edited_at, before, others }
     }
 
-    /// Returns the rank of the last of the problems that are chosen in addition to the errors.
-    fn cut(&self, mut count: usize) -> Cut {
-        if count == 0 {
-            return Cut::Errors;
-        }
-        for is_far in [false, true] {
-            for severity in [Severity::Warning, Severity::Information, Severity::Hint] {
-                let nearer = if is_far { self.within(severity, NEAR_BYTES) } else { 0 };
-                let all = self.within(severity, if is_far { usize::MAX / 4 } else { NEAR_BYTES }) - nearer;
-                if all < count {
-                    count -= all;
-                    continue;
-                }
-                // The distance of the last one.
-                let (mut low, mut high) = if is_far { (NEAR_BYTES, usize::MAX / 4) } else { (0, NEAR_BYTES) };
-                while low < high {
-                    let middle = low + (high - low) / 2;
-                    if self.within(severity, middle) - nearer >= count { high = middle } else { low = middle + 1 }
-                }
-                let before = low.checked_sub(1).map_or(0, |limit| self.within(severity, limit).max(nearer));
-                return Cut::Rank { rank: (is_far, severity, low), count: count - before.saturating_sub(nearer) };
+    /// Returns the rank of the last of so many problems, and the number of those that have this rank. If there are fewer,
+    /// no problem has it.
+    fn last(&self, mut count: usize) -> (Rank, usize) {
+        const FAR_BYTES: usize = usize::MAX / 4;
+        let [_, others @ ..] = SEVERITIES;
+        let near = others.map(|severity| (severity, 0..NEAR_BYTES));
+        let far = others.map(|severity| (severity, NEAR_BYTES..FAR_BYTES));
+        for (severity, limits) in [(Severity::Error, 0..FAR_BYTES)].into_iter().chain(near).chain(far) {
+            let nearer = if limits.start == 0 { 0 } else { self.within(severity, limits.start) };
+            let all = self.within(severity, limits.end) - nearer;
+            if all < count {
+                count -= all;
+                continue;
             }
+            // The distance of the last one.
+            let Range { start: mut low, end: mut high } = limits;
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if self.within(severity, middle) - nearer >= count { high = middle } else { low = middle + 1 }
+            }
+            let before = low.checked_sub(1).map_or(0, |limit| self.within(severity, limit).max(nearer));
+            return (rank(severity, low), count - before.saturating_sub(nearer));
         }
-        Cut::None
+        ((Class::Far, Severity::Hint, usize::MAX), 0)
     }
 
     /// Returns the number of problems of a severity up to a distance.
@@ -269,14 +250,15 @@ mod tests {
                 let mut choice = Choice::of(&problems, edited_at);
                 let (mut shown, mut whole) = (Vec::new(), 0);
                 for run in problems.runs() {
-                    let (located, least): (Vec<Located<'_>>, _) = match run {
+                    let (located, chosen): (Vec<Located<'_>>, _) = match run {
                         Run::Group(group) => (problems.of_group(group).collect(), choice.of_group(group)),
-                        Run::One(located) => (vec![located], None),
+                        Run::One(located) => (vec![located], Chosen::Some),
                     };
-                    whole += usize::from(least.is_some());
-                    let is_shown = |located: &&Located<'_>| match least {
-                        Some(least) => located.severity() <= least,
-                        None => choice.takes(located.severity(), &located.range()),
+                    whole += usize::from(!matches!(chosen, Chosen::Some));
+                    let is_shown = |located: &&Located<'_>| match chosen {
+                        Chosen::None => false,
+                        Chosen::Down(least) => located.severity() <= least,
+                        Chosen::Some => choice.takes(located.severity(), &located.range()),
                     };
                     shown.extend(located.iter().filter(is_shown).map(|located| (located.code(), located.range())));
                 }
@@ -312,8 +294,9 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_all_sent_however_many_there_are() {
+    fn errors_nearest_to_last_edit_come_before_everything_else() {
         let errors: Vec<_> = (500..2500).map(|index| (index, Severity::Error)).collect();
-        assert_eq!(check(3000, 0, &errors), (500..2500).collect::<Vec<_>>());
+        assert_eq!(check(3000, 0, &errors), (500..1500).collect::<Vec<_>>());
+        assert_eq!(check(3000, 300_000, &errors), (1500..2500).collect::<Vec<_>>());
     }
 }
