@@ -11,8 +11,8 @@ use super::{
     tree::{Node, NodeKind},
 };
 
-/// Number of blocks of a new chunk.
-const PIECE: usize = 64;
+/// Minimum number of blocks of a new chunk.
+const MIN_PIECE: usize = 64;
 
 /// A block in its document, with the properties that are needed of every block at each keystroke: a look into each of
 /// thousands of blocks would cost more than everything else.
@@ -106,10 +106,11 @@ impl Slots {
     /// Returns the number of blocks at the beginning and at the end that are in pieces of another version as well.
     pub(super) fn shared_with(&self, other: &Slots) -> (usize, usize) {
         let is_same = |(one, other): &(&Arc<Piece>, &Arc<Piece>)| Arc::ptr_eq(one, other);
-        let length = |(one, _): (&Arc<Piece>, &Arc<Piece>)| one.slots.len();
-        let head = self.pieces.iter().zip(other.pieces.iter()).take_while(is_same).map(length).sum();
-        let tail = self.pieces.iter().rev().zip(other.pieces.iter().rev()).take_while(is_same).map(length).sum();
-        (head, tail)
+        let head = self.pieces.iter().zip(other.pieces.iter()).take_while(is_same).count();
+        let tail = self.pieces.iter().rev().zip(other.pieces.iter().rev()).take_while(is_same).count();
+        // A look into each piece would cost more than everything else.
+        let before = |piece: usize| self.before.get(piece).copied().unwrap_or(self.length);
+        (before(head), self.length - before(self.pieces.len() - tail))
     }
 
     /// Returns the piece that a block is in, and the number of its first block.
@@ -161,11 +162,13 @@ impl Slots {
         drop(slots.splice(old.start - start..old.end - start, new));
         let pieces = Arc::make_mut(&mut self.pieces);
         let end = pieces.len().min(last + 1);
-        let is_small = slots.len() < 2 * PIECE;
+        // An edit copies a piece, and the list of all pieces.
+        let size = MIN_PIECE.max(self.length.isqrt());
+        let is_small = slots.len() < 2 * size;
         let fresh: Vec<Arc<Piece>> = match slots.is_empty() {
             true => Vec::new(),
             false if is_small => vec![Piece::new(slots)],
-            false => slots.chunks(PIECE).map(|piece| Piece::new(piece.to_vec())).collect(),
+            false => slots.chunks(size).map(|piece| Piece::new(piece.to_vec())).collect(),
         };
         let is_one_for_one = is_alike && fresh.len() == end - first.min(end);
         drop(pieces.splice(first.min(end)..end, fresh));

@@ -9,7 +9,7 @@ use super::{
     blocks::{Span, SpanKind},
     layout::is_dash,
     marks::Mark,
-    outline::{Definitions, Index, Outline},
+    outline::{Definitions, Index, Outline, fingerprint},
 };
 use crate::parallel;
 
@@ -139,6 +139,7 @@ impl Document {
         let (of_old, of_new) =
             (gone.iter().flat_map(|slot| names(&slot.aliases)), new.iter().flat_map(|slot| names(&slot.aliases)));
         let same_uses = of_old.eq(of_new);
+        let grown = fingerprint(new.iter()).wrapping_sub(fingerprint(gone.iter().copied()));
         let (count, length) = (new.len(), new.iter().map(|slot| slot.length).sum::<usize>());
         let was = gone.iter().map(|slot| slot.length).sum::<usize>();
         blocks.replace(old.clone(), new);
@@ -148,8 +149,7 @@ impl Document {
         let is_anywhere = moved && !before.definitions.anchors.is_empty() || !same_names;
         let definitions = match is_anywhere {
             true => Definitions::of(&self.blocks),
-            false => (head..head + count)
-                .fold(before.definitions.clone(), |known, place| known.with(place, self.blocks[place].id)),
+            false => before.definitions.with(&self.blocks, grown),
         };
         let most_uses = if same_uses { Arc::clone(&before.most_uses) } else { Arc::default() };
         self.index = Arc::new(Index { outline, definitions, most_uses, ..Index::default() });
