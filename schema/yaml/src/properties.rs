@@ -14,7 +14,7 @@ use crate::{FaultKind, ScalarRules};
 
 use list_style::ListStyle;
 
-use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
+use super::{Document, NodeRef, Pointer, Shape, events, slots::Start, tree::NodeKind, view};
 
 /// Returns a suite with everything that authors use: block and flow style, quotes, block scalars, anchors, comments,
 /// non-ASCII text.
@@ -244,9 +244,9 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
 fn assert_kept(document: &Document, text: &str) {
     let lengths = document.blocks.iter().map(|slot| slot.block.length());
     let starts: Vec<usize> = lengths.scan(0, |at, length| Some(std::mem::replace(at, *at + length))).collect();
-    assert_eq!(*document.starts, starts, "{text}");
-    for (number, start) in starts.into_iter().enumerate() {
-        assert_eq!(document.first_lines.of(number), document.text.byte_to_line(start), "{text}");
+    for (number, byte) in starts.into_iter().enumerate() {
+        let start = Start { number, byte, line: document.text.byte_to_line(byte) };
+        assert_eq!(document.blocks.start(number), start, "{text}");
     }
     let mut anew = document.clone();
     anew.adopt(document.blocks.iter().cloned().collect());
