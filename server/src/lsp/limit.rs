@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, ops::Range};
 
 use speclens_schema::{
-    analysis::{Counts, Group, Problems},
+    analysis::{Group, Problems},
     problem::Severity,
 };
 
@@ -76,8 +76,12 @@ pub(super) enum Chosen {
 
 impl Choice {
     pub(super) fn of(problems: &Problems, edited_at: usize) -> Choice {
-        let (last, count) = Distances::of(problems, edited_at).last(MAX_DIAGNOSTICS);
-        Choice { edited_at, last, count, left_out: problems.len().saturating_sub(MAX_DIAGNOSTICS) }
+        let left_out = problems.len().saturating_sub(MAX_DIAGNOSTICS);
+        let (last, count) = match left_out {
+            0 => ((Class::Far, Severity::Hint, usize::MAX), 0),
+            _ => last(problems, edited_at, MAX_DIAGNOSTICS),
+        };
+        Choice { edited_at, last, count, left_out }
     }
 
     /// Whether the next problem in document order is sent.
@@ -120,74 +124,55 @@ fn farthest(from: usize, range: &Range<usize>) -> usize {
     from.saturating_sub(range.start).max(range.end.saturating_sub(from))
 }
 
-/// The distances of problems from the last edit.
-struct Distances<'p> {
-    problems: &'p Problems,
-    edited_at: usize,
-    /// The counts of the groups before each group, and those of all.
-    before: Vec<Counts>,
-    /// Severities and distances of the problems outside of groups, in order.
-    others: Vec<(Severity, usize)>,
+/// Problems of one severity: those of a group, or a single one.
+struct Span<'p> {
+    /// Ranks that no problem of them is before, and after.
+    bounds: (Rank, Rank),
+    count: usize,
+    /// `None` for a single problem.
+    group: Option<&'p Group>,
 }
 
-impl Distances<'_> {
-    fn of(problems: &Problems, edited_at: usize) -> Distances<'_> {
-        let mut before = vec![Counts::default()];
-        for group in problems.groups() {
-            before.push(before[before.len() - 1].plus(group.counts()));
-        }
-        let others = problems.others().iter().map(|problem| (problem.severity, distance(edited_at, &problem.range)));
-        let mut others: Vec<(Severity, usize)> = others.collect();
-        others.sort_unstable();
-        Distances { problems, edited_at, before, others }
-    }
-
-    /// Returns the rank of the last of so many problems, and the number of those that have this rank. If there are fewer,
-    /// no problem has it.
-    fn last(&self, mut count: usize) -> (Rank, usize) {
-        const FAR_BYTES: usize = usize::MAX / 4;
-        let [_, others @ ..] = SEVERITIES;
-        let near = others.map(|severity| (severity, 0..NEAR_BYTES));
-        let far = others.map(|severity| (severity, NEAR_BYTES..FAR_BYTES));
-        for (severity, limits) in [(Severity::Error, 0..FAR_BYTES)].into_iter().chain(near).chain(far) {
-            let nearer = if limits.start == 0 { 0 } else { self.within(severity, limits.start) };
-            let all = self.within(severity, limits.end) - nearer;
-            if all < count {
-                count -= all;
-                continue;
-            }
-            // The distance of the last one.
-            let Range { start: mut low, end: mut high } = limits;
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if self.within(severity, middle) - nearer >= count { high = middle } else { low = middle + 1 }
-            }
-            let before = low.checked_sub(1).map_or(0, |limit| self.within(severity, limit).max(nearer));
-            return (rank(severity, low), count - before.saturating_sub(nearer));
-        }
-        ((Class::Far, Severity::Hint, usize::MAX), 0)
-    }
-
-    /// Returns the number of problems of a severity up to a distance.
-    fn within(&self, severity: Severity, limit: usize) -> usize {
-        let groups = self.problems.groups();
-        let first = groups.partition_point(|group| group.extent().start + limit < self.edited_at);
-        let end = groups.partition_point(|group| group.extent().end <= self.edited_at + limit);
-        let inside = match first < end {
-            true => self.before[end].of(severity) - self.before[first].of(severity),
-            false => 0,
+/// Returns the rank of the last of the first `count` problems, and how many of these have it. Only the problems of groups that
+/// may contain it are looked at.
+fn last(problems: &Problems, edited_at: usize, count: usize) -> (Rank, usize) {
+    let others = problems.others().iter().map(|problem| {
+        let rank = rank(problem.severity, distance(edited_at, &problem.range));
+        Span { bounds: (rank, rank), count: 1, group: None }
+    });
+    let of_groups = problems.groups().iter().flat_map(|group| {
+        let (nearest, farthest) = (distance(edited_at, &group.extent()), farthest(edited_at, &group.extent()));
+        let of = move |severity| Span {
+            bounds: (rank(severity, nearest), rank(severity, farthest)),
+            count: group.counts().of(severity),
+            group: Some(group),
         };
-        // Groups that only partly are within the distance.
-        let mut edges: Vec<usize> =
-            first.checked_sub(1).into_iter().chain((end < groups.len()).then_some(end)).collect();
-        edges.dedup();
-        let at_edges = edges.into_iter().flat_map(|edge| self.problems.of_group(&groups[edge]));
-        let is_within = |range: &Range<usize>| distance(self.edited_at, range) <= limit;
-        let at_edges = at_edges.filter(|located| located.severity() == severity && is_within(&located.range())).count();
-        let others = &self.others;
-        let place = |key: (Severity, usize)| others.partition_point(|other| *other < key);
-        inside + at_edges + place((severity, limit + 1)) - place((severity, 0))
+        SEVERITIES.into_iter().map(of).filter(|span| span.count > 0)
+    });
+    let mut spans: Vec<Span<'_>> = others.chain(of_groups).collect();
+    let reach = |spans: &[Span<'_>]| {
+        let sums = spans.iter().scan(0, |sum, span| {
+            *sum += span.count;
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum < count).count()
+    };
+    spans.sort_unstable_by_key(|span| span.bounds.0);
+    let low = spans[reach(&spans)].bounds.0;
+    spans.sort_unstable_by_key(|span| span.bounds.1);
+    let high = spans[reach(&spans)].bounds.1;
+    let (before, rest) = spans.split_at(spans.partition_point(|span| span.bounds.1 < low));
+    let count = count - before.iter().map(|span| span.count).sum::<usize>();
+    let mut ranks: Vec<Rank> = Vec::new();
+    for Span { bounds, group, .. } in rest.iter().filter(|span| span.bounds.0 <= high) {
+        let (_, severity, _) = bounds.0;
+        let located = group.iter().flat_map(|group| problems.of_group(group)).filter(|it| it.severity() == severity);
+        ranks.extend(located.map(|located| rank(severity, distance(edited_at, &located.range()))));
+        ranks.extend(group.is_none().then_some(bounds.0));
     }
+    ranks.sort_unstable();
+    let last = ranks[count - 1];
+    (last, ranks[..count].iter().filter(|rank| **rank == last).count())
 }
 
 #[cfg(test)]
