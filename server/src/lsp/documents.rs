@@ -176,14 +176,19 @@ impl Session {
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
+        // Only one thread reads the text: the index often finds the suite of a document that is being opened.
+        let adopting = self.adopting.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.state().seen(uri).is_none_or(|now| now.opening != seen.opening) {
+            return false;
+        }
+        let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
+        let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
         let mut document = Document::read_rope(seen.text.clone(), place.file.scalar_rules());
         if let Some(path) = &place.path {
             // The document has its own diagnostics while it is open.
             self.forget_published(path);
         }
         let results = self.results_of(&place.suite(uri));
-        let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
-        let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
         let was_main = {
             let mut state = self.state();
             let Some(now) = state.seen(uri).filter(|now| now.opening == seen.opening) else { return false };
@@ -208,6 +213,7 @@ impl Session {
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file.part().is_some())
         };
+        drop(adopting);
         self.analyze(uri);
         if is_main != was_main {
             self.neighbors_changed();
