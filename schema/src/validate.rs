@@ -158,6 +158,11 @@ impl Definition {
     }
 }
 
+/// Compiles the schema of a part, once.
+pub(crate) fn prepare(definition: Definition) {
+    definition.validator();
+}
+
 /// Maximum number of items to count in a list with separately validated items. No schema has a higher limit.
 const MAX_COUNTED: usize = 1_000;
 

@@ -183,6 +183,7 @@ impl Session {
         }
         let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
         let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
+        self.requests.begin(move || analyzer.prepare());
         let mut document = Document::read_rope(seen.text.clone(), place.file.scalar_rules());
         if let Some(path) = &place.path {
             // The document has its own diagnostics while it is open.
