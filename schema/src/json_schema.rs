@@ -1,5 +1,5 @@
-//! The JSON Schema (2020-12) of each kind of file, generated from the types. Validation here and in other tools uses the
-//! committed copies in `schema/json/`, which a test keeps up to date.
+//! The JSON Schema (2020-12) of each kind of file, generated from the types. It is used for validation here and in other
+//! tools: the committed copies are in `schema/json/`, and optimized builds read those.
 
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform, transform::transform_subschemas,

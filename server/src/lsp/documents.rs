@@ -177,7 +177,11 @@ impl Session {
             self.scopes.know_main(path);
         }
         // Only one thread reads the text: the index often finds the suite of a document that is being opened.
-        let adopting = self.adopting.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = {
+            let mut adopting = self.adopting.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(adopting.entry(uri.to_owned()).or_default())
+        };
+        let turn = lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.state().seen(uri).is_none_or(|now| now.opening != seen.opening) {
             return false;
         }
@@ -214,7 +218,7 @@ impl Session {
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file.part().is_some())
         };
-        drop(adopting);
+        drop(turn);
         self.analyze(uri);
         if is_main != was_main {
             self.neighbors_changed();
@@ -298,6 +302,7 @@ impl Session {
             state.open.remove(uri)
         };
         self.remembered().remove(uri);
+        self.adopting.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
         if open.is_some() {
             // The diagnostics that it caused in other files are removed.
             self.analyze(uri);
