@@ -122,6 +122,15 @@ impl Analyzer {
         Analyzer { is_saved, ..self }
     }
 
+    /// Computes what depends on the kind of file only, once. The first analysis needs it, and another thread can
+    /// prepare it while this one reads the text.
+    pub fn prepare(&self) {
+        let items = Definition::lists(self.file).iter().map(|list| Definition::Item(self.file, list));
+        std::iter::once(Definition::Root(self.file)).chain(items).for_each(validate::prepare);
+        names::prepare(self.file);
+        walk::prepare(self.file);
+    }
+
     /// Invalidates the findings that depend on files.
     pub fn files_changed(&mut self) {
         self.epoch += 1;

@@ -1,5 +1,5 @@
-//! The JSON Schema (2020-12) of each kind of file, generated from the types. It is used for validation here and in
-//! other tools: the committed copies are in `schema/json/`.
+//! The JSON Schema (2020-12) of each kind of file, generated from the types. It is used for validation here and in other
+//! tools: the committed copies are in `schema/json/`, and optimized builds read those.
 
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform, transform::transform_subschemas,

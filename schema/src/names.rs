@@ -66,6 +66,11 @@ impl Declarations {
     }
 }
 
+/// Collects the places of names in a kind of file, once.
+pub(crate) fn prepare(file: SpecFile) {
+    Declarations::of(file);
+}
+
 /// Returns the path of a top-level list.
 fn path_of<'l>(list: &'l &'static str) -> &'l [&'static str] {
     if list.is_empty() { &[] } else { std::slice::from_ref(list) }

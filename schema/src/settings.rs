@@ -308,6 +308,7 @@ impl SpecFile {
         counts: Counts::Never,
         empty: Empty::Defaults(Code::InvalidSetting),
         schema,
+        committed: Some(include_str!("../json/speclens.schema.json")),
         ..Kind::PLAIN
     });
 }

@@ -197,7 +197,7 @@ impl Shape {
 
     /// Returns the same schema, with branches chosen by a node.
     pub fn at(&self, node: Option<NodeRef<'_>>) -> Shape {
-        if !self.own.iter().any(|part| part.contains_key("if") || part.contains_key("allOf")) {
+        if self.own.iter().all(|part| branches::of(part).is_empty()) {
             return self.clone();
         }
         Shape::of_parts(self.root, self.own.clone(), node)
@@ -231,7 +231,7 @@ impl Shape {
 
     /// Returns the values of a keyword in all applicable schemas.
     fn each(&self, keyword: &str) -> impl Iterator<Item = &'static Value> {
-        self.parts.iter().filter_map(move |part| part.get(keyword))
+        self.parts.iter().filter_map(move |part| keyword_of(part, keyword))
     }
 
     /// Returns the documentation of the node, as Markdown: one short line, possibly followed by more.
@@ -246,13 +246,13 @@ impl Shape {
 
     /// Returns the documentation of the type of the node, which may differ from that of the field.
     pub fn type_docs(&self) -> Option<&'static str> {
-        let docs = self.parts.iter().filter_map(|part| part.get("description")).filter_map(Value::as_str).nth(1);
+        let docs = self.each("description").filter_map(Value::as_str).nth(1);
         docs.filter(|docs| Some(*docs) != self.docs())
     }
 
     /// Returns the documentation of all applicable schemas, the most specific one first.
     pub fn all_docs(&self) -> impl Iterator<Item = &'static str> {
-        self.parts.iter().filter_map(|part| part.get("description")?.as_str())
+        self.each("description").filter_map(Value::as_str)
     }
 
     /// Returns the name of the type, if it has one: two nodes with the same name have the same fields.
@@ -351,7 +351,7 @@ impl Shape {
     /// Returns one of [`Shape::all_fields`]: the key, and the schema of its value.
     pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
         let chosen = |shape: &Shape| {
-            let properties = shape.parts.iter().filter_map(|part| part.get("properties")?.as_object());
+            let properties = shape.each("properties").filter_map(Value::as_object);
             let written =
                 properties.filter_map(|properties| properties.get_key_value(name)).map(|(key, _)| key.as_str());
             let closed = shape.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
@@ -364,13 +364,8 @@ impl Shape {
 
     /// Returns the allowed keys for the chosen branches.
     pub(crate) fn chosen_fields(&self) -> Vec<Field> {
-        let required: Vec<&str> = self
-            .parts
-            .iter()
-            .filter_map(|part| part.get("required")?.as_array())
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required = self.each("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+        let required: Vec<&str> = required.collect();
         let alternatives = self.alternatives();
         let need = |name: &str| {
             if required.contains(&name) {
@@ -382,8 +377,7 @@ impl Shape {
             }
         };
         let mut names: Vec<&'static str> = Vec::new();
-        for part in &self.parts {
-            let Some(Value::Object(properties)) = part.get("properties") else { continue };
+        for properties in self.each("properties").filter_map(Value::as_object) {
             names
                 .extend(properties.keys().map(String::as_str).filter(|name| !names.contains(name)).collect::<Vec<_>>());
         }
@@ -400,7 +394,7 @@ impl Shape {
         if self.keyword("minProperties") == Some(&Value::from(1))
             && self.keyword("maxProperties") == Some(&Value::from(1))
         {
-            let properties = self.parts.iter().filter_map(|part| part.get("properties")?.as_object());
+            let properties = self.each("properties").filter_map(Value::as_object);
             return properties.flat_map(Keywords::keys).map(String::as_str).collect();
         }
         let branches = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
@@ -495,6 +489,11 @@ impl Shape {
     }
 }
 
+/// Returns the value of a keyword. A schema has few of them, so comparing them is faster than hashing the name.
+fn keyword_of(schema: &'static Keywords, name: &str) -> Option<&'static Value> {
+    schema.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
+}
+
 /// Adds a schema and the schemas that it refers to.
 fn resolve(root: &'static Value, schema: &'static Value, parts: &mut Vec<&'static Keywords>) {
     /// Maximum number of references, for safety: our schemas have no circular ones.
@@ -508,18 +507,18 @@ fn resolve(root: &'static Value, schema: &'static Value, parts: &mut Vec<&'stati
         && parts.len() - start < LIMIT
     {
         parts.push(keywords);
-        next = keywords.get("$ref").and_then(Value::as_str).and_then(target);
+        next = keyword_of(keywords, "$ref").and_then(Value::as_str).and_then(target);
     }
 }
 
 /// Returns the closed set of values in one schema.
 fn choices_of(part: &'static Keywords) -> Vec<Choice> {
-    if let Some(value) = part.get("const") {
+    if let Some(value) = keyword_of(part, "const") {
         return vec![Choice { value, docs: None }];
     }
-    let listed = part.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let listed = keyword_of(part, "enum").and_then(Value::as_array).into_iter().flatten();
     let listed = listed.map(|value| Choice { value, docs: None });
-    let documented = part.get("oneOf").and_then(Value::as_array).into_iter().flatten().filter_map(|branch| {
+    let documented = keyword_of(part, "oneOf").and_then(Value::as_array).into_iter().flatten().filter_map(|branch| {
         let docs = branch.get("description").and_then(Value::as_str);
         branch.get("const").map(|value| Choice { value, docs })
     });

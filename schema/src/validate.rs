@@ -18,15 +18,15 @@ use std::{
     ops::Range,
 };
 
-use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
-use serde_json::{Map, Value};
+use jsonschema::{Draft, Registry, RegistryBuilder, ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::{Value, json};
 
 use crate::{
     document::{Document, EntryRef, Members, NodeRef, Plain, Pointer, Shape as NodeShape, TooLarge},
     edit,
     files::{Files, MemoryFiles},
     finding::Report,
-    json_schema::SpecFile,
+    json_schema::{BASE, SpecFile},
     problem::{Code, Fix, Problem, Severity},
     rules::{too_large, wrong_type::missing_space},
     shape::{self, Shape},
@@ -105,9 +105,9 @@ impl Definition {
         static ROOTS: PerFile<Validator<Yaml>> = PerFile::new();
         static ITEMS: PerFile<BTreeMap<&'static str, Validator<Yaml>>> = PerFile::new();
         match self {
-            Definition::Root(file) => ROOTS.get(file, || compile(&skeleton(file))),
+            Definition::Root(file) => ROOTS.get(file, || compile(&skeleton(file), "")),
             Definition::Item(file, list) => {
-                let compiled = |list: &&'static str| (*list, compile(&item_schema(file, list)));
+                let compiled = |list: &&'static str| (*list, compile(file.schema(), &items_in(file.schema(), list)));
                 &ITEMS.get(file, || Definition::lists(file).iter().map(compiled).collect())[list]
             }
         }
@@ -158,6 +158,11 @@ impl Definition {
     }
 }
 
+/// Compiles the schema of a part, once.
+pub(crate) fn prepare(definition: Definition) {
+    definition.validator();
+}
+
 /// Maximum number of items to count in a list with separately validated items. No schema has a higher limit.
 const MAX_COUNTED: usize = 1_000;
 
@@ -166,8 +171,14 @@ fn without_items(count: usize) -> Plain<'static> {
     Plain::List(vec![Plain::Null; count.min(MAX_COUNTED)])
 }
 
-fn compile(schema: &Value) -> Validator<Yaml> {
-    jsonschema::options_for::<Yaml>().should_validate_formats(false).build(schema).expect("a generated schema compiles")
+/// Compiles the part of a schema at a pointer. The library checks what it is given against the schema of its draft, which
+/// takes longer than to compile our schemas, so it is given a short reference in a small draft. Tests check our schemas.
+fn compile(schema: &Value, at: &str) -> Validator<Yaml> {
+    let registry =
+        Registry::new().add(BASE, schema).and_then(RegistryBuilder::prepare).expect("a generated schema is valid");
+    let options = jsonschema::options_for::<Yaml>().with_draft(Draft::Draft4).with_registry(&registry);
+    let reference = json!({ "$ref": format!("{BASE}#{at}") });
+    options.should_validate_formats(false).build(&reference).expect("a generated schema compiles")
 }
 
 /// Returns the schema of the whole, without conditions between blocks.
@@ -178,25 +189,20 @@ fn skeleton(file: SpecFile) -> Value {
         keywords.remove(keyword);
     }
     for list in Definition::lists(file) {
-        let list = if list.is_empty() { &mut schema } else { &mut schema["properties"][list] };
-        // For a list that may be null, `else` defines the items.
-        let list = if list.get("else").is_some() { &mut list["else"] } else { list };
-        list["items"] = Value::Bool(true);
+        if let Some(items) = schema.pointer_mut(&items_in(file.schema(), list)) {
+            *items = Value::Bool(true);
+        }
     }
     schema
 }
 
-fn item_schema(file: SpecFile, list: &str) -> Value {
-    let whole = file.schema();
-    let list = if list.is_empty() { whole } else { &whole["properties"][list] };
-    let mut schema = match &list.get("else").unwrap_or(list)["items"] {
-        Value::Object(keywords) => keywords.clone(),
-        _ => Map::new(),
-    };
-    for shared in ["$schema", "$defs"] {
-        schema.extend(whole.get(shared).map(|value| (shared.to_owned(), value.clone())));
-    }
-    Value::Object(schema)
+/// Returns the pointer to the schema of the items of a list.
+fn items_in(schema: &Value, list: &str) -> String {
+    let list = if list.is_empty() { String::new() } else { format!("/properties/{list}") };
+    // For a list that may be null, `else` defines the items.
+    let otherwise = format!("{list}/else");
+    let holder = if schema.pointer(&otherwise).is_some() { otherwise } else { list };
+    format!("{holder}/items")
 }
 
 /// Returns the problems of the whole document, in document order. An empty document lacks its first key.

@@ -98,6 +98,11 @@ fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn
     }
 }
 
+/// Collects the keywords of a kind of file, once.
+pub(crate) fn prepare(file: SpecFile) {
+    Meaning::of(file);
+}
+
 /// Visits every value of a part of a document, following aliases; for the root, all but the lists whose items are
 /// checked separately.
 fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Value<'_, 'd>)) {

@@ -96,9 +96,9 @@ pub fn main() -> ExitCode {
     if let Some(code) = recording_shell() {
         return code;
     }
-    let cli = Cli::parse();
+    let command = command();
     start_log();
-    let work = move || match perform(cli.command) {
+    let work = move || match perform(command) {
         Ok(code) => code,
         Err(error) => {
             output::complain(&error);
@@ -113,6 +113,16 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// Returns the subcommand. Editors wait for the server to start, and describing all options to the parser takes longer than
+/// most of the rest.
+fn command() -> Command {
+    let mut arguments = std::env::args_os().skip(1);
+    match (arguments.next(), arguments.next()) {
+        (Some(only), None) if only == "lsp" => Command::Lsp,
+        _ => Cli::parse().command,
+    }
 }
 
 /// Acts as the shell of an agent program if this process was started as such; users never type this.

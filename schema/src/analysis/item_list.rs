@@ -45,8 +45,7 @@ pub(super) struct ItemList {
     known: Vec<Known>,
     /// Items with problems.
     wrong: Vec<usize>,
-    /// Items with aliases, each with the id of its own block and with those of blocks that the aliases lead to. `None` for any
-    /// block.
+    /// Items with aliases, each with the ids of the blocks that the aliases lead to. `None` for any block.
     leading: Vec<(usize, Option<u64>)>,
     /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
@@ -87,7 +86,7 @@ struct Known {
 struct Fresh {
     /// Id of the block that contains only the item, or 0.
     id: u64,
-    /// Ids of that block and of those that its aliases lead to, or `None` for any block. Empty without aliases.
+    /// Ids of the blocks that its aliases lead to, or `None` for any block. Empty without aliases.
     dependencies: Vec<Option<u64>>,
     known: Known,
 }
@@ -498,10 +497,10 @@ impl Analyzer {
         // An alias may refer to another value although the item is unchanged.
         let definitions = document.definitions();
         let elsewhere = definitions.gone_since(&item_list.definitions);
-        let may_differ = |lead: &Option<u64>| {
-            elsewhere.as_ref().is_none_or(|gone| lead.map_or(!gone.is_empty(), |lead| gone.contains(&lead)))
-        };
-        let stale = item_list.leading.iter().filter(|(index, lead)| may_differ(lead) && !gone.contains(index));
+        let may_differ =
+            |lead: &Option<u64>| elsewhere.as_ref().is_none_or(|gone| lead.is_none_or(|lead| gone.contains(&lead)));
+        let leading = if elsewhere.as_ref().is_some_and(Vec::is_empty) { &[] } else { item_list.leading.as_slice() };
+        let stale = leading.iter().filter(|(index, lead)| may_differ(lead) && !gone.contains(index));
         let mut stale: Vec<usize> =
             stale.map(|(index, _)| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
         stale.dedup();
@@ -584,7 +583,8 @@ impl Analyzer {
         });
         let dependencies = match dependencies {
             None => Vec::new(),
-            Some(Dependencies::These(ids)) => ids.iter().copied().map(Some).collect(),
+            // The first is the block itself.
+            Some(Dependencies::These(ids)) => ids.iter().skip(1).copied().map(Some).collect(),
             Some(Dependencies::Any { .. }) => vec![None],
         };
         Fresh { id, dependencies, known: Known { key, offset: item.range().start - start, findings, reported: None } }

@@ -1,4 +1,4 @@
-//! Items of a list in stretches of a few dozen. What is reported of the items of a stretch is kept until one of them
+//! Items of a list in stretches of a few dozen or hundred. What is reported of the items of a stretch is kept until one of them
 //! changes, so a keystroke costs nothing for the items of the others, of which there may be thousands.
 
 use std::{ops::Range, sync::Arc};
@@ -6,8 +6,8 @@ use std::{ops::Range, sync::Arc};
 use super::problems::Reports;
 use crate::problem::Code;
 
-/// Number of items of a new stretch.
-const SIZE: usize = 64;
+/// Minimum number of items of a new stretch.
+const MIN_SIZE: usize = 64;
 
 /// The stretches of a list, in their order.
 #[derive(Default)]
@@ -71,7 +71,8 @@ impl Stretches {
             last += 1;
         }
         let total = end - start - old.len() + count;
-        let sizes = if total < 2 * SIZE { vec![total] } else { in_pieces(total) };
+        let size = size_among(self.0.iter().map(|stretch| stretch.count).sum::<usize>() - old.len() + count);
+        let sizes = if total < 2 * size { vec![total] } else { in_pieces(total, size) };
         let fresh = sizes.into_iter().filter(|count| *count > 0).map(|count| Stretch { count, settled: None });
         drop(self.0.splice(first..last, fresh));
         if old.len() != count {
@@ -102,8 +103,14 @@ impl Stretches {
     }
 }
 
-fn in_pieces(total: usize) -> Vec<usize> {
-    (0..total).step_by(SIZE).map(|start| SIZE.min(total - start)).collect()
+/// Returns the number of items of a new stretch in a list of this length: a keystroke costs a little for each stretch, and a
+/// little for each problem in the edited one.
+fn size_among(length: usize) -> usize {
+    MIN_SIZE.max(length.isqrt())
+}
+
+fn in_pieces(total: usize, size: usize) -> Vec<usize> {
+    (0..total).step_by(size).map(|start| size.min(total - start)).collect()
 }
 
 #[cfg(test)]
@@ -132,7 +139,7 @@ mod tests {
             assert_eq!(kept.len(), 500 - old.len() + count);
             assert!(kept[old.start..old.start + count].iter().all(|kept| !kept), "{old:?}");
             let lost = kept.iter().filter(|kept| !**kept).count();
-            assert!(lost <= old.len() + count + 2 * SIZE, "{lost} of {old:?}");
+            assert!(lost <= old.len() + count + 2 * MIN_SIZE, "{lost} of {old:?}");
         }
     }
 
@@ -140,7 +147,7 @@ mod tests {
     fn stretches_of_items_that_are_added_one_by_one_are_not_short() {
         let mut stretches = Stretches::default();
         (0..1000).for_each(|count| stretches.replace(count..count, 1));
-        assert!(stretches.len() <= 1000 / SIZE + 1, "{}", stretches.len());
+        assert!(stretches.len() <= 1000 / MIN_SIZE + 1, "{}", stretches.len());
         (0..900).for_each(|_| stretches.replace(50..51, 0));
         assert_eq!(kept(&stretches).len(), 100);
     }
@@ -148,17 +155,17 @@ mod tests {
     #[test]
     fn problems_because_of_other_items_are_not_kept_if_the_items_have_other_numbers() {
         let mut stretches = Stretches::default();
-        stretches.replace(0..0, 3 * SIZE);
+        stretches.replace(0..0, 3 * MIN_SIZE);
         let settle = |stretches: &mut Stretches| {
             (0..3).for_each(|number| stretches.settle(number, Some(settled(number == 0))));
         };
         settle(&mut stretches);
-        stretches.replace(2 * SIZE..2 * SIZE + 1, 1);
+        stretches.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 1);
         assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, true, false]);
-        stretches.replace(2 * SIZE..2 * SIZE + 1, 2);
+        stretches.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 2);
         assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [false, true, false]);
         settle(&mut stretches);
-        stretches.forget(vec![SIZE]);
+        stretches.forget(vec![MIN_SIZE]);
         assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, false, true]);
     }
 }

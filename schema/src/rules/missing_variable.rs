@@ -83,6 +83,9 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
     for found in trimmed_placeholders(text) {
         rest.replace_range(found.at..found.at + found.text.len(), &" ".repeat(found.text.len()));
     }
+    if !rest.contains('{') {
+        return;
+    }
     for name in names {
         for (at, _) in rest.match_indices(name) {
             let before = rest[..at].len() - rest[..at].trim_end_matches(['{', '$']).len();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::document::NodeRef;
 
-use super::{Field, Keywords, Shape};
+use super::{Field, Keywords, Shape, keyword_of};
 
 /// A name other than the real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub struct Advice {
 impl Shape {
     /// Returns other names of the key with this shape.
     pub fn other_names(&self) -> Vec<OtherName> {
-        let declares = |part: &&&'static Keywords| part.contains_key(SYNONYMS) || part.contains_key(OTHER_NAMES);
+        let has = |part, keyword| keyword_of(part, keyword).is_some();
+        let declares = |part: &&&'static Keywords| has(part, SYNONYMS) || has(part, OTHER_NAMES);
         self.parts.iter().find(declares).map(|part| names_in(part).collect()).unwrap_or_default()
     }
 
@@ -62,7 +63,7 @@ impl Shape {
 
     /// Returns the advice about a name: of a key at a mapping, of a value at a scalar.
     pub fn advice(&self, name: &str) -> Option<Advice> {
-        let entries = self.parts.iter().filter_map(|part| part.get("x-advice")?.as_array()).flatten();
+        let entries = self.each("x-advice").filter_map(Value::as_array).flatten();
         let is_about = |entry: &&'static Value| texts(&entry["names"]).any(|known| known == name);
         entries.into_iter().find(is_about).map(|entry| Advice {
             note: entry["note"].as_str(),
@@ -82,7 +83,7 @@ const OTHER_NAMES: &str = "x-other-names";
 
 fn names_in(part: &'static Keywords) -> impl Iterator<Item = OtherName> {
     let listed = |keyword, is_synonym| {
-        let names = part.get(keyword).into_iter().flat_map(texts);
+        let names = keyword_of(part, keyword).into_iter().flat_map(texts);
         names.map(move |name| OtherName { name, is_synonym })
     };
     listed(SYNONYMS, true).chain(listed(OTHER_NAMES, false))

@@ -77,7 +77,7 @@ fn problems(text: &str) -> Vec<Problem> {
     let files = MemoryFiles::default();
     let context = Context::new(node, SpecFile::CLAWSPEC_SCENARIOS, Pointer::root(), shape(), &files);
     let mut report = Report::default();
-    report_violations(&compile(&SCHEMA), &node.to_plain(usize::MAX).unwrap(), &context, &mut report);
+    report_violations(&compile(&SCHEMA, ""), &node.to_plain(usize::MAX).unwrap(), &context, &mut report);
     let mut problems = report.resolve(false).problems(node);
     problems.sort_by_key(|problem| problem.range.start);
     problems

@@ -13,7 +13,7 @@ fn of_whole(document: &Document) -> BTreeSet<String> {
     for keyword in ["$id", "if", "then"] {
         schema.as_object_mut().unwrap().remove(keyword);
     }
-    let validator = compile(&schema);
+    let validator = compile(&schema, "");
     let root = document.root().unwrap();
     let value = root.to_plain(usize::MAX).unwrap();
     let mut findings = Vec::new();

@@ -11,6 +11,7 @@ use std::{
     },
 };
 
+use ropey::str_utils::byte_to_line_idx;
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -28,6 +29,8 @@ use crate::ScalarRules;
 pub struct Block {
     id: u64,
     pub(super) length: usize,
+    /// Number of its line breaks.
+    pub(super) line_breaks: usize,
     pub(super) kind: BlockKind,
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
@@ -101,6 +104,7 @@ impl Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
+            line_breaks: byte_to_line_idx(text, text.len()),
             kind,
             root: None,
             faults: Vec::new(),

@@ -44,7 +44,7 @@ impl Document {
 
     /// Returns the block at a position, and the blocks that its aliases lead to.
     pub fn dependencies_at(&self, position: usize) -> Dependencies {
-        let first = self.starts.partition_point(|start| *start <= position).saturating_sub(1);
+        let first = self.blocks.around(position).unwrap_or_default();
         let mut found = vec![first];
         let mut known = FxHashSet::from_iter([first]);
         let mut next = 0;

@@ -46,7 +46,7 @@ impl crate::Document {
     pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
         let speaking = self.blocks.marked(Mark::Directive);
         let places = speaking.flat_map(|(number, slot)| {
-            let start = self.starts[number];
+            let start = self.start_of(number);
             slot.block.directives.iter().map(move |at| start + at)
         });
         places.map(|at| {

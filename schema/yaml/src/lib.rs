@@ -15,7 +15,6 @@ mod directives;
 mod draft;
 mod events;
 mod fault;
-mod first_lines;
 mod layout;
 mod lines;
 mod loose;
@@ -51,7 +50,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
-use first_lines::FirstLines;
 use marks::Mark;
 use outline::Index;
 use slots::{Slot, Slots};
@@ -83,10 +81,6 @@ pub struct Document {
     text: Rope,
     rules: ScalarRules,
     blocks: Slots,
-    /// Start of each block, in bytes.
-    starts: Arc<Vec<usize>>,
-    /// The same in lines.
-    first_lines: FirstLines,
     index: Arc<Index>,
     /// The edits since the tree was last updated.
     pending: Option<Pending>,
@@ -136,8 +130,6 @@ impl Document {
             text,
             rules,
             blocks: Slots::default(),
-            starts: Arc::default(),
-            first_lines: FirstLines::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_fault: None,
@@ -277,7 +269,7 @@ impl Document {
         }
         let mut blocks: Vec<Slot> = self.blocks.iter().cloned().collect();
         for at in edited {
-            let range = self.starts[at]..self.starts[at] + blocks[at].length;
+            let range = self.extent_of(at);
             blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range], self.rules)));
         }
         self.adopt(blocks);
@@ -292,8 +284,6 @@ impl Document {
     /// Replaces all blocks.
     fn adopt(&mut self, blocks: Vec<Slot>) {
         self.blocks = Slots::default();
-        self.starts = Arc::default();
-        self.first_lines = FirstLines::default();
         self.replace(0, 0, blocks);
     }
 
@@ -320,20 +310,28 @@ impl Document {
 
     /// Returns the blocks with their start positions. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.starts.iter().copied().zip(self.blocks.starting_at(0).map(|slot| &slot.block))
+        self.blocks.starting_at(0).map(|(start, slot)| (start, &slot.block))
     }
 
     /// Returns the block of a node and its start; `None` for a node that spans blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
-        node.block().map(|block| (self.starts[block], &self.blocks[block].block))
+        node.block().map(|block| (self.start_of(block), &self.blocks[block].block))
     }
 
     /// Returns the range of the block around a position.
     pub fn block_around(&self, at: usize) -> Range<usize> {
-        let number = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
-        let length = self.blocks.get(number).map_or(0, |slot| slot.length);
-        let start = self.starts.get(number).copied().unwrap_or_default();
-        start..start + length
+        self.blocks.around(at).map_or(0..0, |number| self.extent_of(number))
+    }
+
+    /// Returns the start of a block.
+    fn start_of(&self, number: usize) -> usize {
+        self.blocks.start(number).byte
+    }
+
+    /// Returns the range of a block.
+    fn extent_of(&self, number: usize) -> Range<usize> {
+        let start = self.start_of(number);
+        start..start + self.blocks[number].length
     }
 
     /// Returns where the items begin that are before a block of an item, without anything else between; the block itself is one
@@ -343,9 +341,14 @@ impl Document {
             BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray => true,
             BlockKind::Whole | BlockKind::Entry | BlockKind::Head => false,
         };
-        let number = self.starts.binary_search(&at).ok().filter(is_item)?;
+        let number = self.block_at(at).filter(is_item)?;
         let first = (0..number).rev().take_while(is_item).last().unwrap_or(number);
-        Some(self.starts[first])
+        Some(self.start_of(first))
+    }
+
+    /// Returns the number of the block that begins at a position.
+    fn block_at(&self, start: usize) -> Option<usize> {
+        self.blocks.around(start).filter(|number| self.start_of(*number) == start)
     }
 
     /// Returns the block of an item that is alone in it, and its start.
@@ -353,7 +356,7 @@ impl Document {
         let number = item.block()?;
         let slot = &self.blocks[number];
         let is_alone = matches!(slot.kind, BlockKind::Item | BlockKind::MisplacedItem) && slot.children == 1;
-        is_alone.then(|| (self.starts[number], &slot.block))
+        is_alone.then(|| (self.start_of(number), &slot.block))
     }
 
     /// Returns the end of an item, including stray lines after it.
@@ -363,7 +366,7 @@ impl Document {
         };
         let is_stray = |at: &usize| self.blocks[*at].kind == BlockKind::Stray;
         let last = (block + 1..self.blocks.len()).take_while(is_stray).last().unwrap_or(block);
-        self.starts[last] + self.blocks[last].length
+        self.extent_of(last).end
     }
 
     /// Returns the blocks of this version.
@@ -373,7 +376,7 @@ impl Document {
 
     /// Returns a number that is the same in two versions only if their blocks begin on the same lines.
     pub fn lines_id(&self) -> u64 {
-        self.first_lines.id()
+        self.blocks.lines_id()
     }
 
     /// Returns the definitions of names in this version.
@@ -396,7 +399,7 @@ impl Document {
         marked.sort_unstable();
         marked.dedup();
         for number in marked {
-            let (start, block) = (self.starts[number], &self.blocks[number]);
+            let (start, block) = (self.start_of(number), &self.blocks[number]);
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
@@ -424,7 +427,7 @@ impl Document {
     /// Finds NUL bytes, which are not allowed in any text.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
         let Some((number, _)) = self.blocks.marked(Mark::Nul).next() else { return };
-        let start = self.starts[number];
+        let start = self.start_of(number);
         let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
             return;
         };
@@ -437,7 +440,7 @@ impl Document {
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
         for (number, slot) in self.blocks.marked(Mark::Fault) {
-            let start = self.starts[number];
+            let start = self.start_of(number);
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
@@ -465,7 +468,7 @@ impl Document {
             return found;
         }
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
-        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()) {
+        for (start, slot) in self.blocks.starting_at(0) {
             let mut names: Vec<(&Name, bool)> = slot.block.anchors.iter().map(|name| (name, true)).collect();
             names.extend(slot.block.aliases.iter().map(|name| (name, false)));
             names.sort_by_key(|(name, _)| name.at);
@@ -557,7 +560,7 @@ impl Document {
     /// Returns the positions of number signs that are followed by a digit.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.blocks.marked(Mark::Number).flat_map(|(number, slot)| {
-            let start = self.starts[number];
+            let start = self.start_of(number);
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             marks::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
         })

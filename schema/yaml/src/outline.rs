@@ -8,7 +8,11 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::{BlockKind, marks::Mark, slots::Slots};
+use super::{
+    BlockKind,
+    marks::Mark,
+    slots::{Slot, Slots},
+};
 
 /// An index of a document.
 #[derive(Debug, Default)]
@@ -29,31 +33,26 @@ pub(super) struct Index {
 }
 
 /// The definitions of names in one version of a document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The blocks that define each name, in order.
     pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
-    /// The blocks that define any name, in order: their positions and their ids.
-    blocks: Arc<Vec<(usize, u64)>>,
-    /// The sum of the hashes of these ids.
-    fingerprint: u64,
+    blocks: Slots,
+    /// The sum of the hashes of the ids of the blocks that define any name.
+    pub(super) fingerprint: u64,
 }
 
 impl Definitions {
     pub(super) fn of(blocks: &Slots) -> Definitions {
-        let defining: Vec<(usize, u64)> = blocks.marked(Mark::Anchor).map(|(place, slot)| (place, slot.id)).collect();
-        let fingerprint = defining.iter().fold(0, |sum: u64, (_, id)| sum.wrapping_add(hash_of(*id)));
-        Definitions { anchors: Arc::new(anchors(blocks)), blocks: Arc::new(defining), fingerprint }
+        let fingerprint = fingerprint(blocks.marked(Mark::Anchor).map(|(_, slot)| slot));
+        Definitions { anchors: Arc::new(anchors(blocks)), blocks: blocks.clone(), fingerprint }
     }
 
-    /// Returns the definitions after a block was replaced by one that defines the same names.
-    pub(super) fn with(&self, place: usize, number: u64) -> Definitions {
-        let mut after = self.clone();
-        if let Ok(found) = after.blocks.binary_search_by_key(&place, |(place, _)| *place) {
-            let before = std::mem::replace(&mut Arc::make_mut(&mut after.blocks)[found].1, number);
-            after.fingerprint = after.fingerprint.wrapping_sub(hash_of(before)).wrapping_add(hash_of(number));
-        }
-        after
+    /// Returns the definitions after blocks were replaced by others that define the same names. `grown`: the difference of
+    /// their fingerprints.
+    pub(super) fn with(&self, blocks: &Slots, grown: u64) -> Definitions {
+        let fingerprint = self.fingerprint.wrapping_add(grown);
+        Definitions { anchors: Arc::clone(&self.anchors), blocks: blocks.clone(), fingerprint }
     }
 
     /// Returns a number that changes with the blocks that define names.
@@ -63,18 +62,25 @@ impl Definitions {
 
     /// Returns the ids of the blocks that defined a name before and are gone. `None` if any name may have another definition.
     pub fn gone_since(&self, before: &Definitions) -> Option<Vec<u64>> {
-        if !Arc::ptr_eq(&self.anchors, &before.anchors) || self.blocks.len() != before.blocks.len() {
+        if !Arc::ptr_eq(&self.anchors, &before.anchors) {
             return None;
         }
-        let pairs = before.blocks.iter().zip(&*self.blocks).filter(|(old, new)| old != new);
-        Some(pairs.map(|((_, number), _)| *number).collect())
+        // If there are any names, the blocks that define them are at the same positions.
+        let (head, tail) = before.blocks.shared_with(&self.blocks);
+        let changed = (head..before.blocks.len().saturating_sub(tail)).map(|number| (number, &before.blocks[number]));
+        let gone = changed.filter(|(number, old)| old.marks.has(Mark::Anchor) && self.blocks[*number].id != old.id);
+        Some(gone.map(|(_, old)| old.id).collect())
     }
 }
 
-fn hash_of(id: u64) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write_u64(id);
-    hasher.finish()
+/// Returns the sum of the hashes of the ids of those blocks that define names.
+pub(super) fn fingerprint<'s>(blocks: impl Iterator<Item = &'s Slot>) -> u64 {
+    let defining = blocks.filter(|slot| slot.marks.has(Mark::Anchor));
+    defining.fold(0, |sum: u64, slot| {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(slot.id);
+        sum.wrapping_add(hasher.finish())
+    })
 }
 
 /// The positions of the root's entries and the lists' items.

@@ -9,7 +9,7 @@ use super::{
     blocks::{Span, SpanKind},
     layout::is_dash,
     marks::Mark,
-    outline::{Definitions, Index, Outline},
+    outline::{Definitions, Index, Outline, fingerprint},
 };
 use crate::parallel;
 
@@ -41,7 +41,7 @@ impl Document {
     /// Reads one item again if the edit is inside it, so the cuts cannot have moved. Returns whether it did.
     pub(super) fn refresh_item(&mut self, pending: &Pending) -> bool {
         let Some(number) = self.item_around(pending) else { return false };
-        let start = self.starts[number];
+        let start = self.start_of(number);
         let end = start + self.blocks[number].length + pending.new.len() - pending.old.len();
         let span = Span { range: start..end, kind: SpanKind::Item };
         let text = self.source(span.range.clone()).expect("pieces are cut at characters");
@@ -56,8 +56,8 @@ impl Document {
     fn item_around(&self, pending: &Pending) -> Option<usize> {
         /// Maximum length of an edit: more is not typed.
         const MAX_EDIT_BYTES: usize = 4096;
-        let number = self.starts.partition_point(|start| *start < pending.old.start).checked_sub(1)?;
-        let (start, slot) = (self.starts[number], &self.blocks[number]);
+        let number = self.blocks.around(pending.old.start.checked_sub(1)?)?;
+        let (start, slot) = (self.start_of(number), &self.blocks[number]);
         let fits =
             slot.kind == BlockKind::Item && pending.old.end < start + slot.length && pending.new.len() < MAX_EDIT_BYTES;
         if !fits {
@@ -93,20 +93,20 @@ impl Document {
 
     /// Returns the number of unchanged blocks before the edit.
     fn untouched_head(&self, spans: &[Span], pending: &Pending) -> usize {
-        let same = |((block, start), span): &((&Slot, &usize), &Span)| {
-            let start = **start;
+        let same = |((start, block), span): &((usize, &Slot), &Span)| {
+            let start = *start;
             span.range == (start..start + block.length)
                 && block_kind(span.kind) == block.kind
                 && span.range.end <= pending.new.start
         };
-        self.blocks.iter().zip(self.starts.iter()).zip(spans).take_while(same).count()
+        self.blocks.starting_at(0).zip(spans).take_while(same).count()
     }
 
     /// Returns the number of unchanged blocks after the edit.
     fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
-        let old = self.blocks.starting_at(head).zip(&self.starts[head..]).rev();
-        let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
-            let old_start = **old_start;
+        let old = self.blocks.starting_at(head).rev();
+        let same = |((old_start, block), span): &((usize, &Slot), &Span)| {
+            let old_start = *old_start;
             // A block that begins where the edit ends may have been joined with it, and so may all the rest.
             if old_start < pending.old.end || old_start == 0 {
                 return false;
@@ -139,17 +139,15 @@ impl Document {
         let (of_old, of_new) =
             (gone.iter().flat_map(|slot| names(&slot.aliases)), new.iter().flat_map(|slot| names(&slot.aliases)));
         let same_uses = of_old.eq(of_new);
-        let (count, length) = (new.len(), new.iter().map(|slot| slot.length).sum::<usize>());
-        let was = gone.iter().map(|slot| slot.length).sum::<usize>();
-        blocks.replace(old.clone(), new);
-        self.place(old, count, length.wrapping_sub(was));
+        let grown = fingerprint(new.iter()).wrapping_sub(fingerprint(gone.iter().copied()));
+        let count = new.len();
+        blocks.replace(old, new);
         let before = Arc::clone(&self.index);
         let outline = if alike { Arc::clone(&before.outline) } else { Arc::new(Outline::of(&self.blocks)) };
         let is_anywhere = moved && !before.definitions.anchors.is_empty() || !same_names;
         let definitions = match is_anywhere {
             true => Definitions::of(&self.blocks),
-            false => (head..head + count)
-                .fold(before.definitions.clone(), |known, place| known.with(place, self.blocks[place].id)),
+            false => before.definitions.with(&self.blocks, grown),
         };
         let most_uses = if same_uses { Arc::clone(&before.most_uses) } else { Arc::default() };
         self.index = Arc::new(Index { outline, definitions, most_uses, ..Index::default() });
@@ -158,31 +156,6 @@ impl Document {
             false => self.dangling_again(&before.dangling, head..head + count),
         };
         Arc::get_mut(&mut self.index).expect("the new index is not shared yet").dangling = dangling;
-    }
-
-    /// Updates the starts of blocks, in bytes and lines, after some were replaced. `grown`: the number of added bytes, which wraps around zero.
-    fn place(&mut self, old: Range<usize>, count: usize, grown: usize) {
-        let first = self.starts.get(old.start).copied().unwrap_or_else(|| {
-            let before = old.start.checked_sub(1);
-            before.map_or(0, |before| self.starts[before] + self.blocks[before].length)
-        });
-        let lengths = (old.start..old.start + count).map(|number| self.blocks[number].length);
-        let fresh: Vec<usize> = lengths
-            .scan(first, |at, length| {
-                let start = *at;
-                *at += length;
-                Some(start)
-            })
-            .collect();
-        let rest = old.start + count;
-        let lines = fresh.iter().map(|start| self.text.byte_to_line(*start)).collect();
-        let starts = Arc::make_mut(&mut self.starts);
-        drop(starts.splice(old.clone(), fresh));
-        if grown != 0 {
-            starts[rest..].iter_mut().for_each(|start| *start = start.wrapping_add(grown));
-        }
-        let next = starts.get(rest).map(|start| self.text.byte_to_line(*start));
-        self.first_lines.replace(old, lines, next);
     }
 
     /// Returns the blocks of a range that use a name that is not defined before them.
@@ -221,13 +194,8 @@ impl Document {
         let touched = pending.new.start <= span.range.end && pending.new.end >= span.range.start;
         let edited = touched.then(|| clip(pending.new.clone()));
         // The suspect range of the previous block here still counts.
-        let before = self
-            .starts
-            .binary_search(&span.range.start)
-            .ok()
-            .map(|found| &self.blocks[found])
-            .and_then(|block| block.suspect.clone())
-            .map(|range| {
+        let before =
+            self.block_at(span.range.start).and_then(|found| self.blocks[found].suspect.clone()).map(|range| {
                 let shift = |at: usize| {
                     let absolute = at + span.range.start;
                     if absolute >= pending.old.end {

@@ -129,7 +129,7 @@ impl<'d> NodeRef<'d> {
     pub fn own_range(self) -> Range<usize> {
         match self.place {
             Place::Node { block, node } => {
-                let start = self.document.starts[block];
+                let start = self.document.start_of(block);
                 start + node.range.start..start + node.range.end
             }
             Place::Root => 0..self.document.text.len_bytes(),
@@ -144,7 +144,7 @@ impl<'d> NodeRef<'d> {
     fn extent(self, items: &[(usize, usize)]) -> Option<Range<usize>> {
         let (&(block, _), &last) = items.first().zip(items.last())?;
         let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
-        Some(self.document.starts[block] + dash..self.item(last).own_range().end)
+        Some(self.document.start_of(block) + dash..self.item(last).own_range().end)
     }
 
     /// Returns whether it was reached through an alias.
@@ -294,7 +294,7 @@ impl<'d> NodeRef<'d> {
             Place::List(entry) => self.list_items(entry),
             Place::Node { .. } | Place::Root => return None,
         };
-        Some(ItemBlocks { document: self.document, items, near: (0, &[]) })
+        Some(ItemBlocks { document: self.document, items, near: None })
     }
 
     /// Returns how many items a list has.

@@ -126,7 +126,7 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
         severity: Some(lsp::DiagnosticSeverity::Information),
         code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
         source: Some(source.to_owned()),
-        message: format!("{count} less severe problems are not shown\nhelp: list them all with `{command}`").into(),
+        message: format!("{count} more problems are not shown\nhelp: list them all with `{command}`").into(),
         ..lsp::Diagnostic::default()
     })
 }

@@ -16,7 +16,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert::{self, Converter, Ranges},
-    limit::Choice,
+    limit::{Choice, Chosen},
     reference,
     session::Snapshot,
     shares::{Pieces, push_moved},
@@ -41,8 +41,9 @@ impl List {
         for run in problems.runs() {
             match run {
                 Run::Group(group) => match choice.of_group(group) {
-                    Some(least) => list.0.add_kept(&writer.words_of(group, least).0),
-                    None => {
+                    Chosen::None => {}
+                    Chosen::Down(least) => list.0.add_kept(&writer.words_of(group, least).0),
+                    Chosen::Some => {
                         let located = problems.of_group(group);
                         located.for_each(|located| list.push_chosen(&located, &mut choice, &writer));
                     }
@@ -133,10 +134,6 @@ impl<'s> Writer<'s> {
     /// Returns the diagnostics of a group that are at least this severe.
     fn words_of(&self, group: &Group, least: Severity) -> Arc<GroupWords> {
         let mut hasher = FxHasher::default();
-        let has_less = |severity: &Severity| *severity <= least && group.counts().of(*severity) > 0;
-        // Without problems of a severity, it makes no difference whether they are sent.
-        let least = [Severity::Hint, Severity::Information, Severity::Warning].into_iter().find(has_less);
-        let least = least.unwrap_or(Severity::Error);
         let lines = group.has_places_elsewhere().then(|| self.converter.ranges.document().lines_id());
         (self.circumstances, least, group.line(), lines).hash(&mut hasher);
         group.memo(hasher.finish(), || {

@@ -176,14 +176,24 @@ impl Session {
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
+        // Only one thread reads the text: the index often finds the suite of a document that is being opened.
+        let lock = {
+            let mut adopting = self.adopting.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(adopting.entry(uri.to_owned()).or_default())
+        };
+        let turn = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.state().seen(uri).is_none_or(|now| now.opening != seen.opening) {
+            return false;
+        }
+        let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
+        let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
+        self.requests.begin(move || analyzer.prepare());
         let mut document = Document::read_rope(seen.text.clone(), place.file.scalar_rules());
         if let Some(path) = &place.path {
             // The document has its own diagnostics while it is open.
             self.forget_published(path);
         }
         let results = self.results_of(&place.suite(uri));
-        let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
-        let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
         let was_main = {
             let mut state = self.state();
             let Some(now) = state.seen(uri).filter(|now| now.opening == seen.opening) else { return false };
@@ -208,6 +218,7 @@ impl Session {
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file.part().is_some())
         };
+        drop(turn);
         self.analyze(uri);
         if is_main != was_main {
             self.neighbors_changed();
@@ -291,6 +302,7 @@ impl Session {
             state.open.remove(uri)
         };
         self.remembered().remove(uri);
+        self.adopting.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
         if open.is_some() {
             // The diagnostics that it caused in other files are removed.
             self.analyze(uri);

@@ -3,37 +3,50 @@
 use std::{cmp::Ordering, ops::Range};
 
 use speclens_schema::{
-    analysis::{Counts, Group, Problems},
+    analysis::{Group, Problems},
     problem::Severity,
 };
 
-/// Maximum number of diagnostics of one source that are sent for one file. Errors are not limited.
+/// Maximum number of diagnostics of one source that are sent for one file.
 pub(super) const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Number of bytes on either side of the last edit that are probably visible.
 const NEAR_BYTES: usize = 2048;
 
-/// Chooses the diagnostics to send, in the order of `all`: every error, then those near the last edit, then by
-/// severity, and within one severity by distance.
+/// Order in which problems are chosen: by class, then by severity, then by distance from the last edit.
+type Rank = (Class, Severity, usize);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Error,
+    Near,
+    Far,
+}
+
+fn rank(severity: Severity, distance: usize) -> Rank {
+    let class = match severity {
+        Severity::Error => Class::Error,
+        Severity::Warning | Severity::Information | Severity::Hint if distance <= NEAR_BYTES => Class::Near,
+        Severity::Warning | Severity::Information | Severity::Hint => Class::Far,
+    };
+    (class, severity, distance)
+}
+
+/// Chooses the diagnostics to send, in the order of `all`: errors, then those near the last edit, then by severity, and
+/// within one severity by distance.
 pub(super) fn chosen<T>(
     all: &[T],
     edited_at: usize,
     severity_and_range: impl Fn(&T) -> (Severity, Range<usize>),
 ) -> Vec<&T> {
-    if all.len() <= MAX_DIAGNOSTICS {
-        return all.iter().collect();
-    }
     let rank = |index: &usize| {
         let (severity, range) = severity_and_range(&all[*index]);
-        let distance = edited_at.saturating_sub(range.end).max(range.start.saturating_sub(edited_at));
-        (severity != Severity::Error, distance > NEAR_BYTES, severity, distance, *index)
+        (rank(severity, distance(edited_at, &range)), *index)
     };
-    let errors = all.iter().filter(|one| severity_and_range(one).0 == Severity::Error).count();
-    let count = errors.max(MAX_DIAGNOSTICS);
     let mut indices: Vec<usize> = (0..all.len()).collect();
-    if count < indices.len() {
-        indices.select_nth_unstable_by_key(count, rank);
-        indices.truncate(count);
+    if indices.len() > MAX_DIAGNOSTICS {
+        indices.select_nth_unstable_by_key(MAX_DIAGNOSTICS, rank);
+        indices.truncate(MAX_DIAGNOSTICS);
         indices.sort_unstable();
     }
     indices.into_iter().map(|index| &all[index]).collect()
@@ -43,92 +56,64 @@ pub(super) fn chosen<T>(
 /// the group is at the edge of what is chosen.
 pub(super) struct Choice {
     edited_at: usize,
-    cut: Cut,
+    /// Rank of the last problem that is sent.
+    last: Rank,
+    /// Number of problems of that rank that are still to be sent.
+    count: usize,
     /// Number of problems that are not sent.
     pub(super) left_out: usize,
 }
 
-/// The last of the problems that are sent, by their ranks.
-#[derive(Clone, Copy)]
-enum Cut {
-    /// All problems are sent.
+/// The problems of a group that are sent.
+pub(super) enum Chosen {
+    /// None of them.
     None,
-    /// Only errors are sent.
-    Errors,
-    /// Of this rank, only the first `count` problems are sent.
-    Rank { rank: Rank, count: usize },
+    /// All that are at least this severe, and no others.
+    Down(Severity),
+    /// Some that only a look at each of them can tell.
+    Some,
 }
-
-/// Whether a problem that is not an error is far from the edit, its severity, and its distance.
-type Rank = (bool, Severity, usize);
 
 impl Choice {
     pub(super) fn of(problems: &Problems, edited_at: usize) -> Choice {
-        let counts = problems.counts();
-        let (total, errors) = (counts.total(), counts.of(Severity::Error));
-        let count = errors.max(MAX_DIAGNOSTICS);
-        let cut = match total <= count {
-            true => Cut::None,
-            false => Distances::of(problems, edited_at).cut(count - errors),
+        let left_out = problems.len().saturating_sub(MAX_DIAGNOSTICS);
+        let (last, count) = match left_out {
+            0 => ((Class::Far, Severity::Hint, usize::MAX), 0),
+            _ => last(problems, edited_at, MAX_DIAGNOSTICS),
         };
-        Choice { edited_at, cut, left_out: total.saturating_sub(count) }
+        Choice { edited_at, last, count, left_out }
     }
 
     /// Whether the next problem in document order is sent.
     pub(super) fn takes(&mut self, severity: Severity, range: &Range<usize>) -> bool {
-        if severity == Severity::Error {
-            return true;
-        }
-        match &mut self.cut {
-            Cut::None => true,
-            Cut::Errors => false,
-            Cut::Rank { rank, count } => {
-                let distance = distance(self.edited_at, range);
-                match (distance > NEAR_BYTES, severity, distance).cmp(rank) {
-                    Ordering::Less => true,
-                    Ordering::Equal => {
-                        let takes = *count > 0;
-                        *count -= usize::from(takes);
-                        takes
-                    }
-                    Ordering::Greater => false,
-                }
+        match rank(severity, distance(self.edited_at, range)).cmp(&self.last) {
+            Ordering::Less => true,
+            Ordering::Equal => {
+                let takes = self.count > 0;
+                self.count -= usize::from(takes);
+                takes
             }
+            Ordering::Greater => false,
         }
     }
 
-    /// Returns the least severity of a group of which problems are sent, if all that are at least as severe are, and no
-    /// others.
-    pub(super) fn of_group(&self, group: &Group) -> Option<Severity> {
-        match self.cut {
-            Cut::None => Some(Severity::Hint),
-            Cut::Errors => Some(Severity::Error),
-            Cut::Rank { rank: (is_far, severity, limit), .. } => {
-                let extent = group.extent();
-                let (nearest, farthest) = (distance(self.edited_at, &extent), farthest(self.edited_at, &extent));
-                let is_group_far = nearest > NEAR_BYTES;
-                if !is_group_far && farthest > NEAR_BYTES {
-                    return None;
-                }
-                match is_group_far.cmp(&is_far) {
-                    Ordering::Less => Some(Severity::Hint),
-                    Ordering::Greater => Some(Severity::Error),
-                    Ordering::Equal if farthest < limit => Some(severity),
-                    Ordering::Equal if nearest > limit => Some(next_more_severe(severity)),
-                    Ordering::Equal => None,
-                }
+    /// Returns which problems of a group are sent.
+    pub(super) fn of_group(&self, group: &Group) -> Chosen {
+        let extent = group.extent();
+        let (nearest, farthest) = (distance(self.edited_at, &extent), farthest(self.edited_at, &extent));
+        let mut chosen = Chosen::None;
+        for severity in SEVERITIES.into_iter().filter(|severity| group.counts().of(*severity) > 0) {
+            if rank(severity, farthest) < self.last {
+                chosen = Chosen::Down(severity);
+            } else if rank(severity, nearest) <= self.last {
+                return Chosen::Some;
             }
         }
+        chosen
     }
 }
 
-fn next_more_severe(severity: Severity) -> Severity {
-    match severity {
-        Severity::Error | Severity::Warning => Severity::Error,
-        Severity::Information => Severity::Warning,
-        Severity::Hint => Severity::Information,
-    }
-}
+const SEVERITIES: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Information, Severity::Hint];
 
 fn distance(from: usize, range: &Range<usize>) -> usize {
     from.saturating_sub(range.end).max(range.start.saturating_sub(from))
@@ -139,74 +124,55 @@ fn farthest(from: usize, range: &Range<usize>) -> usize {
     from.saturating_sub(range.start).max(range.end.saturating_sub(from))
 }
 
-/// The distances of problems from the last edit.
-struct Distances<'p> {
-    problems: &'p Problems,
-    edited_at: usize,
-    /// The counts of the groups before each group, and those of all.
-    before: Vec<Counts>,
-    /// Severities and distances of the problems outside of groups, in order.
-    others: Vec<(Severity, usize)>,
+/// Problems of one severity: those of a group, or a single one.
+struct Span<'p> {
+    /// Ranks that no problem of them is before, and after.
+    bounds: (Rank, Rank),
+    count: usize,
+    /// `None` for a single problem.
+    group: Option<&'p Group>,
 }
 
-impl Distances<'_> {
-    fn of(problems: &Problems, edited_at: usize) -> Distances<'_> {
-        let mut before = vec![Counts::default()];
-        for group in problems.groups() {
-            before.push(before[before.len() - 1].plus(group.counts()));
-        }
-        let others = problems.others().iter().map(|problem| (problem.severity, distance(edited_at, &problem.range)));
-        let mut others: Vec<(Severity, usize)> = others.collect();
-        others.sort_unstable();
-        Distances { problems, edited_at, before, others }
-    }
-
-    /// Returns the rank of the last of the problems that are chosen in addition to the errors.
-    fn cut(&self, mut count: usize) -> Cut {
-        if count == 0 {
-            return Cut::Errors;
-        }
-        for is_far in [false, true] {
-            for severity in [Severity::Warning, Severity::Information, Severity::Hint] {
-                let nearer = if is_far { self.within(severity, NEAR_BYTES) } else { 0 };
-                let all = self.within(severity, if is_far { usize::MAX / 4 } else { NEAR_BYTES }) - nearer;
-                if all < count {
-                    count -= all;
-                    continue;
-                }
-                // The distance of the last one.
-                let (mut low, mut high) = if is_far { (NEAR_BYTES, usize::MAX / 4) } else { (0, NEAR_BYTES) };
-                while low < high {
-                    let middle = low + (high - low) / 2;
-                    if self.within(severity, middle) - nearer >= count { high = middle } else { low = middle + 1 }
-                }
-                let before = low.checked_sub(1).map_or(0, |limit| self.within(severity, limit).max(nearer));
-                return Cut::Rank { rank: (is_far, severity, low), count: count - before.saturating_sub(nearer) };
-            }
-        }
-        Cut::None
-    }
-
-    /// Returns the number of problems of a severity up to a distance.
-    fn within(&self, severity: Severity, limit: usize) -> usize {
-        let groups = self.problems.groups();
-        let first = groups.partition_point(|group| group.extent().start + limit < self.edited_at);
-        let end = groups.partition_point(|group| group.extent().end <= self.edited_at + limit);
-        let inside = match first < end {
-            true => self.before[end].of(severity) - self.before[first].of(severity),
-            false => 0,
+/// Returns the rank of the last of the first `count` problems, and how many of these have it. Only the problems of groups that
+/// may contain it are looked at.
+fn last(problems: &Problems, edited_at: usize, count: usize) -> (Rank, usize) {
+    let others = problems.others().iter().map(|problem| {
+        let rank = rank(problem.severity, distance(edited_at, &problem.range));
+        Span { bounds: (rank, rank), count: 1, group: None }
+    });
+    let of_groups = problems.groups().iter().flat_map(|group| {
+        let (nearest, farthest) = (distance(edited_at, &group.extent()), farthest(edited_at, &group.extent()));
+        let of = move |severity| Span {
+            bounds: (rank(severity, nearest), rank(severity, farthest)),
+            count: group.counts().of(severity),
+            group: Some(group),
         };
-        // Groups that only partly are within the distance.
-        let mut edges: Vec<usize> =
-            first.checked_sub(1).into_iter().chain((end < groups.len()).then_some(end)).collect();
-        edges.dedup();
-        let at_edges = edges.into_iter().flat_map(|edge| self.problems.of_group(&groups[edge]));
-        let is_within = |range: &Range<usize>| distance(self.edited_at, range) <= limit;
-        let at_edges = at_edges.filter(|located| located.severity() == severity && is_within(&located.range())).count();
-        let others = &self.others;
-        let place = |key: (Severity, usize)| others.partition_point(|other| *other < key);
-        inside + at_edges + place((severity, limit + 1)) - place((severity, 0))
+        SEVERITIES.into_iter().map(of).filter(|span| span.count > 0)
+    });
+    let mut spans: Vec<Span<'_>> = others.chain(of_groups).collect();
+    let reach = |spans: &[Span<'_>]| {
+        let sums = spans.iter().scan(0, |sum, span| {
+            *sum += span.count;
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum < count).count()
+    };
+    spans.sort_unstable_by_key(|span| span.bounds.0);
+    let low = spans[reach(&spans)].bounds.0;
+    spans.sort_unstable_by_key(|span| span.bounds.1);
+    let high = spans[reach(&spans)].bounds.1;
+    let (before, rest) = spans.split_at(spans.partition_point(|span| span.bounds.1 < low));
+    let count = count - before.iter().map(|span| span.count).sum::<usize>();
+    let mut ranks: Vec<Rank> = Vec::new();
+    for Span { bounds, group, .. } in rest.iter().filter(|span| span.bounds.0 <= high) {
+        let (_, severity, _) = bounds.0;
+        let located = group.iter().flat_map(|group| problems.of_group(group)).filter(|it| it.severity() == severity);
+        ranks.extend(located.map(|located| rank(severity, distance(edited_at, &located.range()))));
+        ranks.extend(group.is_none().then_some(bounds.0));
     }
+    ranks.sort_unstable();
+    let last = ranks[count - 1];
+    (last, ranks[..count].iter().filter(|rank| **rank == last).count())
 }
 
 #[cfg(test)]
@@ -269,14 +235,15 @@ mod tests {
                 let mut choice = Choice::of(&problems, edited_at);
                 let (mut shown, mut whole) = (Vec::new(), 0);
                 for run in problems.runs() {
-                    let (located, least): (Vec<Located<'_>>, _) = match run {
+                    let (located, chosen): (Vec<Located<'_>>, _) = match run {
                         Run::Group(group) => (problems.of_group(group).collect(), choice.of_group(group)),
-                        Run::One(located) => (vec![located], None),
+                        Run::One(located) => (vec![located], Chosen::Some),
                     };
-                    whole += usize::from(least.is_some());
-                    let is_shown = |located: &&Located<'_>| match least {
-                        Some(least) => located.severity() <= least,
-                        None => choice.takes(located.severity(), &located.range()),
+                    whole += usize::from(!matches!(chosen, Chosen::Some));
+                    let is_shown = |located: &&Located<'_>| match chosen {
+                        Chosen::None => false,
+                        Chosen::Down(least) => located.severity() <= least,
+                        Chosen::Some => choice.takes(located.severity(), &located.range()),
                     };
                     shown.extend(located.iter().filter(is_shown).map(|located| (located.code(), located.range())));
                 }
@@ -312,8 +279,9 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_all_sent_however_many_there_are() {
+    fn errors_nearest_to_last_edit_come_before_everything_else() {
         let errors: Vec<_> = (500..2500).map(|index| (index, Severity::Error)).collect();
-        assert_eq!(check(3000, 0, &errors), (500..2500).collect::<Vec<_>>());
+        assert_eq!(check(3000, 0, &errors), (500..1500).collect::<Vec<_>>());
+        assert_eq!(check(3000, 300_000, &errors), (1500..2500).collect::<Vec<_>>());
     }
 }

@@ -60,6 +60,8 @@ pub(super) struct Session {
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
+    /// Locks of documents, held while one is adopted as a spec file.
+    pub adopting: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     /// The results of suites, for as long as they are needed.
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Notified when there is something to analyze.
@@ -273,6 +275,7 @@ impl Session {
             published_elsewhere: Mutex::default(),
             acting,
             state: Mutex::new(state),
+            adopting: Mutex::default(),
             shelf: Mutex::default(),
             wakeup: Condvar::new(),
         }

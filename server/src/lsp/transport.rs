@@ -6,7 +6,7 @@ use std::{
     cell::RefCell,
     convert::Infallible,
     future::{Future, poll_fn},
-    io::{self, Read, Write},
+    io::{self, IoSlice, Read, Write},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
@@ -195,37 +195,29 @@ impl Outbox {
     }
 }
 
-/// Writes the messages of a queue until it ends.
+/// Writes the messages of a queue until it ends. Their pieces are not copied.
 fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io::Result<()> {
-    /// Shorter pieces are written together.
-    const LONG: usize = 64 * 1024;
-    let mut bytes = Vec::new();
-    while let Ok(first) = waiting.recv() {
-        let mut is_last = false;
-        for pieces in std::iter::once(first).chain(waiting.try_iter()) {
-            is_last = pieces.is_none();
-            for piece in pieces.into_iter().flatten() {
-                let piece = piece.as_ref();
-                if bytes.len() + piece.len() > LONG {
-                    output.write_all(&bytes)?;
-                    bytes.clear();
-                }
-                if piece.len() > LONG {
-                    output.write_all(piece)?;
-                } else {
-                    bytes.extend_from_slice(piece);
-                }
-            }
+    let mut is_last = false;
+    while !is_last && let Ok(first) = waiting.recv() {
+        let mut pieces = Pieces::new();
+        for message in std::iter::once(first).chain(waiting.try_iter()) {
+            is_last = message.is_none();
+            pieces.extend(message.into_iter().flatten());
             if is_last {
                 break;
             }
         }
-        output.write_all(&bytes)?;
-        output.flush()?;
-        bytes.clear();
-        if is_last {
-            break;
+        let mut slices: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece.as_ref())).collect();
+        let mut rest = slices.as_mut_slice();
+        while !rest.is_empty() {
+            match output.write_vectored(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => IoSlice::advance_slices(&mut rest, count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
+        output.flush()?;
     }
     Ok(())
 }

@@ -34,6 +34,10 @@ fn is_block(node: NodeRef<'_>) -> bool {
 }
 
 fn foreign_letter(text: &str) -> Option<ForeignLetter> {
+    // Most texts are, and this looks at many bytes at once.
+    if text.is_ascii() {
+        return None;
+    }
     text.chars().find_map(|written| {
         let (name, meant) = match written {
             '\u{a0}' => ("no-break space", "a space"),

@@ -6,7 +6,7 @@ use super::{
     super::{
         Block, Document, Version,
         marks::Mark,
-        slots::Slot,
+        slots::Near,
         tree::{Node, NodeKind},
     },
     NodeRef, Place,
@@ -40,8 +40,8 @@ pub struct ItemBlock<'d> {
 pub struct ItemBlocks<'d> {
     pub(super) document: &'d Document,
     pub(super) items: &'d [(usize, usize)],
-    /// The blocks around the one that was asked for last, and the number of the first.
-    pub(super) near: (usize, &'d [Slot]),
+    /// The blocks around the one that was asked for last.
+    pub(super) near: Option<Near<'d>>,
 }
 
 impl<'d> ItemBlocks<'d> {
@@ -79,17 +79,14 @@ impl<'d> ItemBlocks<'d> {
     /// Returns the block of an item. Faster for the neighbors of the one before.
     pub fn at(&mut self, index: usize) -> ItemBlock<'d> {
         let (number, _) = self.items[index];
-        let (first, near) = self.near;
-        if !(first..first + near.len()).contains(&number) {
-            self.near = self.document.blocks.piece_of(number);
-        }
-        let (first, near) = self.near;
-        let slot = &near[number - first];
+        let known = self.near.filter(|near| near.has(number));
+        let near = *self.near.insert(known.unwrap_or_else(|| self.document.blocks.near(number)));
+        let (start, slot) = (near.start(number), near.slot(number));
         ItemBlock {
             block: &slot.block,
             id: slot.id,
-            start: self.document.starts[number],
-            line: self.document.first_lines.of(number),
+            start: start.byte,
+            line: start.line,
             length: slot.length,
             is_alone: slot.children == 1,
             is_intact: !slot.marks.has(Mark::Fault),

@@ -65,6 +65,7 @@ fn is_simple(pattern: &str) -> bool {
                 None => return false,
             },
             (b'\\', [b'A' | b'z', after @ ..]) if of_member.is_none() => after,
+            (b'\\', [b'n', after @ ..]) => after,
             (b'\\', [letter, after @ ..]) if letter.is_ascii_punctuation() => after,
             (b'\\', _) => return false,
             (b'[', [b'^', after @ ..]) if of_member.is_none() => {
@@ -84,6 +85,8 @@ fn is_simple(pattern: &str) -> bool {
             (b'[' | b'&' | b'~', _) if of_member.is_some() => return false,
             (b'{', _) if of_member.is_none() => return false,
             (b'(', [b'?', b':', after @ ..]) if of_member.is_none() => after,
+            // The start or the end of a line.
+            (b'(', [b'?', b'm', b':', b'^' | b'$', b')', after @ ..]) if of_member.is_none() => after,
             (b'(', [b'?', ..]) if of_member.is_none() => return false,
             (b'.', after) if of_member.is_none() => {
                 states += 2 * RANGE;
@@ -141,6 +144,9 @@ mod tests {
             r"\\",
             r"\A",
             r"\z",
+            r"[^\n]",
+            "(?m:^)",
+            "(?m:$)",
             "a|b",
             "(b)+",
             "[&&a]",
