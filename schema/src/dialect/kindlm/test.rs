@@ -132,7 +132,7 @@ pub struct Tool {
     #[schemars(extend("x-other-names" = ["mocks"]))]
     pub responses: Option<Vec<ToolResponse>>,
     /// Response to a call that no item of `responses` matches.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(extend("x-other-names" = ["returns", "default"]))]
     pub default_response: Option<Value>,
 }
@@ -147,7 +147,7 @@ pub struct ToolResponse {
     #[schemars(extend("x-arguments" = "", "x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// Response, of any type.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(extend("x-other-names" = ["response", "return", "returns"]))]
     pub then: Option<Value>,
 }
