@@ -165,17 +165,11 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
 }
 
 fn settings_of(document: &Document) -> Settings {
-    let Some(mut value) = document.root().and_then(|root| root.to_value().ok()) else { return Settings::default() };
+    let value = document.root().and_then(|root| root.to_value().ok());
+    let Some(Value::Object(sections)) = value else { return Settings::default() };
     // Each section separately: a mistake in one does not switch off the others.
-    let mut whole = serde_json::to_value(Settings::default()).unwrap_or_default();
-    if let (Some(found), Some(whole)) = (value.as_object_mut(), whole.as_object_mut()) {
-        for (section, value) in std::mem::take(found) {
-            if let Some(value) = without_mistakes(&section, value) {
-                whole.insert(section, value);
-            }
-        }
-    }
-    serde_json::from_value(whole).unwrap_or_default()
+    let valid = |(section, value): (String, Value)| Some((section.clone(), without_mistakes(&section, value)?));
+    serde_json::from_value(sections.into_iter().filter_map(valid).collect()).unwrap_or_default()
 }
 
 /// Returns the valid part of a section: a mistake in one entry must not switch off the masking that another asks

@@ -22,7 +22,7 @@ use speclens_schema::{
 use tokio::{process::Command, time::timeout};
 
 use super::{
-    FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED,
+    INTERRUPTED, INVALID,
     discover::Wanted,
     levels,
     load::{self, Loaded},
