@@ -71,7 +71,7 @@ mod writing;
 
 use serde_json::{Value, json};
 
-use client::Client;
+use client::{Client, at};
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -174,8 +174,7 @@ fn a_recording_of_another_command_is_stale() {
 #[test]
 fn run_with_an_error_is_reported_at_the_command() {
     let suite = SUITE.replace("sh refuse.sh", "sleep 60").replace("tests:", "defaults: {timeoutMs: 1000}\ntests:");
-    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
     run(&mut client, "refuses");
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     let failed = found.iter().find(|found| found["source"] == "speclens run").unwrap();
@@ -223,8 +222,7 @@ fn no_process_of_a_run_outlives_the_server() {
         ("QUIT", &|client| client.signal("QUIT"), 130),
     ];
     for (name, end, status) in ends {
-        let mut client = Client::start(&[("kindlm.yaml", &suite), ("stubborn.sh", STUBBORN)]);
-        client.open("kindlm.yaml");
+        let mut client = Client::opened(&[("kindlm.yaml", &suite), ("stubborn.sh", STUBBORN)]);
         let uri = client.uri("kindlm.yaml");
         client.execute("speclens.runFile", json!([{ "uri": uri }]));
         let pids: Vec<String> = (0..8).map(|index| client.wait_for_line(&format!("pid.{index}"))).collect();
@@ -403,11 +401,10 @@ fn settings_change_what_is_shown_and_unknown_ones_are_named_once() {
 
 #[test]
 fn speclens_yaml_is_checked_and_decides_in_the_editor_too() {
-    let mut client = Client::start(&[
+    let mut client = Client::opened(&[
         ("kindlm.yaml", &SUITE.replace("expect:\n      output:\n        contains: [hello]", "expect: {}")),
         ("speclens.yaml", "severity:\n  no-claims: error\n  unknwn-key: off\nlimitz: {}\n"),
     ]);
-    client.open("kindlm.yaml");
     let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "no-claims"));
     let found = found.iter().find(|found| found["code"] == "no-claims").unwrap();
     assert_eq!(found["severity"], 1);
@@ -446,10 +443,7 @@ fn the_editor_completes_explains_outlines_folds_and_fixes() {
     let answer = client.request("textDocument/foldingRange", json!({ "textDocument": document }));
     assert!(answer["result"].as_array().unwrap().len() > 3, "{answer}");
 
-    let place = json!({ "line": line("containz"), "character": 9 });
-    let params = json!({ "textDocument": document, "range": { "start": place, "end": place }, "context": { "diagnostics": [] } });
-    let answer = client.request("textDocument/codeAction", params);
-    let actions = answer["result"].as_array().unwrap();
+    let actions = client.actions("kindlm.yaml", &at(line("containz"), 9), None);
     let fix = actions.iter().find(|action| action["kind"] == "quickfix").unwrap();
     assert!(fix["edit"].to_string().contains("contains"), "{fix}");
     let runs: Vec<_> = actions.iter().filter(|action| action["kind"] == "source.speclens.run").collect();
@@ -476,8 +470,7 @@ fn a_run_in_the_terminal_is_seen_in_the_editor() {
 #[test]
 fn what_becomes_a_secret_later_is_masked_in_what_is_shown() {
     let suite = SUITE.replace("contains: [hello]", "contains: [earth]");
-    let mut client = Client::start(&[("kindlm.yaml", &suite), ("refuse.sh", "echo no\n")]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite), ("refuse.sh", "echo no\n")]);
     run(&mut client, "greets");
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     let shown = |client: &mut Client| {

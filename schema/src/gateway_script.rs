@@ -38,9 +38,8 @@ pub const ENDING: &str = ".gateway.yaml";
 /// answers the webhook, `/health` and `/qa/judge`, writes the gateway log, and sends spans to the receiver of the run.
 ///
 /// A script behaves the same in every run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct GatewayScript {
     /// Scripted runs. The first one whose conditions hold is played.
     ///
@@ -49,7 +48,6 @@ pub struct GatewayScript {
     #[schemars(extend("examples" = [[{ "when": { "skill": "/daily-brief" }, "steps": [] }]]))]
     pub runs: Vec<Run>,
     /// Response of `/health`. Defaults to status 200.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Answers of the judge at `/qa/judge`. The first one whose `asked` occurs in the question is used.
     ///
@@ -57,10 +55,8 @@ pub struct GatewayScript {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
     /// Log of the gateway.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
     /// Whether each run sends its spans to the receiver of traces.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub spans: Option<bool>,
 }
@@ -74,13 +70,11 @@ pub struct GatewayScript {
 ///     - wait_ms: 20
 ///     - write: { path: "memory/{{today}}.md", content: "# Tea\n" }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Run {
     /// Conditions that start the run.
     pub when: When,
     /// Name of the agent in the log and the trace. Defaults to the agent of `when`, or else `main`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "main", "examples" = ["main"]))]
     pub agent: Option<AgentName>,
     /// Steps of the run, in order.
@@ -90,26 +84,22 @@ pub struct Run {
     ///
     /// The end of a run is logged, and its first span ends. With `false`, the run never ends, and the `openclaw`
     /// program does not exit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub done: Option<bool>,
 }
 
 /// Conditions of a run: `skill` or `agent`, and optional further conditions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["skill"] }, { "required": ["agent"] }]))]
+#[schemars(extend("oneOf" = [{ "required": ["skill"] }, { "required": ["agent"] }]))]
 pub struct When {
     /// Slash command of the webhook request, up to the first space.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["/daily-brief"]))]
     pub skill: Option<Name>,
     /// Id of the agent that `openclaw agent`, or the step `spawn` of another run, starts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["copywriter"]))]
     pub agent: Option<AgentName>,
     /// String in the message of the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["write about tea"]))]
     pub says: Option<Name>,
     /// Parameters that the request must have; it may have others.
@@ -122,67 +112,53 @@ pub struct When {
 ///
 /// `tool`, `model` and `spawn` write a log line and a span, like a real gateway. `log` writes only a log line, `span`
 /// only a span.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
 pub struct Step {
     /// Responds to the caller of the run.
     ///
     /// Without this step, the webhook responds before the first step with status 200 and the id of the run, and the
     /// `openclaw` program responds after the last step.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Reply>,
     /// Writes a file of the workspace. A file that exists is replaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<Written>,
     /// Appends to a file of the workspace. A file that does not exist is created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<Written>,
     /// Calls a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolCall>,
     /// Asks a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelCall>,
     /// Hands over to another agent with the tool `sessions_spawn`, and waits until its run has ended.
     ///
     /// Script that agent as a separate run in this file, with `when: { agent: NAME }`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn: Option<Spawn>,
     /// Writes a line to the log, unchanged.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["run_id={{run_id}} approved"]))]
     pub log: Option<ScriptText>,
     /// Sends a span.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<SpanSent>,
     /// Waits for a number of milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("examples" = [20]))]
     pub wait_ms: Option<u64>,
 }
 
 /// A response to the caller of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Reply {
     /// Status of the webhook's response.
     ///
     /// The `openclaw` program exits with code 1 if the status is not from 200 to 299.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 599), extend("default" = 200, "examples" = [202]))]
     pub status: Option<u16>,
     /// Body, as JSON; a string is sent unchanged. By default, it contains the id of the run as `runId`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "gateway", "examples" = [{ "runId": "{{run_id}}", "status": "ok" }]))]
     pub body: Option<Value>,
 }
 
 /// A file of the workspace and its content.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Written {
     /// Path relative to the root of the workspace, and inside it.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}.md"]))]
@@ -193,25 +169,21 @@ pub struct Written {
 }
 
 /// A tool call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// Name of the tool.
     #[schemars(extend("examples" = ["memory.search"]))]
     pub name: ToolName,
     /// Duration in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
     /// Error of its span. None by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["not found"]))]
     pub error: Option<Name>,
 }
 
 /// A model call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct ModelCall {
     /// Name of the model.
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
@@ -225,35 +197,29 @@ pub struct ModelCall {
     #[schemars(extend("examples" = [120]))]
     pub output_tokens: u64,
     /// Cost in US dollars. Unknown by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [0.004]))]
     pub cost_usd: Option<f64>,
     /// Duration in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
     /// Error of its span. None by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["overloaded"]))]
     pub error: Option<Name>,
 }
 
 /// A handover to another agent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Spawn {
     /// Agent that takes over.
     #[schemars(extend("examples" = ["copywriter"]))]
     pub agent: AgentName,
     /// Message to the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["write about tea"]))]
     pub task: Option<ScriptText>,
 }
 
 /// A span.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SpanSent {
     /// Name of the span.
     #[schemars(extend("examples" = ["openclaw.context.assembled"]))]
@@ -263,61 +229,50 @@ pub struct SpanSent {
     #[schemars(extend("x-template" = "gateway", "examples" = [{ "gen_ai.operation.name": "retrieval" }]))]
     pub attributes: Map<String, Value>,
     /// Duration in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
     /// Error of the span. None by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["not found"]))]
     pub error: Option<Name>,
 }
 
 /// Response of `/health`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Health {
     /// Status of the response.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 599), extend("default" = 200, "examples" = [503]))]
     pub status: Option<u16>,
     /// Body of the response.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["{\"ok\": true}"]))]
     pub body: Option<String>,
 }
 
 /// An answer of the judge.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Score {
     /// String in the rubric or in the text to score. Without it, the score applies to every question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Is it clear"]))]
     pub asked: Option<Name>,
     /// Score that the judge gives.
     #[schemars(extend("examples" = [4]))]
     pub score: f64,
     /// Reason for the score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["It names a date."]))]
     pub reasoning: Option<String>,
 }
 
 /// Log of the gateway.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Log {
     /// Path relative to the root of the workspace. It replaces `gateway_log_pattern` in a run.
     ///
     /// Defaults to `gateway_log_pattern` if that is a relative path, or else to
     /// `.speclens/gateway/openclaw-{{today}}.log`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
     pub path: Option<ScriptFile>,
     /// Format of the log lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "words"))]
     pub form: Option<LogForm>,
 }

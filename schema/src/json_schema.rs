@@ -14,6 +14,7 @@ pub const BASE: &str = "urn:speclens:schema";
 /// Generates the schema of a kind of file from its type.
 pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     let generator = SchemaSettings::draft2020_12()
+        .with_transform(close)
         .with_transform(RecursiveTransform(drop_number_formats))
         .with_transform(drop_null)
         .with_transform(RecursiveTransform(admit_null))
@@ -29,6 +30,21 @@ pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
         schema.entry(key).or_insert(value);
     }
     Value::Object(schema)
+}
+
+/// Allows only the declared keys in the types with keys, except in those with `x-open`.
+fn close(root: &mut Schema) {
+    let close_type = |keywords: &mut serde_json::Map<String, Value>| {
+        let is_open = keywords.shift_remove("x-open").is_some() || keywords.contains_key("additionalProperties");
+        let place = keywords.keys().position(|key| key == "type");
+        if let Some(place) = place.filter(|_| keywords.contains_key("properties") && !is_open) {
+            keywords.shift_insert(place + 1, "additionalProperties".to_owned(), false.into());
+        }
+    };
+    if let Some(Value::Object(definitions)) = root.get_mut("$defs") {
+        definitions.values_mut().filter_map(Value::as_object_mut).for_each(close_type);
+    }
+    close_type(root.ensure_object());
 }
 
 /// Drops formats such as `uint32`, which only Rust knows.
@@ -57,7 +73,7 @@ fn drop_null(schema: &mut Schema) {
         }
     }
     if schema.get("default") == Some(&Value::Null) {
-        schema.remove("default");
+        schema.ensure_object().shift_remove("default");
     }
 }
 

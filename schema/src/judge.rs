@@ -158,22 +158,29 @@ mod tests {
 
     use super::{Judged, judge, may_begin, open_questions, status};
     use crate::{
-        dialect::{Dialect, kindlm::lower::lower_suite},
+        analysis::Analyzer,
+        dialect::Dialect,
         document::{Document, Pointer},
         evidence::{
             Answer, Capture, Ended, Evidence, ModelReply, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
         },
         files::MemoryFiles,
+        json_schema::SpecFile,
         mask::Secrets,
+        settings::Settings,
         suite::{Case, Claim, Phase},
         verdict::{Check, Mismatch, Open, Outcome, Status, Verdict},
     };
 
     fn case(expect: &str) -> Case {
-        let text = format!("tests:\n  - {{name: t, command: x, expect: {expect}}}\n");
-        let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-        let suite = lower_suite(&document, &MemoryFiles::default(), None);
-        suite.cases.first().unwrap().as_ref().clone()
+        case_of(&format!("tests:\n  - {{name: t, command: x, expect: {expect}}}\n"))
+    }
+
+    fn case_of(text: &str) -> Case {
+        let document = Document::read(text, Dialect::KINDLM.scalar_rules());
+        let analysis =
+            Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default());
+        analysis.suite.cases[0].as_ref().clone()
     }
 
     fn evidence(stdout: &str) -> Evidence {
@@ -304,11 +311,9 @@ mod tests {
     #[test]
     fn question_is_open_until_a_model_answers_it_and_only_where_the_answer_counts() {
         let judged = |criteria: &str| {
-            let text = format!(
+            case_of(&format!(
                 "models: [{{id: m, provider: openai, model: gpt-4o}}]\ntests:\n  - {{name: t, command: x, expect: {{judge: [{criteria}]}}}}\n"
-            );
-            let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-            lower_suite(&document, &MemoryFiles::default(), None).cases.first().unwrap().as_ref().clone()
+            ))
         };
         let case = judged("{criteria: polite, minScore: 0.5}");
         let mut evidence = evidence("Thanks!");

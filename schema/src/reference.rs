@@ -122,7 +122,7 @@ fn anchor(heading: &str) -> String {
         .collect()
 }
 
-/// Writes a table of a mapping's fields, the details of each, and then the nested mappings.
+/// Writes a table of a mapping's fields, and then the nested mappings.
 fn mapping(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
     let fields = shape.fields(None);
     if fields.is_empty() || (shape.is_open() && shape.map_value().is_some()) {
@@ -135,19 +135,24 @@ fn mapping(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: 
             written.insert(docs);
         }
     }
-    out.push_str("\n| key | type | default | description |\n|---|---|---|---|\n");
+    table(&fields, out);
+    forms(shape, path, written, out);
     for field in &fields {
+        below(&field.shape, &join(path, field.name), written, out);
+    }
+}
+
+/// Writes a table of fields, and the details of each.
+fn table(fields: &[Field], out: &mut String) {
+    out.push_str("\n| key | type | default | description |\n|---|---|---|---|\n");
+    for field in fields {
         let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
         let label = field.shape.type_label().replace('|', "\\|");
         write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
     }
-    other_names(&fields, out);
-    for field in &fields {
+    other_names(fields, out);
+    for field in fields {
         details(field, out);
-    }
-    forms(shape, path, written, out);
-    for field in &fields {
-        below(&field.shape, &join(path, field.name), written, out);
     }
 }
 
@@ -167,21 +172,8 @@ fn forms(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &m
         if fields.is_empty() {
             continue;
         }
-        write(
-            out,
-            format_args!(
-                "\nKeys besides `{key}` in `{path}`:\n\n| key | type | default | description |\n|---|---|---|---|\n"
-            ),
-        );
-        for field in &fields {
-            let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
-            let label = field.shape.type_label().replace('|', "\\|");
-            write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
-        }
-        other_names(&fields, out);
-        for field in &fields {
-            details(field, out);
-        }
+        write(out, format_args!("\nKeys besides `{key}` in `{path}`:\n"));
+        table(&fields, out);
         for field in &fields {
             below(&field.shape, &join(path, field.name), written, out);
         }

@@ -43,9 +43,8 @@ pub const PREFIX: &str = "scripted/";
 /// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` in the directory of
 /// the main file. On the command line, `--model scripted:PATH` plays any script. A script gives the same answers in
 /// every run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Script {
     /// Turns of each test, by its id or name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,7 +53,6 @@ pub struct Script {
     /// Turns of all tests that `tasks` does not list.
     ///
     /// Without it, such a test ends with an error that names the test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<Turn>>,
     /// Answers to requests without tools, such as those to a judge.
     ///
@@ -62,7 +60,6 @@ pub struct Script {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
     /// Token counts that each turn and answer reports. Without it, none are reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
 
@@ -73,30 +70,25 @@ pub struct Script {
 ///   run: mycli user list
 ///   expect: { exit_code: 0 }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, extend("x-claims" = true))]
+#[schemars(extend("x-claims" = true))]
 pub struct Turn {
     /// Text of the reply. A turn with only text ends the task.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Done."]))]
     pub say: Option<String>,
     /// Shell command that the model runs, or a list of commands that it runs in one turn.
     #[serde(skip_serializing_if = "Commands::is_empty")]
     pub run: Commands,
     /// Call to a tool other than the shell.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// Error to simulate instead of an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail: Option<Failure>,
     /// Result that this turn must have before the next one is played.
     ///
     /// If the result differs, the test ends with an error that shows both.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
     /// Token counts that this turn reports, instead of those of the script.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
 
@@ -146,8 +138,7 @@ impl JsonSchema for Commands {
 }
 
 /// A tool call by name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Call {
     /// Name of the tool.
     #[schemars(extend("examples" = ["lookup_order"]))]
@@ -159,40 +150,33 @@ pub struct Call {
 }
 
 /// Result that the last command or the call of a turn must have. All fields must hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, extend("minProperties" = 1, "x-claims" = true))]
+#[schemars(extend("minProperties" = 1, "x-claims" = true))]
 pub struct Expect {
     /// Exit code of the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 255), extend("examples" = [0]))]
     pub exit_code: Option<i32>,
     /// String in the standard output of the command, or in the result of the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "examples" = ["created"]))]
     pub output_contains: Option<String>,
     /// String in the standard error of the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "examples" = ["not found"]))]
     pub error_contains: Option<String>,
 }
 
 /// An answer to a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Answer {
     /// String in the question, or in the instructions before it.
     #[schemars(extend("examples" = ["Is the answer polite"]))]
     pub asked: Name,
     /// Text of the reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Yes."]))]
     pub say: Option<String>,
     /// Error to simulate instead of an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail: Option<Failure>,
     /// Token counts that this answer reports, instead of those of the script.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
 
@@ -209,9 +193,8 @@ pub enum Failure {
 }
 
 /// Token counts and cost that a reply reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Tokens {
     /// Input tokens.
     #[schemars(extend("examples" = [100]))]
@@ -220,7 +203,6 @@ pub struct Tokens {
     #[schemars(extend("examples" = [20]))]
     pub output_tokens: u64,
     /// Cost in US dollars. Unknown by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [0.002]))]
     pub cost_usd: Option<f64>,
 }

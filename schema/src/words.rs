@@ -24,7 +24,7 @@
 //! `x-arguments` at a mapping of arguments of the tool that a sibling key names, or, where it is empty, that the mapping
 //! belongs to. `x-needed` is at a field in the branch of a schema that requires it: the reason. `x-unit` is the unit of a
 //! number whose name does not contain it: `seconds`. `x-resolved` is the key that KindLM itself sets to the content of the
-//! field. `x-template` at a mapping applies to every string in it.
+//! field. `x-template` at a mapping applies to every string in it. A type with keys allows no others, except with `x-open`.
 //!
 //! Other names of a key are declared at the key, or at the type that has the key's name. They are used by fixes,
 //! completion and the reference:
@@ -38,21 +38,16 @@
 
 mod sense;
 
-use std::{borrow::Cow, fmt, marker::PhantomData, ops::Deref};
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
-
-/// Declares a word: a string type with its own schema.
-macro_rules! word {
-    ($(#[$doc:meta])* $name:ident, $schema:tt) => {
+/// Declares words: string types, each with its own schema.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident = $schema:tt;)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub String);
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
 
@@ -60,12 +55,12 @@ macro_rules! word {
                 true
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
             }
         }
 
-        impl Deref for $name {
+        impl std::ops::Deref for $name {
             type Target = str;
 
             fn deref(&self) -> &str {
@@ -73,8 +68,8 @@ macro_rules! word {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.write_str(&self.0)
             }
         }
@@ -84,90 +79,62 @@ macro_rules! word {
                 $name(text.to_owned())
             }
         }
-    };
+    )+};
 }
-
-word! {
-    /// A string that must not be empty.
-    Name, { "type": "string", "minLength": 1 }
-}
-
-word! {
-    /// A path below the suite's directory. The field defines the kind of file.
-    FilePath, { "type": "string", "x-file": "any" }
-}
-
-word! {
-    /// A label to select tests by.
-    Tag, { "type": "string", "x-shares": "tags" }
-}
-
-word! {
-    /// A label to select scenarios by, which must not be empty.
-    ScenarioTag, { "type": "string", "minLength": 1, "x-shares": "tags" }
-}
-
-word! {
-    /// The id or path of an agent, which must not be empty.
-    AgentName, { "type": "string", "minLength": 1, "x-shares": "agents" }
-}
-
-word! {
-    /// The exact name of a tool, which must not be empty.
-    ToolName, { "type": "string", "minLength": 1, "x-shares": "tools" }
-}
-
-word! {
-    /// A regular expression as ECMAScript reads it, without delimiters and flags.
-    Pattern, { "type": "string", "x-pattern": "ecmascript" }
-}
-
-word! {
-    /// A regular expression whose matches are masked.
-    SecretPattern, { "type": "string", "x-pattern": "ecmascript", "x-searches": "secrets" }
-}
-
-word! {
-    /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
-    Template, { "type": "string", "minLength": 1, "x-template": "vars" }
-}
+pub(crate) use words;
 
 /// Pattern for the start of an address. The rest is for a parser.
 const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
 
-word! {
+words! {
+    /// A string that must not be empty.
+    Name = { "type": "string", "minLength": 1 };
+    /// A path below the suite's directory. The field defines the kind of file.
+    FilePath = { "type": "string", "x-file": "any" };
+    /// A label to select tests by.
+    Tag = { "type": "string", "x-shares": "tags" };
+    /// A label to select scenarios by, which must not be empty.
+    ScenarioTag = { "type": "string", "minLength": 1, "x-shares": "tags" };
+    /// The id or path of an agent, which must not be empty.
+    AgentName = { "type": "string", "minLength": 1, "x-shares": "agents" };
+    /// The exact name of a tool, which must not be empty.
+    ToolName = { "type": "string", "minLength": 1, "x-shares": "tools" };
+    /// A regular expression as ECMAScript reads it, without delimiters and flags.
+    Pattern = { "type": "string", "x-pattern": "ecmascript" };
+    /// A regular expression whose matches are masked.
+    SecretPattern = { "type": "string", "x-pattern": "ecmascript", "x-searches": "secrets" };
+    /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
+    Template = { "type": "string", "minLength": 1, "x-template": "vars" };
     /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
-    RunText, { "type": "string", "minLength": 1, "x-template": "clawspec" }
-}
-
-word! {
+    RunText = { "type": "string", "minLength": 1, "x-template": "clawspec" };
     /// Path of a file in a ClawSpec assertion. `*`, `?` and `[…]` are wildcards, and `**` is equivalent to `*`.
-    Artifact, { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec" }
-}
-
-word! {
+    Artifact = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec" };
     /// Path of a single file in a ClawSpec assertion, without wildcards.
-    OneFile, { "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec" }
-}
-
-word! {
+    OneFile = { "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec" };
     /// A regular expression as Python reads it.
-    PythonPattern, { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" }
-}
-
-word! {
+    PythonPattern = { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" };
     /// A string of a scripted gateway that must not be empty, in which `{{name}}` is replaced by a value of the run.
-    ScriptText, { "type": "string", "minLength": 1, "x-template": "gateway" }
-}
-
-word! {
+    ScriptText = { "type": "string", "minLength": 1, "x-template": "gateway" };
     /// The path of a file that a scripted gateway writes.
-    ScriptFile, { "type": "string", "minLength": 1, "x-file": "any", "x-inside": true, "x-template": "gateway" }
-}
-
-word! {
+    ScriptFile = { "type": "string", "minLength": 1, "x-file": "any", "x-inside": true, "x-template": "gateway" };
     /// An address that begins with a scheme, such as `https:`.
-    Url, { "type": "string", "pattern": URL_BEGINNING }
+    Url = { "type": "string", "pattern": URL_BEGINNING };
+    /// The id of a model of the file.
+    ModelName = { "type": "string", "x-defines": "models", "minLength": 1 };
+    /// A reference to the id of a model of the file.
+    ModelReference = { "type": "string", "x-refers": "models" };
+    /// A reference to a prompt, which is named by its key.
+    PromptReference = { "type": "string", "x-refers": "prompts" };
+    /// The name of a test.
+    TestName = { "type": "string", "x-defines": "tests", "minLength": 1 };
+    /// The name of a turn of a conversation.
+    TurnName = { "type": "string", "x-defines": "turns", "minLength": 1 };
+    /// The id of a task.
+    TaskName = { "type": "string", "x-defines": "tasks", "minLength": 1 };
+    /// The name of a scenario.
+    ScenarioName = { "type": "string", "x-defines": "scenarios", "minLength": 1 };
+    /// The name of a stage of a pipeline.
+    StageName = { "type": "string", "x-defines": "stages", "minLength": 1 };
 }
 
 /// Whether a string begins like an address.
@@ -176,120 +143,6 @@ pub(crate) fn begins_like_url(text: &str) -> bool {
         std::sync::LazyLock::new(|| fancy_regex::Regex::new(URL_BEGINNING).ok());
     BEGINNING.as_ref().is_none_or(|beginning| beginning.is_match(text).unwrap_or(true))
 }
-
-/// A kind of named thing.
-pub trait Kind {
-    /// Plural, as in the file: `models`.
-    const PLURAL: &'static str;
-}
-
-/// Declares a kind of named thing.
-macro_rules! kind {
-    ($(#[$doc:meta])* $name:ident = $plural:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name;
-
-        impl Kind for $name {
-            const PLURAL: &'static str = $plural;
-        }
-    };
-}
-
-kind! {
-    /// Prompts, named by their key.
-    Prompts = "prompts"
-}
-kind! {
-    /// Models, named by their `id`.
-    Models = "models"
-}
-kind! {
-    /// Tests, named by their `name`.
-    Tests = "tests"
-}
-kind! {
-    /// Tasks, named by their `id`.
-    Tasks = "tasks"
-}
-kind! {
-    /// Turns of a conversation, named by their `turn`.
-    Turns = "turns"
-}
-kind! {
-    /// Scenarios, named by their `name`.
-    Scenarios = "scenarios"
-}
-kind! {
-    /// Stages of a pipeline, named by their `name`.
-    Stages = "stages"
-}
-
-/// The name of something that is defined elsewhere in the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Refers<K> {
-    /// Name of the thing.
-    pub name: String,
-    #[serde(skip)]
-    kind: PhantomData<K>,
-}
-
-/// The name that the thing it is in has from now on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Defines<K> {
-    /// Name of the thing.
-    pub name: String,
-    #[serde(skip)]
-    kind: PhantomData<K>,
-}
-
-/// The two types differ only in their keyword.
-macro_rules! name_word {
-    ($name:ident, $keyword:literal, $least:expr) => {
-        impl<K: Kind> JsonSchema for $name<K> {
-            fn schema_name() -> Cow<'static, str> {
-                format!("{}-{}", stringify!($name), K::PLURAL).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let mut schema = json_schema!({ "type": "string", $keyword: K::PLURAL });
-                if $least > 0 {
-                    schema.insert("minLength".to_owned(), $least.into());
-                }
-                schema
-            }
-        }
-
-        impl<K> Deref for $name<K> {
-            type Target = str;
-
-            fn deref(&self) -> &str {
-                &self.name
-            }
-        }
-
-        impl<K> From<&str> for $name<K> {
-            fn from(name: &str) -> $name<K> {
-                $name { name: name.to_owned(), kind: PhantomData }
-            }
-        }
-
-        impl<K> fmt::Display for $name<K> {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(&self.name)
-            }
-        }
-    };
-}
-
-name_word!(Refers, "x-refers", 0);
-name_word!(Defines, "x-defines", 1);
 
 /// Returns a count with its noun, in the plural where needed.
 pub fn plural(count: usize, word: &str) -> String {

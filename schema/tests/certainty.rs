@@ -3,30 +3,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
+use numbers::Numbers;
 use speclens_schema::{
-    dialect::{Dialect, kindlm::lower::lower_suite},
+    analysis::Analyzer,
+    dialect::Dialect,
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
+    json_schema::SpecFile,
     judge::{Judged, judge, status},
     mask::Secrets,
+    settings::Settings,
     suite::Case,
     verdict::Status,
 };
-
-/// A small generator, so that a failure can be repeated.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
-}
 
 /// Lines of an output; `#` is where a secret is.
 const LINES: &[&str] = &[
@@ -139,7 +132,8 @@ const FILES: [(&str, &str); 8] = [
 fn case(expect: &str) -> Case {
     let text = format!("tests:\n  - name: t\n    command: run\n    expect:\n      {expect}\n");
     let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-    lower_suite(&document, &MemoryFiles::new("/suite", FILES), None).cases[0].as_ref().clone()
+    let files = MemoryFiles::new("/suite", FILES);
+    Analyzer::new(SpecFile::KINDLM).analyze(&document, &files, &Settings::default()).suite.cases[0].as_ref().clone()
 }
 
 fn evidence(stdout: Capture) -> Evidence {

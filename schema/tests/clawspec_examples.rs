@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/golden.rs"]
+mod golden;
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer,
@@ -16,16 +18,7 @@ use speclens_schema::{
     suite::{Phase, Suite},
 };
 
-fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{name}/"), found);
-        } else {
-            found.push((name, fs::read_to_string(entry.path()).unwrap()));
-        }
-    }
-}
+use golden::files_below;
 
 fn kind_of(path: &str) -> Option<SpecFile> {
     Some(match path.rsplit('/').next()? {
@@ -59,7 +52,7 @@ fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles) -> Suite {
 fn nothing_is_wrong_with_the_workspace() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/clawspec");
     let mut texts = Vec::new();
-    files(&folder, "", &mut texts);
+    files_below(&folder, "", &mut texts);
     let workspace = MemoryFiles::new(&folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     let mut kinds = BTreeSet::new();
     let mut types = BTreeSet::new();

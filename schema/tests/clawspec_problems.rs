@@ -1,8 +1,6 @@
-//! What a person sees of mistakes in ClawSpec files, and that every fix is one. A stale golden file is rewritten, and
-//! the test fails once.
+//! Problems of ClawSpec files that depend on the files around them.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
 #[path = "common/golden.rs"]
 mod golden;
 
@@ -13,111 +11,23 @@ use speclens_schema::{
     dialect::ScalarRules,
     document::Document,
     files::MemoryFiles,
+    fixing::replaced,
     json_schema::SpecFile,
-    problem::{Code, Fix, NewFile, Problem, Severity},
+    problem::{Code, Problem, Severity},
     settings::Settings,
 };
 
 use golden::{clawspec_files, clawspec_kind};
 
+/// Returns the problems of a text in the workspace of the golden files.
 fn problems(text: &str) -> Vec<Problem> {
-    problems_beside(text, &[])
-}
-
-/// Returns what is wrong, with files that a fix brought into being.
-fn problems_beside(text: &str, created: &[NewFile]) -> Vec<Problem> {
     let (file, place) = clawspec_kind(text);
-    let mut files = clawspec_files().at(place);
-    for file in created {
-        let up = file.path.matches("../").count();
-        let above: Vec<&str> = place.rsplit('/').skip(1 + up).collect();
-        let above: String = above.iter().rev().map(|step| format!("{step}/")).collect();
-        files.add(&format!("{above}{}", file.path.replace("../", "")), &file.text);
-    }
-    let document = Document::read(text, ScalarRules::Yaml11);
+    problems_in(file, text, clawspec_files().at(place))
+}
+
+fn problems_in(file: SpecFile, text: &str, files: MemoryFiles) -> Vec<Problem> {
+    let document = Document::read(text, file.scalar_rules());
     Analyzer::new(file).problems(&document, &files, &Settings::default())
-}
-
-fn fixtures() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
-    let mut names: Vec<String> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".yaml"))
-        .collect();
-    names.sort();
-    names.into_iter().map(|name| (name.clone(), fs::read_to_string(folder.join(&name)).unwrap())).collect()
-}
-
-#[test]
-fn mistakes_are_reported_at_their_place() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
-    let mut stale = Vec::new();
-    for (name, text) in fixtures() {
-        let found = problems(&text);
-        for problem in &found {
-            assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
-            assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
-        }
-        // A file that is named like a code shows it.
-        if let Some(code) = Code::parse(name.trim_end_matches(".yaml")) {
-            assert!(found.iter().any(|problem| problem.code == code), "{name}");
-        }
-        let rendered = common::render(&text, &found);
-        let golden = folder.join(name.replace(".yaml", ".txt"));
-        if fs::read_to_string(&golden).unwrap_or_default() != rendered {
-            fs::write(&golden, rendered).unwrap();
-            stale.push(name);
-        }
-    }
-    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
-}
-
-fn apply(text: &str, fix: &Fix) -> String {
-    let mut edits = fix.edits.clone();
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
-    let mut changed = text.to_owned();
-    for edit in edits {
-        changed.replace_range(edit.range, &edit.text);
-    }
-    changed
-}
-
-/// A problem as it is reported, without its place: that moves.
-fn told(problems: &[Problem]) -> Vec<String> {
-    problems.iter().map(|problem| format!("{} {}", problem.code.as_str(), problem.message)).collect()
-}
-
-#[test]
-fn every_fix_removes_its_problem() {
-    let mut seen = 0;
-    for (name, text) in fixtures() {
-        let found = problems(&text);
-        for problem in &found {
-            let same = |problems: &[Problem]| {
-                let line = format!("{} {}", problem.code.as_str(), problem.message);
-                told(problems).iter().filter(|told| **told == line).count()
-            };
-            for fix in &problem.fixes {
-                let changed = apply(&text, fix);
-                let after = problems_beside(&changed, &fix.creates);
-                assert!(same(&after) < same(&found), "{name}: {}: {}\n{changed}", fix.title, problem.message);
-                let errors = |problems: &[Problem]| problems.iter().filter(|it| it.severity == Severity::Error).count();
-                // What a fix leaves to fill in is reported, but nothing else becomes wrong.
-                let allowed = errors(&found) + usize::from(!fix.is_safe());
-                // Below an unknown key, or an unknown type, nothing was looked at before.
-                let uncovers = matches!(problem.code, Code::UnknownKey | Code::UnknownType);
-                assert!(
-                    uncovers || errors(&after) <= allowed,
-                    "{name}: {}\n{}",
-                    fix.title,
-                    common::render(&changed, &after)
-                );
-                seen += 1;
-            }
-        }
-    }
-    assert!(seen >= 40, "only {seen} fixes");
 }
 
 /// Where nothing says which directory the root is, a target that ends as its place does is taken for right.
@@ -136,9 +46,7 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
         ],
     );
     let look = |place: &str| {
-        let document = Document::read(&text, ScalarRules::Yaml11);
-        let files = files.clone().at(place);
-        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text, files.clone().at(place));
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(look("copy/skills/demo/tests/scenarios.yaml"), ["missing-negative"]);
@@ -172,12 +80,11 @@ fn another_name_is_one_mistake() {
 fn meta_with_a_path_is_renamed_to_target() {
     let text = "version: '1.0'\nmeta: {path: skills/demo, trigger: /demo}\nscenarios:\n- name: a\n  tags: [negative]\n  \
                 when: {invoke: /demo}\n  then:\n  - {type: file_present, path: x}\n";
-    let document = Document::read(text, ScalarRules::Yaml11);
     let files = MemoryFiles::new("/work", [("skills/demo/SKILL.md", "")]).at("skills/demo/tests/scenarios.yaml");
-    let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
+    let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, text, files);
     let meta = found.iter().find(|problem| problem.code == Code::UnknownKey).unwrap();
     assert_eq!(meta.help.as_deref(), Some("rename it to `target`: it has `path` and `trigger`"));
-    assert!(apply(text, &meta.fixes[0]).contains("\ntarget: {path: skills/demo"), "{meta:?}");
+    assert!(replaced(text, &meta.fixes[0].edits).contains("\ntarget: {path: skills/demo"), "{meta:?}");
 }
 
 /// What the patterns of the settings find, and what other contracts of the target hold.
@@ -205,9 +112,7 @@ fn the_patterns_of_the_workspace_count() {
                 ("skills/demo/tests/scenarios.yaml", ""),
             ],
         );
-        let document = Document::read(&text("smoke"), ScalarRules::Yaml11);
-        let found =
-            Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files.at(place), &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text("smoke"), files.at(place));
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     let usual = "skills/demo/tests/scenarios.yaml";
@@ -232,9 +137,7 @@ fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
     let look = |other: &str| {
         let files = MemoryFiles::new("/work", [("skills/demo/tests/scenarios.yaml", other)]);
         let own = text("skills/demo", "a");
-        let document = Document::read(&own, ScalarRules::Yaml11);
-        let files = files.at("skills/copy/tests/scenarios.yaml");
-        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &own, files.at("skills/copy/tests/scenarios.yaml"));
         let same = found.into_iter().filter(|problem| problem.code == Code::DuplicateName);
         same.map(|problem| (own[problem.range].to_owned(), problem.severity, problem.related.len())).collect::<Vec<_>>()
     };
@@ -254,8 +157,7 @@ fn contract_is_not_compared_with_itself() {
         );
         let place = "skills/demo/tests/scenarios.yaml";
         let files = MemoryFiles::new("/work", [(place, text.as_str())]).at(place);
-        let document = Document::read(&text, ScalarRules::Yaml11);
-        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text, files);
         assert!(found.iter().all(|problem| problem.code != Code::DuplicateName), "{target}: {found:#?}");
     }
 }
@@ -267,9 +169,7 @@ fn contract_that_no_usual_pattern_finds_is_reported_without_settings() {
                 tags: [negative]\n    when: {invoke: /demo}\n    then:\n      - {type: file_present, path: x}\n";
     let is_reported = |place: &str, settings: Option<&str>| {
         let files = MemoryFiles::new("/work", settings.map(|settings| ("clawspec.yaml", settings)));
-        let document = Document::read(text, ScalarRules::Yaml11);
-        let found =
-            Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files.at(place), &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, text, files.at(place));
         found.iter().any(|problem| problem.message == "no scenario pattern matches this file")
     };
     assert!(is_reported("skills/demo/tests/other.yaml", None));
@@ -287,8 +187,7 @@ fn handoff_contract_in_the_directory_of_the_skill_comes_first() {
                 - {name: s, agent: copy, handoff_contract: tests/handoffs/x.yaml}\n";
     let codes = |contracts: &[(&str, &str)]| {
         let files = MemoryFiles::new("/work", contracts.iter().copied()).at("skills/demo/tests/pipeline.yaml");
-        let document = Document::read(text, ScalarRules::Yaml11);
-        let found = Analyzer::new(SpecFile::CLAWSPEC_PIPELINE).problems(&document, &files, &Settings::default());
+        let found = problems_in(SpecFile::CLAWSPEC_PIPELINE, text, files);
         let about_stage = found.into_iter().filter(|problem| problem.at.to_string().starts_with("/stages"));
         about_stage.map(|problem| problem.code).collect::<Vec<_>>()
     };

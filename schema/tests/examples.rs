@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/golden.rs"]
+mod golden;
 
 use std::{fs, path::Path};
 
@@ -16,17 +18,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-/// The files below a folder, as paths relative to it.
-fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{name}/"), found);
-        } else {
-            found.push((name, fs::read_to_string(entry.path()).unwrap()));
-        }
-    }
-}
+use golden::files_below;
 
 #[test]
 fn nothing_is_wrong_with_the_examples() {
@@ -36,7 +28,7 @@ fn nothing_is_wrong_with_the_examples() {
     let is_suite = |path: &std::path::PathBuf| path.is_dir() && !path.join("clawspec.yaml").exists();
     for example in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_suite) {
         let mut beside = Vec::new();
-        files(&example, "", &mut beside);
+        files_below(&example, "", &mut beside);
         let beside = MemoryFiles::new(&example, beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let main = [("kindlm.yaml", SpecFile::KINDLM), ("cli-bench.yaml", SpecFile::CLI_BENCH)];
         let (name, file) = main.into_iter().find(|(name, _)| example.join(name).exists()).unwrap();

@@ -11,16 +11,19 @@ use std::{
 
 use serde_json::{Value, json};
 use speclens_schema::{
+    analysis::Analyzer,
     check::json::text,
-    dialect::{CaseOutcome, Dialect, GateReport, RunOutcome, kindlm::lower::lower_suite},
+    dialect::{CaseOutcome, Dialect, GateReport, RunOutcome},
     document::Document,
     evidence::{
         Answer, Capture, Evidence, Exit, ModelReply, Need, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
         merged,
     },
     files::MemoryFiles,
+    json_schema::SpecFile,
     judge::{Judged, judge, status},
     mask::Secrets,
+    settings::Settings,
     suite::{Action, Case, Subject, Suite},
     verdict::{Outcome, Status},
 };
@@ -101,7 +104,7 @@ fn lower(case: &Path) -> Suite {
     }
     let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-    lower_suite(&document, &MemoryFiles::new(case, files), None)
+    Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::new(case, files), &Settings::default()).suite
 }
 
 fn collect(directory: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {

@@ -1,64 +1,37 @@
-//! One golden file per kind of problem: what a person sees. A stale one is rewritten, and the test fails once.
+//! One golden file per kind of problem and format: what a person sees. A stale one is rewritten, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 #[path = "common/golden.rs"]
 mod golden;
 
-use std::{collections::BTreeSet, fs, path::Path};
-
-use speclens_schema::{
-    analysis::Analyzer,
-    dialect::ScalarRules,
-    document::Document,
-    json_schema::SpecFile,
-    problem::{Code, Problem},
-    settings::Settings,
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
 };
 
-use golden::kindlm_files;
+use speclens_schema::{dialect::Dialect, problem::Code};
 
-/// No text of the first format shows these: they are found in bytes, there is not a text, or they belong to another
-/// format, in whose folder they are shown.
-fn is_elsewhere(code: Code) -> bool {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
-    let name = format!("{}.yaml", code.as_str());
-    let shown = || ["cli-bench", "clawspec"].iter().any(|dialect| folder.join(dialect).join(&name).exists());
-    matches!(code, Code::Encoding | Code::UnreadableFile) || (!folder.join(&name).exists() && shown())
-}
+use golden::Golden;
 
-/// Returns the codes that are shown here, each with the names of its files: its own, and those of a topic
-/// (`CODE--topic`).
-fn goldens() -> Vec<(Code, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: BTreeSet<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let shown = Code::ALL.iter().copied().filter(|code| !is_elsewhere(*code));
-    let stems = shown.flat_map(|code| {
-        let topics = names.iter().filter_map(move |name| {
-            let stem = name.strip_suffix(".yaml")?;
-            stem.starts_with(&format!("{}--", code.as_str())).then(|| (code, stem.to_owned()))
-        });
-        std::iter::once((code, code.as_str().to_owned())).chain(topics).collect::<Vec<_>>()
-    });
-    stems.collect()
-}
-
-fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
-    let document = Document::read(text, ScalarRules::Yaml12);
-    Analyzer::new(file).problems(&document, &kindlm_files(), &Settings::default())
+/// Returns the part of the name before `--`, which is a code except in some files of ClawSpec.
+fn word(golden: &Golden) -> &str {
+    let stem = golden.path.file_stem().unwrap().to_str().unwrap();
+    stem.split("--").next().unwrap().trim_end_matches(".tasks")
 }
 
 #[test]
-fn every_code_shows_what_is_wrong() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+fn every_golden_shows_what_is_wrong() {
     let mut stale = Vec::new();
-    for (code, stem) in goldens() {
-        let text = fs::read_to_string(folder.join(format!("{stem}.yaml"))).unwrap_or_default();
-        let file = if stem == Code::InvalidSetting.as_str() { SpecFile::SETTINGS } else { SpecFile::KINDLM };
-        let problems = problems(&text, file);
-        assert!(problems.iter().any(|problem| problem.code == code), "{stem}: {problems:#?}");
-        let document = Document::read(&text, ScalarRules::Yaml12);
+    for golden in Golden::all() {
+        let Golden { path, text, .. } = &golden;
+        let document = golden.document();
+        let problems = golden.problems(&document);
+        match Code::parse(word(&golden)) {
+            Some(code) => assert!(problems.iter().any(|it| it.code == code), "{}: {problems:#?}", path.display()),
+            None => assert_eq!(golden.file.dialect(), Some(Dialect::CLAWSPEC), "no code: {}", path.display()),
+        }
         for problem in &problems {
             // The node, or where a key is missing the mapping that lacks it.
             let parent = problem.at.parent().unwrap_or_default();
@@ -66,27 +39,32 @@ fn every_code_shows_what_is_wrong() {
             assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
             assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
         }
-        let rendered = common::render(&text, &problems);
-        let golden = folder.join(format!("{stem}.txt"));
-        if fs::read_to_string(&golden).unwrap_or_default() != rendered {
-            fs::write(&golden, rendered).unwrap();
-            stale.push(stem);
+        let rendered = common::render(text, &problems);
+        let path = path.with_extension("txt");
+        if fs::read_to_string(&path).unwrap_or_default() != rendered {
+            fs::write(&path, rendered).unwrap();
+            stale.push(path);
         }
     }
     assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
 }
 
-/// Nothing is in the folder that no test looks at.
 #[test]
-fn every_file_belongs_to_a_code() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
-    let names: BTreeSet<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().is_file())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
-    let expected: BTreeSet<String> =
-        goldens().into_iter().flat_map(|(_, stem)| [format!("{stem}.yaml"), format!("{stem}.txt")]).collect();
-    assert_eq!(names, expected);
+fn every_code_has_a_golden() {
+    let goldens = Golden::all();
+    let is_shown = |code: &Code| goldens.iter().any(|golden| word(golden) == code.as_str());
+    let hidden: Vec<Code> = Code::ALL.iter().copied().filter(|code| !is_shown(code)).collect();
+    // They are about bytes, or there is no text.
+    assert_eq!(hidden, [Code::Encoding, Code::UnreadableFile]);
+}
+
+#[test]
+fn every_file_belongs_to_a_golden() {
+    let goldens = Golden::all();
+    let expected: BTreeSet<PathBuf> =
+        goldens.iter().flat_map(|golden| [golden.path.clone(), golden.path.with_extension("txt")]).collect();
+    let folders: BTreeSet<&Path> = goldens.iter().map(|golden| golden.path.parent().unwrap()).collect();
+    let entries = folders.into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files: BTreeSet<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
+    assert_eq!(files, expected);
 }

@@ -6,6 +6,7 @@ use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     files::MemoryFiles,
+    fixing::replaced,
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
     settings::Settings,
@@ -96,10 +97,7 @@ fn what_pyyaml_refuses_is_an_error_at_its_place() {
         assert!(words.is_empty() || &text[problem.range.clone()] == *words, "{text:?}: {problem:?}");
         // What follows from a text without its end is fixed one step at a time.
         for fix in problem.fixes.iter().filter(|_| !words.is_empty()) {
-            let mut fixed = (*text).to_owned();
-            let mut edits = fix.edits.clone();
-            edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
-            edits.into_iter().for_each(|edit| fixed.replace_range(edit.range, &edit.text));
+            let fixed = replaced(text, &fix.edits);
             let left = errors(&Document::read(&fixed, ScalarRules::Yaml11));
             assert_eq!(left, Vec::<String>::new(), "{fixed:?}");
         }

@@ -1,15 +1,5 @@
-//! What a person sees of mistakes in scripted models and scripted gateways. A stale golden file is rewritten, and the
-//! test fails once.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+//! Scripted models and the suites that name them.
 
-#[path = "common/golden.rs"]
-mod golden;
-
-mod common;
-
-use std::{collections::BTreeSet, fs, path::PathBuf};
-
-use golden::Golden;
 use speclens_schema::{
     analysis::Analyzer,
     dialect::Dialect,
@@ -19,42 +9,6 @@ use speclens_schema::{
     problem::{Code, Severity},
     settings::Settings,
 };
-
-const FILES: [SpecFile; 2] = [SpecFile::SCRIPT, SpecFile::GATEWAY];
-
-fn goldens(file: SpecFile) -> Vec<Golden> {
-    Golden::all().into_iter().filter(|golden| golden.file == file).collect()
-}
-
-#[test]
-fn every_code_shows_what_is_wrong() {
-    let mut stale = Vec::new();
-    for golden in FILES.into_iter().flat_map(goldens) {
-        let stem = golden.path.file_stem().unwrap().to_str().unwrap();
-        let word = stem.split("--").next().unwrap();
-        let code = Code::parse(word).unwrap_or_else(|| panic!("there is no code {word}"));
-        let document = golden.document();
-        let problems = golden.problems(&document);
-        assert!(problems.iter().any(|problem| problem.code == code), "{stem}: {problems:#?}");
-        let rendered = common::render(&golden.text, &problems);
-        let path = golden.path.with_extension("txt");
-        if fs::read_to_string(&path).unwrap_or_default() != rendered {
-            fs::write(&path, rendered).unwrap();
-            stale.push(path);
-        }
-    }
-    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
-}
-
-#[test]
-fn nothing_is_in_the_folder_that_no_test_looks_at() {
-    for goldens in FILES.map(goldens) {
-        let folder = goldens[0].path.parent().unwrap();
-        let names: BTreeSet<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        let expected = goldens.iter().flat_map(|golden| [golden.path.clone(), golden.path.with_extension("txt")]);
-        assert_eq!(names, expected.collect());
-    }
-}
 
 fn codes(text: &str, files: &MemoryFiles) -> Vec<(Code, Severity)> {
     let document = Document::read(text, SpecFile::SCRIPT.scalar_rules());

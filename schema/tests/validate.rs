@@ -6,8 +6,8 @@ use expect_test::{Expect, expect};
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
+    fixing::replaced,
     json_schema::SpecFile,
-    problem::Fix,
     validate::{Definition, validate, validate_node},
 };
 
@@ -23,17 +23,6 @@ fn check(text: &str, expected: Expect) {
 #[track_caller]
 fn check_below(text: &str, expected: Expect) {
     check(&format!("{HEAD}{text}"), expected);
-}
-
-#[track_caller]
-fn apply(text: &str, fix: &Fix) -> String {
-    let mut edits = fix.edits.clone();
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
-    let mut text = text.to_owned();
-    for edit in edits {
-        text.replace_range(edit.range, &edit.text);
-    }
-    text
 }
 
 #[test]
@@ -458,7 +447,7 @@ fn fixes_remove_their_problems() {
         assert!(before.iter().any(|problem| !problem.fixes.is_empty()), "{text}");
         for problem in &before {
             for fix in &problem.fixes {
-                let after = apply(&text, fix);
+                let after = replaced(&text, &fix.edits);
                 let left = problems(&after);
                 assert!(
                     !left.iter().any(|other| (other.code, &other.at) == (problem.code, &problem.at))

@@ -57,9 +57,7 @@ fn misspelled_agent_is_reported_and_fixed() {
     assert_eq!(reported.len(), 1, "{found:#?}");
     assert_eq!(reported[0]["range"]["start"], place(&text, "agents-marketing-brnad"));
     assert_eq!(reported[0]["severity"], 2);
-    let params = json!({ "textDocument": { "uri": client.uri(SCENARIOS) }, "range": reported[0]["range"], "context": { "diagnostics": [] } });
-    let actions = client.request("textDocument/codeAction", params);
-    let actions = actions["result"].as_array().unwrap().clone();
+    let actions = client.actions(SCENARIOS, &reported[0]["range"], None);
     let fix = actions.iter().find(|it| it["title"] == "change it to `agents-marketing-brand`").unwrap();
     assert!(fix.to_string().contains("\"newText\":\"agents-marketing-brand\""), "{fix:#}");
     // The directory makes it a name: without it nothing is certain.

@@ -87,11 +87,15 @@ scenarios:
 /// Maximum number of times that the answers are compared: some are complete only after work in the background.
 const MAX_LOOKS: usize = 400;
 
-fn started() -> Client {
-    let more = [("skills/a/SKILL.md", "---\nname: a\n---\n"), ("run.sh", "ls\n")];
-    let mut client = Client::spawn(&FILES.iter().copied().chain(more).collect::<Vec<_>>());
+/// Starts two servers with the same files: one for a document that is edited, one for a document that is opened.
+pub(super) fn two(files: &[(&str, &str)]) -> [Client; 2] {
+    [started(files), started(files)]
+}
+
+fn started(files: &[(&str, &str)]) -> Client {
+    let mut client = Client::spawn(files);
     // Hovers of links show the time.
-    for (name, _) in FILES.iter().chain(&more) {
+    for (name, _) in files {
         let file = std::fs::File::options().write(true).open(client.path(name)).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
     }
@@ -99,15 +103,15 @@ fn started() -> Client {
     client
 }
 
-fn place(text: &str, offset: usize) -> Value {
+pub(super) fn place(text: &str, offset: usize) -> Value {
     let before = text[..offset].replace("\r\n", "\n").replace('\r', "\n");
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     json!({ "line": before.matches('\n').count(), "character": before[start..].encode_utf16().count() })
 }
 
 /// Returns everything that is shown of a document, and at one place of it. `None` if it is not a spec file.
-fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<String>> {
-    const METHODS: [&str; 12] = [
+pub(super) fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<String>> {
+    const METHODS: [&str; 14] = [
         "diagnostic",
         "codeAction",
         "documentSymbol",
@@ -115,10 +119,12 @@ fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<S
         "documentLink",
         "codeLens",
         "semanticTokens/full",
+        "semanticTokens/range",
         "inlayHint",
         "hover",
         "definition",
         "documentHighlight",
+        "references",
         "selectionRange",
     ];
     let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
@@ -143,16 +149,40 @@ fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<S
     Some(words.collect())
 }
 
+/// Asserts that the answers about an edited document are those about its text when it is opened.
+#[track_caller]
+pub(super) fn compare([edited, opened]: &mut [Client; 2], name: &str, text: &str, at: usize) {
+    opened.open_text(name, text);
+    let mut both = || (shown(edited, name, text, at), shown(opened, name, text, at));
+    let mut found = both();
+    for _ in 0..MAX_LOOKS {
+        if found.0 == found.1 || found.1.is_none() {
+            break;
+        }
+        found = both();
+    }
+    // A spec file remains one while it is open.
+    if let (Some(kept), Some(fresh)) = found {
+        for (kept, fresh) in kept.iter().zip(&fresh) {
+            assert_eq!(kept, fresh, "{name}:\n{text}");
+        }
+    }
+    let uri = opened.uri(name);
+    opened.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    edited.forget();
+    opened.forget();
+}
+
 #[test]
 fn answers_after_careless_edits_are_those_about_a_document_that_is_opened() {
     let runs = std::env::var("SPECLENS_FUZZ_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(40);
-    let mut edited = started();
-    let mut opened = started();
+    let more = [("skills/a/SKILL.md", "---\nname: a\n---\n"), ("run.sh", "ls\n")];
+    let mut clients = two(&FILES.into_iter().chain(more).collect::<Vec<_>>());
     for (number, (name, first)) in FILES.iter().enumerate() {
         let first = if number % 2 == 0 { (*first).to_owned() } else { first.replace('\n', "\r\n") };
         let mut numbers = Numbers(number as u64 + 7);
         let mut text = first.clone();
-        edited.open_text(name, &text);
+        clients[0].open_text(name, &text);
         for run in 0..runs {
             let (mut range, mut new) = numbers.edit(&text);
             if run % 8 == 7 {
@@ -162,32 +192,13 @@ fn answers_after_careless_edits_are_those_about_a_document_that_is_opened() {
             let is_cut = |at: usize| text[..at].ends_with('\r') && text[at..].starts_with('\n');
             range = range.start - usize::from(is_cut(range.start))..range.end + usize::from(is_cut(range.end));
             let places = json!({ "start": place(&text, range.start), "end": place(&text, range.end) });
+            let edited = &mut clients[0];
             edited.change(name, json!({ "range": places, "text": new }));
             text.replace_range(range, &new);
             let uri = edited.uri(name);
             edited.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
-            opened.open_text(name, &text);
             let at = (0..=numbers.below(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
-            let both = |edited: &mut Client, opened: &mut Client| {
-                (shown(edited, name, &text, at), shown(opened, name, &text, at))
-            };
-            let mut found = both(&mut edited, &mut opened);
-            for _ in 0..MAX_LOOKS {
-                if found.0 == found.1 || found.1.is_none() {
-                    break;
-                }
-                found = both(&mut edited, &mut opened);
-            }
-            // A spec file remains one while it is open.
-            if let (Some(kept), Some(fresh)) = found {
-                for (kept, fresh) in kept.iter().zip(&fresh) {
-                    assert_eq!(kept, fresh, "{name} after edit {run}:\n{text}");
-                }
-            }
-            let uri = opened.uri(name);
-            opened.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
-            edited.forget();
-            opened.forget();
+            compare(&mut clients, name, &text, at);
         }
     }
 }

@@ -85,6 +85,13 @@ impl Client {
         client
     }
 
+    /// Does the same, and opens the first file.
+    pub fn opened(files: &[(&str, &str)]) -> Client {
+        let mut client = Client::start(files);
+        client.open(files[0].0);
+        client
+    }
+
     /// Introduces a client with these capabilities and options.
     pub fn initialize(&mut self, capabilities: Value, options: Value) -> Value {
         let root = self.uri("");
@@ -196,6 +203,16 @@ impl Client {
             params["uri"] == uri.as_str() && fits(params["diagnostics"].as_array().unwrap())
         });
         params["diagnostics"].as_array().unwrap().clone()
+    }
+
+    /// Requests the code actions of a range, of one kind or of all.
+    pub fn actions(&mut self, name: &str, range: &Value, only: Option<&str>) -> Vec<Value> {
+        let mut context = json!({ "diagnostics": [] });
+        if let Some(kind) = only {
+            context["only"] = json!([kind]);
+        }
+        let params = json!({ "textDocument": { "uri": self.uri(name) }, "range": range, "context": context });
+        self.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone()
     }
 
     /// Runs a command of the server.
@@ -323,6 +340,12 @@ impl Drop for Client {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Returns the empty range at a place.
+pub fn at(line: usize, column: usize) -> Value {
+    let place = json!({ "line": line, "character": column });
+    json!({ "start": place, "end": place })
 }
 
 /// Returns the address of a path.

@@ -47,8 +47,7 @@ fn text_that_nothing_reads_is_faded_and_a_check_that_never_takes_place_is_underl
 
 #[test]
 fn the_programs_of_compat_are_completed_and_checked() {
-    let mut client = Client::start(&[("speclens.yaml", "compat: [clawspec, ]\n")]);
-    client.open("speclens.yaml");
+    let mut client = Client::opened(&[("speclens.yaml", "compat: [clawspec, ]\n")]);
     let params = json!({
         "textDocument": { "uri": client.uri("speclens.yaml") },
         "position": { "line": 0, "character": 19 },

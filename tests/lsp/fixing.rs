@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, at};
 
 const SUITE: &str = "\
 kindlm: 1
@@ -134,13 +134,7 @@ scenarios:
     client.initialize(resolving(), json!({}));
     let name = "skills/mail/tests/scenarios.yaml";
     client.open(name);
-    let start = json!({ "line": 0, "character": 0 });
-    let params = json!({
-        "textDocument": { "uri": client.uri(name) },
-        "range": { "start": start, "end": start },
-        "context": { "diagnostics": [], "only": ["source.fixAll"] },
-    });
-    let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
+    let found = client.actions(name, &at(0, 0), Some("source.fixAll"));
     let resolved = client.request("codeAction/resolve", found[0].clone())["result"].clone();
     let in_editor = after(contract, &resolved);
     let fix = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
@@ -178,13 +172,7 @@ scenarios:
     client.initialize(resolving(), json!({}));
     let name = "skills/mail/tests/scenarios.yaml";
     client.open(name);
-    let place = json!({ "line": 7, "character": 16 });
-    let params = json!({
-        "textDocument": { "uri": client.uri(name) },
-        "range": { "start": place, "end": place },
-        "context": { "diagnostics": [], "only": ["quickfix"] },
-    });
-    let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
+    let found = client.actions(name, &at(7, 16), Some("quickfix"));
     let all = found.iter().find(|action| action["title"].as_str().unwrap().contains("`unknown-type`"));
     let resolved = client.request("codeAction/resolve", all.unwrap_or_else(|| panic!("{found:?}")).clone());
     let expected = contract.replace("file_presnt", "file_present").replace("file_abset", "file_absent");
@@ -202,11 +190,7 @@ fn a_missing_file_is_created_by_an_edit() {
         client.initialize(capabilities, json!({ "trusted": true }));
         client.open("kindlm.yaml");
         client.diagnostics("kindlm.yaml", |found| found.iter().any(|problem| problem["code"] == "missing-file"));
-        let place = json!({ "line": 6, "character": 52 });
-        let uri = client.uri("kindlm.yaml");
-        let range = json!({ "start": place, "end": place });
-        let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
-        let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
+        let found = client.actions("kindlm.yaml", &at(6, 52), None);
         let create = found.iter().find(|action| action["title"] == "create `schemas/new.json`");
         if !creates {
             assert!(create.is_none(), "{found:?}");
@@ -231,8 +215,7 @@ fn a_missing_file_is_created_by_an_edit() {
 #[test]
 fn editor_and_terminal_agree_on_severities() {
     let settings = "severity: { missing-variable: warning, unknown-key: information, unused: off }\n";
-    let mut client = Client::start(&[("kindlm.yaml", SUITE), ("speclens.yaml", settings)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", SUITE), ("speclens.yaml", settings)]);
     let shown = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
     let mut in_editor: Vec<(String, String, u64)> = shown
         .iter()

@@ -81,8 +81,7 @@ fn gate_of_kindlm_is_reported_when_every_test_has_a_result_and_cleared_by_an_edi
 #[test]
 fn gate_is_cleared_while_a_test_runs_again() {
     let suite = KINDLM.replace("echo second", "until [ -e go ]; do sleep 0.02; done; echo second");
-    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
     let go = client.path("go");
     std::fs::write(&go, "").unwrap();
     run(&mut client, "one");

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{client::Client, sources};
+use crate::{
+    client::{Client, at},
+    sources,
+};
 
 const EMPTY: &str = "kindlm: 1
 project: demo
@@ -30,14 +33,7 @@ fn action(client: &mut Client, text: &str, word: &str, title: &str) -> Value {
     let before = &text[..text.find(word).unwrap()];
     let line = before.matches('\n').count();
     let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
-    let place = json!({ "line": line, "character": column });
-    let params = json!({
-        "textDocument": { "uri": client.uri("kindlm.yaml") },
-        "range": { "start": place, "end": place },
-        "context": { "diagnostics": [] },
-    });
-    let answer = client.request("textDocument/codeAction", params);
-    let actions = answer["result"].as_array().unwrap();
+    let actions = client.actions("kindlm.yaml", &at(line, column), None);
     let found = actions.iter().find(|action| action["title"] == title);
     found.unwrap_or_else(|| panic!("no action {title:?} among {actions:#?}")).clone()
 }
@@ -66,11 +62,6 @@ fn problem_is_silenced_in_its_line_or_in_its_file() {
         let line = |found: &Value| found["code"] == "no-claims" && found["range"]["start"]["line"] == 10;
         assert!(!found.iter().any(line), "{found:#?}");
     }
-}
-
-fn at(line: u32, character: u32) -> Value {
-    let place = json!({ "line": line, "character": character });
-    json!({ "start": place, "end": place })
 }
 
 #[test]
@@ -110,13 +101,8 @@ fn what_cannot_be_read_cannot_be_silenced() {
     client.open("kindlm.yaml");
     let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"syntax"));
     let syntax = found.iter().find(|found| found["code"] == "syntax").unwrap();
-    let params = json!({
-        "textDocument": { "uri": client.uri("kindlm.yaml") },
-        "range": syntax["range"],
-        "context": { "diagnostics": [] },
-    });
-    let answer = client.request("textDocument/codeAction", params);
-    assert!(!answer.to_string().contains("Ignore `syntax`"), "{answer}");
+    let actions = client.actions("kindlm.yaml", &syntax["range"], None);
+    assert!(!actions.iter().any(|action| action.to_string().contains("Ignore `syntax`")), "{actions:?}");
 }
 
 #[test]

@@ -514,14 +514,8 @@ fn one_of_two_tasks_with_an_id_is_renamed_alone_and_has_a_fix() {
     client.open("tasks/more.yaml");
     let found = client.diagnostics("tasks/more.yaml", |found| found.iter().any(|it| it["code"] == "duplicate-name"));
     let twice = found.iter().find(|it| it["code"] == "duplicate-name").unwrap();
-    let params = json!({
-        "textDocument": { "uri": client.uri("tasks/more.yaml") },
-        "range": twice["range"],
-        "context": { "diagnostics": [] },
-    });
-    let answer = client.request("textDocument/codeAction", params);
-    let actions = answer["result"].as_array().unwrap();
-    assert!(actions.iter().any(|action| action["title"] == "rename it to `list-branches-2`"), "{answer:#}");
+    let actions = client.actions("tasks/more.yaml", &twice["range"], None);
+    assert!(actions.iter().any(|action| action["title"] == "rename it to `list-branches-2`"), "{actions:#?}");
 
     let at = place(&more, "list-branches");
     let renamed = ask(&mut client, "textDocument/rename", "tasks/more.yaml", at, json!({ "newName": "show-branches" }));

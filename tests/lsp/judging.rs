@@ -52,8 +52,7 @@ fn transcript(client: &mut Client) -> String {
 fn transcript_shows_what_the_judge_answered_and_what_it_took() {
     for style in [|suite: String| suite, |suite: String| suite.replace('\n', "\r\n")] {
         let server = Loopback::ollama(&[GOOD]);
-        let mut client = Client::start(&[("kindlm.yaml", &style(judged(&server.url())))]);
-        client.open("kindlm.yaml");
+        let mut client = Client::opened(&[("kindlm.yaml", &style(judged(&server.url())))]);
         run(&mut client, "only");
         lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
         let text = transcript(&mut client);
@@ -66,8 +65,7 @@ fn transcript_shows_what_the_judge_answered_and_what_it_took() {
 #[test]
 fn transcript_has_the_reason_for_a_missing_answer_of_the_judge() {
     let server = Loopback::answering([(401, r#"{"error": "who are you"}"#.to_owned())]);
-    let mut client = Client::start(&[("kindlm.yaml", &judged(&server.url()))]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &judged(&server.url()))]);
     run(&mut client, "only");
     lenses_until(&mut client, "it is unknown", |titles| titles.iter().any(|title| title.starts_with('?')));
     let text = transcript(&mut client);

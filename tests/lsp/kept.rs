@@ -1,24 +1,9 @@
-//! Answers about a whole document, of which the server caches the unchanged parts: after any edits they equal those of
-//! a newly opened document.
+//! Answers about a document, of which the server caches the unchanged parts: after any edits they equal those about a
+//! newly opened document.
 
 use serde_json::{Value, json};
 
-use super::client::Client;
-
-/// Numbers that look random and are the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn roll(&mut self, sides: usize) -> usize {
-        // Knuth's MMIX.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn choose<'l>(&mut self, list: &[&'l str]) -> &'l str {
-        list[self.roll(list.len())]
-    }
-}
+use super::{careless, client::Client, numbers::Numbers};
 
 /// A format, in the style of this test.
 struct Format {
@@ -100,17 +85,17 @@ impl Suite {
         format!("{}{items}{}", self.format.head, self.format.tail).replace('\n', self.line_end)
     }
 
-    fn new_item(&mut self, dice: &mut Numbers) -> String {
+    fn new_item(&mut self, numbers: &mut Numbers) -> String {
         self.count += 1;
-        dice.choose(self.format.items).replace('#', &self.count.to_string())
+        numbers.one(self.format.items).replace('#', &self.count.to_string())
     }
 
     /// Makes a change as people do.
-    fn edit(&mut self, dice: &mut Numbers) {
-        let at = dice.roll(self.items.len());
-        match dice.roll(7) {
+    fn edit(&mut self, numbers: &mut Numbers) {
+        let at = numbers.below(self.items.len());
+        match numbers.below(7) {
             0 => {
-                let new = self.new_item(dice);
+                let new = self.new_item(numbers);
                 self.items.insert(at, new);
             }
             1 if self.items.len() > 3 => drop(self.items.remove(at)),
@@ -121,17 +106,10 @@ impl Suite {
                 self.items[at] =
                     self.items[at].replace(" {who", "  {who").replace("[b]", "[b, \"{{who}}\"]").replace("^a+", "^a+b")
             }
-            _ if !self.items[at].contains("://") => self.items[at].push_str(dice.choose(self.format.lines)),
+            _ if !self.items[at].contains("://") => self.items[at].push_str(numbers.one(self.format.lines)),
             _ => {}
         }
     }
-}
-
-fn place(text: &str, offset: usize) -> Value {
-    let before = &text[..offset];
-    let line = before.matches('\n').count();
-    let column = before[before.rfind('\n').map_or(0, |end| end + 1)..].encode_utf16().count();
-    json!({ "line": line, "character": column })
 }
 
 /// Returns the smallest change from one text to another.
@@ -150,111 +128,50 @@ fn difference(from: &str, to: &str) -> Value {
     if from[from.len() - back..].starts_with('\n') {
         back -= 1;
     }
-    let range = json!({ "start": place(from, start), "end": place(from, from.len() - back) });
+    let range = json!({ "start": careless::place(from, start), "end": careless::place(from, from.len() - back) });
     json!({ "range": range, "text": &to[start..to.len() - back] })
 }
 
-fn answers(client: &mut Client, name: &str, folder: &str, text: &str) -> Vec<(&'static str, Value)> {
-    let uri = client.uri(name);
-    let methods = [
-        "documentLink",
-        "codeLens",
-        "documentSymbol",
-        "foldingRange",
-        "semanticTokens/full",
-        "semanticTokens/range",
-        "documentHighlight",
-        "references",
-    ];
-    let asked = methods.map(|method| {
-        let range = json!({ "start": { "line": 3, "character": 0 }, "end": { "line": 30, "character": 0 } });
-        let position = place(text, text.find("{{").map_or(0, |at| at + 3));
-        let context = json!({ "includeDeclaration": true });
-        let params =
-            json!({ "textDocument": { "uri": uri }, "range": range, "position": position, "context": context });
-        (method, client.ask(&format!("textDocument/{method}"), params))
-    });
-    let answered = asked.into_iter().map(|(method, id)| {
-        let answer = client.answer(id);
-        assert!(answer["error"].is_null(), "{answer}");
-        let words = answer["result"].to_string().replace(&format!("/{folder}/"), "/DIRECTORY/");
-        (method, serde_json::from_str(&words).unwrap())
-    });
-    answered.collect()
-}
-
 #[test]
-fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
+fn answers_after_edits_are_those_about_a_document_that_is_opened() {
+    let main = "cli: git\ntasks:\n  - file://tasks/all.yaml\n";
     for (number, format) in FORMATS.iter().enumerate() {
         for (pad, line_end) in [("", "\n"), ("  ", "\r\n")] {
             // A list at the root is at the margin.
             let pad = if format.head.ends_with(":\n") { pad } else { "" };
-            let mut dice = Numbers(number as u64);
+            let mut numbers = Numbers(number as u64);
             let mut suite = Suite { format, pad, line_end, items: Vec::new(), count: 0 };
             for _ in 0..8 {
-                let item = suite.new_item(&mut dice);
+                let item = suite.new_item(&mut numbers);
                 suite.items.push(item);
             }
-            let [edited, opened] = ["one", "two"].map(|folder| format!("{folder}/{}", format.file));
-            let mut files = Vec::new();
-            for folder in ["one", "two"] {
-                let beside = [("SKILL.md", "---\nname: news\n---\n"), ("more.yaml", "[]\n")];
-                files.push((format!("{folder}/skills/news/{}", beside[0].0), beside[0].1));
-                files.push((format!("{folder}/tasks/{}", beside[1].0), beside[1].1));
-                files.push((format!("{folder}/run.sh"), "ls\n"));
-                if format.file.starts_with("tasks/") {
-                    files.push((format!("{folder}/cli-bench.yaml"), "cli: git\ntasks:\n  - file://tasks/all.yaml\n"));
-                }
-            }
-            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-            let mut client = Client::start(&files);
+            let mut files = vec![
+                ("skills/news/SKILL.md", "---\nname: news\n---\n"),
+                ("tasks/more.yaml", "[]\n"),
+                ("run.sh", "ls\n"),
+            ];
+            files.extend(format.file.starts_with("tasks/").then_some(("cli-bench.yaml", main)));
+            let mut clients = careless::two(&files);
             let mut text = suite.text();
-            client.open_text(&edited, &text);
-            client.diagnostics_of_any_version(&edited, |_| true);
+            clients[0].open_text(format.file, &text);
             for round in 0..24 {
+                let edited = &mut clients[0];
                 // Results for a text that is damaged for a moment must not survive it.
                 if round % 6 == 5 {
                     let middle = text.len() / 2;
                     let is_between = |at: &usize| text.is_char_boundary(*at) && !text[..*at].ends_with('\r');
                     let at = (0..=middle).rev().find(is_between).unwrap();
                     let damaged = format!("{}\"{}", &text[..at], &text[at..]);
-                    client.change(&edited, difference(&text, &damaged));
-                    answers(&mut client, &edited, "one", &damaged);
-                    client.change(&edited, difference(&damaged, &text));
+                    edited.change(format.file, difference(&text, &damaged));
+                    careless::shown(edited, format.file, &damaged, at);
+                    edited.change(format.file, difference(&damaged, &text));
                 }
-                suite.edit(&mut dice);
+                suite.edit(&mut numbers);
                 let next = suite.text();
-                client.change(&edited, difference(&text, &next));
+                edited.change(format.file, difference(&text, &next));
                 text = next;
-                let found = client.diagnostics(&edited, |_| true);
-                let kept = answers(&mut client, &edited, "one", &text);
-                client.forget();
-                client.open_text(&opened, &text);
-                // The lenses of tests with errors change when the document was analysed.
-                client.diagnostics_of_any_version(&opened, |_| true);
-                let found_anew = client.diagnostics_of_any_version(&opened, |_| true);
-                let words = |mut found: Vec<Value>| {
-                    // The page that it links to may be written only later.
-                    found
-                        .iter_mut()
-                        .filter_map(Value::as_object_mut)
-                        .for_each(|it| drop(it.shift_remove("codeDescription")));
-                    Value::from(found).to_string().replace("/two", "/one").replace("`two/", "`one/")
-                };
-                assert_eq!(words(found), words(found_anew), "{} in round {round}:\n{text}", format.file);
-                let fresh = answers(&mut client, &opened, "two", &text);
-                client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));
-                for ((method, kept), (_, fresh)) in kept.into_iter().zip(fresh) {
-                    let may_be_empty = [
-                        "documentLink",
-                        "documentHighlight",
-                        "references",
-                        "semanticTokens/full",
-                        "semanticTokens/range",
-                    ];
-                    assert!(fresh != json!([]) || may_be_empty.contains(&method), "{method}: {text}");
-                    assert_eq!(kept, fresh, "{} {method} in round {round}:\n{text}", format.file);
-                }
+                let at = text.find("{{").map_or(0, |at| at + 3);
+                careless::compare(&mut clients, format.file, &text, at);
             }
         }
     }
@@ -265,12 +182,12 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
 fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened() {
     for (number, format) in FORMATS.iter().enumerate() {
         let (pad, line_end) = if number % 2 == 0 { ("", "\n") } else { ("  ", "\r\n") };
-        let mut dice = Numbers(number as u64);
+        let mut numbers = Numbers(number as u64);
         let mut suite = Suite { format, pad, line_end, items: Vec::new(), count: 0 };
         while suite.items.len() < 150 {
-            let mut item = suite.new_item(&mut dice);
+            let mut item = suite.new_item(&mut numbers);
             if suite.items.len() % 7 == 3 && !item.contains("://") {
-                item.push_str(dice.choose(format.lines));
+                item.push_str(numbers.one(format.lines));
             }
             suite.items.push(item);
         }
@@ -286,7 +203,7 @@ fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened
                 1 if text.starts_with("# a line") => text[text.find('\n').unwrap() + 1..].to_owned(),
                 1 => format!("# a line{line_end}{text}"),
                 _ => {
-                    suite.edit(&mut dice);
+                    suite.edit(&mut numbers);
                     let comment =
                         if text.starts_with("# a line") { format!("# a line{line_end}") } else { String::new() };
                     comment + &suite.text()

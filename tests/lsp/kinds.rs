@@ -36,8 +36,7 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
 #[test]
 fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
     let two = TASK.replace("status", "log");
-    let mut client = Client::start(&[("cli-bench.yaml", MAIN), ("tasks/one.yaml", TASK), ("tasks/two.yaml", &two)]);
-    client.open("cli-bench.yaml");
+    let mut client = Client::opened(&[("cli-bench.yaml", MAIN), ("tasks/one.yaml", TASK), ("tasks/two.yaml", &two)]);
     client.diagnostics("cli-bench.yaml", |found| !codes(found).contains(&"duplicate-name"));
     let mut text = client.open("tasks/two.yaml");
     // Not saved: the text in the editor counts.

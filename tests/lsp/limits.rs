@@ -80,8 +80,7 @@ fn failing_claims_of_a_run_are_limited_like_errors() {
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n  - name: one\n    command: echo hi\n    expect: {{output: {{contains: [{}]}}}}\n",
         words.join(", ")
     );
-    let mut client = Client::start(&[("kindlm.yaml", &text)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &text)]);
     client.diagnostics("kindlm.yaml", |_| true);
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));

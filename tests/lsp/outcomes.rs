@@ -12,8 +12,7 @@ use crate::{
 
 #[test]
 fn status_names_each_test_and_what_runs() {
-    let mut client = Client::start(&[("kindlm.yaml", WAITING)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", WAITING)]);
     let uri = client.uri("kindlm.yaml");
     let answer = client.execute("speclens.showStatus", json!([]));
     assert_eq!(answer["result"], json!({ "tests": [], "running": [] }));
@@ -53,8 +52,7 @@ tests:
 #[test]
 fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
     let note = "exit status 127: the shell did not find the command";
-    let mut client = Client::start(&[("kindlm.yaml", NOTED)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", NOTED)]);
     run(&mut client, "absent");
     let check = |client: &mut Client| {
         let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
@@ -154,8 +152,7 @@ fn hover_over_a_claim_says_how_often_each_of_its_parts_holds() {
         PARTS.replace("- hello", "- 'hello'").replace("notContains", "\"notContains\""),
     ];
     for text in styles {
-        let mut client = Client::start(&[("kindlm.yaml", &text)]);
-        client.open("kindlm.yaml");
+        let mut client = Client::opened(&[("kindlm.yaml", &text)]);
         assert_eq!(hover_in(&mut client, "kindlm.yaml", &text, "contains:"), None);
         run(&mut client, "says");
         client.diagnostics("kindlm.yaml", |found| {

@@ -71,8 +71,7 @@ fn run_that_began_earlier_takes_no_newer_result_away() {
 
 #[test]
 fn terminal_recording_is_seen_while_another_test_runs() {
-    let mut client = Client::start(&[("kindlm.yaml", SUITE)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", SUITE)]);
     run(&mut client, "waits");
     lenses_until(&mut client, "it runs", |titles| has(titles, "… running"));
     assert_eq!(speclens(&client, &["run", "--test", "other"]), Some(0));
@@ -143,8 +142,7 @@ fn change_of_a_declared_file_makes_the_lens_stale() {
     let suite = SUITE.replace("echo other", "sh -c 'sh src/say.sh'");
     let settings = "inputs: [src]\n";
     let mut client =
-        Client::start(&[("kindlm.yaml", &suite), ("src/say.sh", "echo other"), ("speclens.yaml", settings)]);
-    client.open("kindlm.yaml");
+        Client::opened(&[("kindlm.yaml", &suite), ("src/say.sh", "echo other"), ("speclens.yaml", settings)]);
     run(&mut client, "other");
     lenses_until(&mut client, "it ran", |titles| has(titles, "✓ passed"));
     fs::write(client.path("src/say.sh"), "echo other # changed").unwrap();

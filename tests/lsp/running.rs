@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{client::Client, lens_titles, run, sources};
+use crate::{
+    client::{Client, at},
+    lens_titles, run, sources,
+};
 
 /// `waits` ends when the file `go` exists.
 pub(crate) const WAITING: &str = "kindlm: 1
@@ -59,14 +62,7 @@ fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
     let message = client.notification("window/showMessage", |_| true);
     assert_eq!(message["message"], "speclens: 1 of 3 passed");
 
-    let place = json!({ "line": 6, "character": 4 });
-    let params = json!({
-        "textDocument": { "uri": uri },
-        "range": { "start": place, "end": place },
-        "context": { "diagnostics": [] },
-    });
-    let answer = client.request("textDocument/codeAction", params);
-    let actions = answer["result"].as_array().unwrap();
+    let actions = client.actions("kindlm.yaml", &at(6, 4), None);
     let action = actions.iter().find(|action| action["title"] == "Show transcript of `open`").unwrap();
     let command = &action["command"];
     client.execute(command["command"].as_str().unwrap(), command["arguments"].clone());
@@ -103,8 +99,7 @@ tests:
 #[test]
 fn failing_command_shows_how_it_ended_and_what_it_complained_about() {
     let script = "echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 7\n";
-    let mut client = Client::start(&[("kindlm.yaml", FAILING), ("agent.sh", script)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", FAILING), ("agent.sh", script)]);
     run(&mut client, "missing");
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     let expected = "`missing`: Expected output to contain \"hi\"\nthe command ended with exit status 7\n\
@@ -118,29 +113,22 @@ fn script_that_does_not_exist_is_a_problem_before_the_run() {
         let suite = format!(
             "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: a\n    command: {command}\n    expect: {{output: {{contains: [hi]}}}}\n"
         );
-        let mut client = Client::start(&[("kindlm.yaml", &suite), ("agent.sh", "echo hi\n")]);
-        client.open("kindlm.yaml");
+        let mut client = Client::opened(&[("kindlm.yaml", &suite), ("agent.sh", "echo hi\n")]);
         let found =
             client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "missing-file"));
         let missing = found.iter().find(|found| found["code"] == "missing-file").unwrap();
         assert_eq!(missing["severity"], 2);
         assert!(missing["message"].as_str().unwrap().starts_with("`./agnt.sh` does not exist\n"), "{missing}");
-        let params = json!({
-            "textDocument": { "uri": client.uri("kindlm.yaml") },
-            "range": missing["range"],
-            "context": { "diagnostics": [] },
-        });
-        let answer = client.request("textDocument/codeAction", params);
-        assert_eq!(answer["result"][0]["title"], "change it to `./agent.sh`");
-        let edit = &answer["result"][0]["edit"]["changes"][client.uri("kindlm.yaml")][0];
+        let actions = client.actions("kindlm.yaml", &missing["range"], None);
+        assert_eq!(actions[0]["title"], "change it to `./agent.sh`");
+        let edit = &actions[0]["edit"]["changes"][client.uri("kindlm.yaml")][0];
         assert_eq!((&edit["newText"], &edit["range"]), (&json!("./agent.sh"), &missing["range"]));
     }
 }
 
 #[test]
 fn long_output_leaves_the_useful_line_first() {
-    let mut client = Client::start(&[("kindlm.yaml", FAILING)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", FAILING)]);
     run(&mut client, "talks");
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     let message = sources(&found, "speclens run").concat();
@@ -176,8 +164,7 @@ tests:
   - {name: off, skip: true, command: echo one, expect: {output: {contains: [nothing]}}}
   - {name: on, command: echo one, expect: {output: {contains: [one]}}}
 ";
-    let mut client = Client::start(&[("kindlm.yaml", suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", suite)]);
     run(&mut client, "on");
     let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert_eq!(titles[..3], ["▶ Run file", "1 passed, 1 skipped", "○ skipped"]);
@@ -192,8 +179,7 @@ pub(crate) fn close(client: &mut Client, name: &str) {
 
 #[test]
 fn a_file_that_is_opened_again_shows_the_run_that_goes_on() {
-    let mut client = Client::start(&[("kindlm.yaml", WAITING), ("speclens.yaml", "recordings: {enabled: false}\n")]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", WAITING), ("speclens.yaml", "recordings: {enabled: false}\n")]);
     run(&mut client, "waits");
     close(&mut client, "kindlm.yaml");
     client.open("kindlm.yaml");
@@ -247,8 +233,7 @@ fn a_result_that_comes_while_typing_refreshes_the_lenses() {
 fn the_lens_of_a_test_cancels_the_runs_of_that_test_only() {
     let suite =
         format!("{WAITING}  - name: other\n    command: until [ -e go ]; do sleep 0.02; done\n    expect: {{}}\n");
-    let mut client = Client::start(&[("kindlm.yaml", &suite), ("b/kindlm.yaml", &suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite), ("b/kindlm.yaml", &suite)]);
     client.open("b/kindlm.yaml");
     run(&mut client, "waits");
     run(&mut client, "other");
@@ -274,8 +259,7 @@ fn second_run_of_a_test_under_way_is_refused() {
         "tests:\n",
         "defaults: {concurrency: 1}\ntests:\n  - name: first\n    command: sleep 600\n    expect: {}\n",
     );
-    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
     let uri = client.uri("kindlm.yaml");
     run(&mut client, "waits");
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
@@ -305,8 +289,7 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
         "tests:\n",
         "defaults: {concurrency: 1}\ntests:\n  - {name: first, command: echo x >> count, expect: {}}\n",
     );
-    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     lenses_until(&mut client, "the second test runs", |titles| {
@@ -326,8 +309,7 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
 fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
     // A file that is matched by a pattern is not an input of the command: the two runs have the same command.
     let suite = WAITING.replace("until [ -e go ]", "echo sorry; until ls | grep -q '^g.$'");
-    let mut client = Client::start(&[("kindlm.yaml", &suite), ("go", "")]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite), ("go", "")]);
     run(&mut client, "waits");
     lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     std::fs::remove_file(client.path("go")).unwrap();
@@ -379,8 +361,7 @@ tests:
 
 #[test]
 fn run_of_a_test_that_cannot_run_says_why() {
-    let mut client = Client::start(&[("kindlm.yaml", OBSTACLES)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", OBSTACLES)]);
     client.diagnostics("kindlm.yaml", |found| !found.is_empty());
     let uri = client.uri("kindlm.yaml");
     for (test, kind, expected) in [
@@ -420,8 +401,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
 fn run_of_a_file_in_which_no_test_can_run_says_so() {
     let text =
         "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - {name: a, skip: true, command: echo a, expect: {}}\n";
-    let mut client = Client::start(&[("kindlm.yaml", text)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", text)]);
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let message = client.notification("window/showMessage", |_| true);
@@ -454,19 +434,12 @@ fn client_that_looks_after_trust_itself_is_not_asked_and_other_trust_does_not_co
 fn run_at_the_dash_of_a_test_runs_that_test() {
     let suite = WAITING.replace("tests:\n", "tests:\n  - name: first\n    command: echo a\n    expect: {}\n");
     for text in [suite.clone(), suite.replace('\n', "\r\n"), suite.replace("\n  ", "\n")] {
-        let mut client = Client::start(&[("kindlm.yaml", &text)]);
-        client.open("kindlm.yaml");
+        let mut client = Client::opened(&[("kindlm.yaml", &text)]);
         let line = text.lines().position(|line| line.contains("name: waits")).unwrap();
         let name = text.lines().nth(line).unwrap().find("name").unwrap();
         for column in 0..name + 4 {
-            let place = json!({ "line": line, "character": column });
-            let params = json!({
-                "textDocument": { "uri": client.uri("kindlm.yaml") },
-                "range": { "start": place, "end": place },
-                "context": { "diagnostics": [], "only": ["source.speclens.run"] },
-            });
-            let answer = client.request("textDocument/codeAction", params);
-            assert_eq!(answer["result"][0]["command"]["arguments"][0]["test"], "waits", "column {column}: {answer}");
+            let actions = client.actions("kindlm.yaml", &at(line, column), Some("source.speclens.run"));
+            assert_eq!(actions[0]["command"]["arguments"][0]["test"], "waits", "column {column}: {actions:?}");
         }
     }
 }
@@ -498,8 +471,7 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
     let text = |expect: &str| {
         format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: one\n    command: echo hi\n{expect}")
     };
-    let mut client = Client::start(&[("kindlm.yaml", &text("    expect: {output: {contains: [hi]}}\n"))]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &text("    expect: {output: {contains: [hi]}}\n"))]);
     run(&mut client, "one");
     lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     let uri = client.uri("kindlm.yaml");
@@ -545,8 +517,7 @@ fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
 #[test]
 fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() {
     let text = WAITING.replace("tests:\n", "defaults: {timeoutMs: soon}\ntests:\n");
-    let mut client = Client::start(&[("kindlm.yaml", &text)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", &text)]);
     let uri = client.uri("kindlm.yaml");
     for (command, arguments) in
         [("speclens.run", json!([{ "uri": uri, "test": "waits" }])), ("speclens.runFile", json!([{ "uri": uri }]))]

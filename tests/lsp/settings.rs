@@ -60,8 +60,7 @@ fn settings_that_are_not_open_have_their_problems_until_they_are_corrected() {
 
 #[test]
 fn misnamed_settings_are_an_error_until_they_are_renamed() {
-    let mut client = Client::start(&[("kindlm.yaml", SUITE), ("speclens.yml", "recordings: {enabled: false}\n")]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", SUITE), ("speclens.yml", "recordings: {enabled: false}\n")]);
     client.diagnostics_of_any_version("speclens.yml", |found| has(found, "speclens", "rename it to `speclens.yaml`"));
     client.forget();
     std::fs::rename(client.path("speclens.yml"), client.path("speclens.yaml")).unwrap();

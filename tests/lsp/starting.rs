@@ -109,8 +109,7 @@ fn run_whose_request_was_taken_back_does_not_begin() {
 
 #[test]
 fn of_several_requests_for_one_test_one_begins() {
-    let mut client = Client::start(&[("kindlm.yaml", SUITE)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", SUITE)]);
     let uri = client.uri("kindlm.yaml");
     let arguments = json!([{ "uri": uri, "test": "waits" }]);
     let command = json!({ "command": "speclens.run", "arguments": arguments });

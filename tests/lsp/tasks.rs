@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{client::Client, lens_titles, sources};
+use crate::{
+    client::{Client, at},
+    lens_titles, sources,
+};
 
 const SUITE: &str = "cli: echo
 providers: [scripted/one, scripted/two]
@@ -156,8 +159,7 @@ fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
     let directory = tempfile::tempdir().unwrap();
     let count = directory.path().join("count");
     let suite = suite.replace("repeat:", &format!("env: {{COUNT: {:?}}}\nrepeat:", count.display().to_string()));
-    let mut client = Client::start(&[("cli-bench.yaml", &suite), ("one.script.yaml", counting)]);
-    client.open("cli-bench.yaml");
+    let mut client = Client::opened(&[("cli-bench.yaml", &suite), ("one.script.yaml", counting)]);
     execute(&mut client, "speclens.run", json!({}));
     let found = client.diagnostics("cli-bench.yaml", |found| {
         sources(found, "speclens run").iter().any(|message| message.contains("of 3 attempts"))
@@ -172,14 +174,8 @@ fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
 #[test]
 fn code_actions_offer_another_model_where_there_is_a_choice() {
     let (mut client, _) = start();
-    let titles = |client: &mut Client, name: &str, line: u32| -> Vec<String> {
-        let place = json!({ "line": line, "character": 8 });
-        let context = json!({ "diagnostics": [], "only": ["source.speclens.run"] });
-        let range = json!({ "start": place, "end": place });
-        let uri = client.uri(name);
-        let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": context });
-        let answer = client.request("textDocument/codeAction", params);
-        let actions = answer["result"].as_array().unwrap();
+    let titles = |client: &mut Client, name: &str, line: usize| -> Vec<String> {
+        let actions = client.actions(name, &at(line, 8), Some("source.speclens.run"));
         actions.iter().map(|action| action["title"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(
@@ -187,16 +183,14 @@ fn code_actions_offer_another_model_where_there_is_a_choice() {
         ["Run `greet`", "Run `greet` with…", "Dry run of `greet`", "Run file"]
     );
     let alone = SUITE.replace(", scripted/two", "");
-    let mut client = Client::start(&[("cli-bench.yaml", &alone), ("one.script.yaml", ONE)]);
-    client.open("cli-bench.yaml");
+    let mut client = Client::opened(&[("cli-bench.yaml", &alone), ("one.script.yaml", ONE)]);
     assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Dry run of `greet`", "Run file"]);
 }
 
 #[test]
 fn run_with_says_so_where_no_model_acts() {
     let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: greet\n    command: echo hello\n    expect: {output: {contains: [hello]}}\n";
-    let mut client = Client::start(&[("kindlm.yaml", suite)]);
-    client.open("kindlm.yaml");
+    let mut client = Client::opened(&[("kindlm.yaml", suite)]);
     let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
     client.execute("speclens.runWith", json!([argument]));
     let message = client.notification("window/showMessage", |_| true);

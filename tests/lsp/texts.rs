@@ -137,8 +137,7 @@ fn docs_of_completions_come_when_they_are_asked_for() {
 fn contracts_have_hints_tokens_and_names_to_complete() {
     let contract = "version: \"1.0\"\ntarget: { type: skill, path: skills/a, trigger: /a }\nscenarios:\n  - name: 😀\n    when: { invoke: /a }\n    then:\n      - { type: artifact_exists, path: 'out/{{ today }}/*.md' }\n";
     let mut client =
-        Client::start(&[("skills/a/tests/scenarios.yaml", contract), ("clawspec.yaml", "version: \"1.0\"\n")]);
-    client.open("skills/a/tests/scenarios.yaml");
+        Client::opened(&[("skills/a/tests/scenarios.yaml", contract), ("clawspec.yaml", "version: \"1.0\"\n")]);
     let document = json!({ "uri": client.uri("skills/a/tests/scenarios.yaml") });
     let range = json!({ "start": { "line": 6, "character": 0 }, "end": { "line": 7, "character": 0 } });
     let ask = json!({ "textDocument": document, "range": range });

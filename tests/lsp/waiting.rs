@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, at};
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -99,16 +99,8 @@ mod held {
         client.open("near/kindlm.yaml");
         client.diagnostics("near/kindlm.yaml", |_| true);
         let waiting: Vec<u64> = (0..4).map(|_| client.ask("workspace/symbol", json!({ "query": "" }))).collect();
-        let place = json!({ "line": 4, "character": 12 });
-        let actions = client.request(
-            "textDocument/codeAction",
-            json!({
-                "textDocument": { "uri": client.uri("near/kindlm.yaml") },
-                "range": { "start": place, "end": place },
-                "context": { "diagnostics": [] },
-            }),
-        );
-        assert!(actions["result"].as_array().unwrap().iter().any(|action| action["title"] == "Run `greets`"));
+        let actions = client.actions("near/kindlm.yaml", &at(4, 12), None);
+        assert!(actions.iter().any(|action| action["title"] == "Run `greets`"));
         assert!(waiting.iter().all(|request| !client.has_answered(*request)));
         drop(held);
         for request in waiting {

@@ -198,6 +198,16 @@ enum Stop {
     Cancelled,
 }
 
+impl Stop {
+    fn error(self, timeout: Duration) -> RunError {
+        let (kind, reason) = match self {
+            Stop::TimedOut => (RunErrorKind::TimedOut, format!("timed out after {} ms", timeout.as_millis())),
+            Stop::Cancelled => (RunErrorKind::Cancelled, "cancelled".to_owned()),
+        };
+        RunError { kind, message: format!("{reason}: the command was stopped") }
+    }
+}
+
 /// The phase of a command, which decides the meaning of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -317,13 +327,7 @@ async fn attend(
         }
     }
     let error = match (stop, killed) {
-        (Some(Stop::TimedOut), _) => Some(RunError {
-            kind: RunErrorKind::TimedOut,
-            message: format!("timed out after {} ms: the command was stopped", command.timeout.as_millis()),
-        }),
-        (Some(Stop::Cancelled), _) => {
-            Some(RunError { kind: RunErrorKind::Cancelled, message: "cancelled: the command was stopped".to_owned() })
-        }
+        (Some(stop), _) => Some(stop.error(command.timeout)),
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(

@@ -151,26 +151,7 @@ impl Run {
         let begun = self.begun(case, unit, only).await?;
         let context = begun.context;
         let own = Arc::new(Background::default());
-        let world = World {
-            dialect,
-            directory: &self.job.directory,
-            files: &self.job.files,
-            output_limit: self.job.output_limit,
-            background: if dialect.keeps_background() { &self.background } else { &own },
-            cancel: &self.cancel,
-            test: case,
-            case: unit.case,
-            subject: &unit.subject,
-            repeat: unit.repeat,
-            worker,
-            keys: &self.keys,
-            keep: self.keep_directories,
-            version: &self.version,
-            events: &self.events,
-            gateway: self.job.gateway.as_ref(),
-            traces: &self.job.traces,
-            clock: self.job.clock,
-        };
+        let world = self.world(case, unit, worker, &own);
         let inquiry = Inquiry {
             models: Arc::clone(&self.job.models),
             output: None,
@@ -235,6 +216,36 @@ impl Run {
         let bytes = masked.size() + size_of(&mut observed);
         let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
         self.blocking(case, unit, work).await
+    }
+
+    /// Returns the surroundings of an attempt. `own` owns its background processes if the format ends them with it.
+    fn world<'w>(
+        &'w self,
+        case: &'w Arc<Case>,
+        unit: &'w Unit,
+        worker: Option<Worker<'w>>,
+        own: &'w Background,
+    ) -> World<'w> {
+        World {
+            dialect: self.job.suite.dialect,
+            directory: &self.job.directory,
+            files: &self.job.files,
+            output_limit: self.job.output_limit,
+            background: if self.job.suite.dialect.keeps_background() { &self.background } else { own },
+            cancel: &self.cancel,
+            test: case,
+            case: unit.case,
+            subject: &unit.subject,
+            repeat: unit.repeat,
+            worker,
+            keys: &self.keys,
+            keep: self.keep_directories,
+            version: &self.version,
+            events: &self.events,
+            gateway: self.job.gateway.as_ref(),
+            traces: &self.job.traces,
+            clock: self.job.clock,
+        }
     }
 
     /// Returns the needs of the claims at a moment.

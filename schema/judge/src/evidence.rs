@@ -326,16 +326,9 @@ impl Evidence {
 
     /// Returns the trace of the act, or the reason why there is none; `None` if it was not requested.
     pub fn trace(&self) -> Option<&TraceAnswer> {
-        self.observations.iter().find_map(|observation| match &observation.answer {
-            Answer::Trace(answer) => Some(answer),
-            Answer::Path(_)
-            | Answer::Command(_)
-            | Answer::Files(_)
-            | Answer::Log(_)
-            | Answer::Variables(_)
-            | Answer::Response(_)
-            | Answer::Question(_)
-            | Answer::Nothing(_) => None,
+        self.observations.iter().find_map(|observation| {
+            let Answer::Trace(answer) = &observation.answer else { return None };
+            Some(answer)
         })
     }
 

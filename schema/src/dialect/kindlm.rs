@@ -11,7 +11,7 @@ pub(crate) mod facts;
 mod gates;
 mod kinds;
 pub(crate) mod lint;
-pub mod lower;
+mod lower;
 pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod schema_files;

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{dialect::ScalarRules, shape::Need};
+use crate::{dialect::ScalarRules, fixing::replaced, shape::Need};
 
 /// A small schema with the same structure as those of the dialects.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -124,11 +124,7 @@ fn one_assertion_is_in_one_item() {
         "#]],
     );
     let text = "assert:\n  - exit_code: 0\n    ran: |\n      x\n  - ran: y\n";
-    let mut fixed = text.to_owned();
-    let problem = problems(text).remove(0);
-    for edit in problem.fixes[0].edits.iter().rev() {
-        fixed.replace_range(edit.range.clone(), &edit.text);
-    }
+    let fixed = replaced(text, &problems(text)[0].fixes[0].edits);
     assert_eq!(fixed, "assert:\n  - exit_code: 0\n  - ran: |\n      x\n  - ran: y\n");
     assert!(problems(&fixed).is_empty());
 }

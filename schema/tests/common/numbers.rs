@@ -1,4 +1,5 @@
 //! Random choices that can be repeated: the same seed makes the same ones.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::ops::Range;
 
@@ -10,6 +11,11 @@ impl Numbers {
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    /// Returns one of several texts.
+    pub(crate) fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+        of[self.below(of.len())]
     }
 
     /// Returns an edit somewhere in a text: what goes, and what comes.

@@ -110,6 +110,17 @@ fn seconds(text: &str) -> Result<u64, String> {
     }
 }
 
+impl Args {
+    fn mode(&self) -> Mode {
+        match (self.recorded, self.ask) {
+            (true, true) => Mode::Asking,
+            (true, false) => Mode::Recorded,
+            (false, _) if self.judge_only => Mode::Present,
+            (false, _) => Mode::Live,
+        }
+    }
+}
+
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     ensure!(
         !args.dry_run || args.reports.is_empty(),
@@ -153,15 +164,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         "`--judge-only` applies only to ClawSpec scenarios, handoffs and pipelines, and none is selected"
     );
     if args.dry_run {
-        let checked: Vec<_> = described.iter().map(|chosen| runtime.block_on(chosen.checked(cancel.clone()))).collect();
-        output::print(&dry::describe(&described, &checked, &args.models, &args.help_modes))?;
         let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
-        let code = checked.iter().flatten().map(|result| result_code(result)).max().unwrap_or(PASSED);
-        return Ok(match refused {
-            _ if cancel.is_cancelled() => INTERRUPTED,
-            true => INVALID,
-            false => code,
-        });
+        return dry_run(args, &described, refused, &runtime, &cancel);
     }
 
     let narrowed = args.failed || !args.select.is_empty();
@@ -181,12 +185,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             }
         };
         let options = Options {
-            mode: match (args.recorded, args.ask) {
-                (true, true) => Mode::Asking,
-                (true, false) => Mode::Recorded,
-                (false, _) if args.judge_only => Mode::Present,
-                (false, _) => Mode::Live,
-            },
+            mode: args.mode(),
             observed_run: args.run_id.clone(),
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
@@ -215,6 +214,24 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // They may be large, and the end of the process frees them at once.
     std::mem::forget(reports);
     Ok(code)
+}
+
+/// Describes what would run, and checks the preconditions of scenarios. `is_refused`: whether a suite cannot run.
+fn dry_run(
+    args: &Args,
+    described: &[dry::Chosen<'_>],
+    is_refused: bool,
+    runtime: &Runtime,
+    cancel: &CancellationToken,
+) -> anyhow::Result<u8> {
+    let checked: Vec<_> = described.iter().map(|chosen| runtime.block_on(chosen.checked(cancel.clone()))).collect();
+    output::print(&dry::describe(described, &checked, &args.models, &args.help_modes))?;
+    let code = checked.iter().flatten().map(|result| result_code(result)).max().unwrap_or(PASSED);
+    Ok(match is_refused {
+        _ if cancel.is_cancelled() => INTERRUPTED,
+        true => INVALID,
+        false => code,
+    })
 }
 
 /// Cancels all runs when the program is interrupted.
@@ -367,7 +384,8 @@ fn result_code(result: &SuiteResult) -> u8 {
     }
 }
 
-fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
+/// Returns the exit code for the results of suites.
+pub(super) fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
     let results = || reports.iter().filter_map(|report| report.result.as_ref());
     if cancelled {
         INTERRUPTED

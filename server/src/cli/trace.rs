@@ -26,7 +26,7 @@ use super::{
     discover::Wanted,
     levels,
     load::{self, Loaded},
-    output, select,
+    output, run, select,
 };
 use crate::{signals, threads};
 
@@ -101,16 +101,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     output::print(&human::run(&reports, output::columns()))?;
-    let results = || reports.iter().filter_map(|report| report.result.as_ref());
-    Ok(if !failures.is_empty() || reports.iter().any(|report| report.is_refused()) {
-        INVALID
-    } else if results().any(|result| result.failed) {
-        FAILED
-    } else if results().any(|result| result.inconclusive) {
-        INCONCLUSIVE
-    } else {
-        PASSED
-    })
+    Ok(if failures.is_empty() { run::exit_code(&reports, false) } else { INVALID })
 }
 
 /// Reads the files.

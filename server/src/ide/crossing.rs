@@ -10,7 +10,7 @@ use serde_json::Value;
 use speclens_schema::{
     dialect::Unit,
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
-    json_schema::SpecFile,
+    json_schema::{Family, SpecFile},
     shape::{Shape, Word},
 };
 
@@ -177,7 +177,7 @@ impl<'d> Walk<'d> {
                 }
                 let shape = shape.at(Some(node));
                 if let Some(Word::Refers(kind)) = shape.word().filter(|_| keys_are_names)
-                    && let Some(home) = self.home_of_reference(kind)
+                    && let Some(home) = self.home_of_reference()
                 {
                     for entry in node.entries() {
                         let place = occurrences::occurrence(entry.key, false);
@@ -200,10 +200,10 @@ impl<'d> Walk<'d> {
         let Some(text) = node.text().filter(|text| !text.is_empty()) else { return };
         let (kind, home, is_definition) = match (shape.shares(), shape.word()) {
             (Some(kind), _) => (kind, self.home_of_shared(), false),
-            (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(kind), true),
+            (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(), true),
             // They are offered in other suites.
             (None, Some(Word::Defines(kind))) if shape.is_model_id() => (kind, Home::File(self.place.to_owned()), true),
-            (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference(kind) {
+            (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference() {
                 Some(home) => (kind, home, false),
                 None => return,
             },
@@ -226,25 +226,32 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn home_of_definition(&self, kind: &str) -> Home {
-        if kind == "tasks" { Home::Suite } else { Home::File(self.place.to_owned()) }
+    fn home_of_definition(&self) -> Home {
+        match self.home_of_shared() {
+            Home::Suite => Home::Suite,
+            Home::Root | Home::File(_) => Home::File(self.place.to_owned()),
+        }
     }
 
-    fn home_of_reference(&self, kind: &str) -> Option<Home> {
-        match kind {
-            "scenarios" => {}
-            "tasks" if self.file == SpecFile::SCRIPT => return Some(Home::Suite),
-            _ => return None,
-        }
-        (self.file.contract)(self.place, &mut self.around.iter().rev().copied()).map(Home::File)
+    fn home_of_reference(&self) -> Option<Home> {
+        home_of_reference(self.file, self.place, &mut self.around.iter().rev().copied())
     }
 }
 
-/// Returns the contract whose scenarios may be named at a place of a document.
-pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
+/// Returns the scope of the definitions that a file may refer to, given the nodes around the reference, innermost first.
+fn home_of_reference<'d>(file: SpecFile, place: &str, around: &mut dyn Iterator<Item = NodeRef<'d>>) -> Option<Home> {
+    match file.family {
+        // Such a file belongs to a suite.
+        Family::Serves(_) => Some(Home::Suite),
+        Family::Of(_) | Family::SettingsOf(_) | Family::Settings => (file.contract)(place, around).map(Home::File),
+    }
+}
+
+/// Returns the scope of the definitions that a place of a document may refer to.
+pub(crate) fn home_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<Home> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));
-    (file.contract)(place, &mut around)
+    home_of_reference(file, place, &mut around)
 }
 
 #[cfg(test)]

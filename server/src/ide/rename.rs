@@ -4,6 +4,7 @@ use speclens_schema::{
     analysis::Analyzer,
     document::{Document, Style},
     files::MemoryFiles,
+    fixing::replaced,
     json_schema::SpecFile,
     problem::{Code, Edit, Problem, Severity},
     settings::Settings,
@@ -88,10 +89,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
 
 /// Returns the first error that these edits would introduce.
 fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<String> {
-    let mut text = String::from(document.text());
-    for edit in edits.iter().rev() {
-        text.replace_range(edit.range.clone(), &edit.text);
-    }
+    let text = replaced(&String::from(document.text()), edits);
     let errors = |document: &Document| {
         let problems = Analyzer::new(file).problems(document, &MemoryFiles::default(), &Settings::default());
         problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect::<Vec<_>>()
@@ -139,23 +137,25 @@ pub(crate) fn edit(place: &Occurrence, to: &str) -> Edit {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::rename;
+    use super::{rename, replaced};
     use crate::ide::fixture::Fixture;
 
-    /// Checks the renamed text; the same with Windows line breaks and preceding emoji; and the rename back.
+    /// Checks the lines that a rename changes; the same with Windows line breaks and preceding emoji.
     #[track_caller]
     fn check(fixture: &str, to: &str, expected: Expect) {
         let apply = |fixture: &Fixture, offset: usize, to: &str| -> Result<String, String> {
             let edits = rename(&fixture.document, fixture.file, offset, to)?;
-            let mut text = fixture.text();
-            for edit in edits.iter().rev() {
-                text.replace_range(edit.range.clone(), &edit.text);
-            }
-            Ok(text)
+            Ok(replaced(&fixture.text(), &edits))
         };
         let unix = Fixture::parse(fixture);
         let shown = apply(&unix, unix.offset(), to).unwrap_or_else(|reason| reason);
-        expected.assert_eq(&shown);
+        let old = unix.text();
+        if shown.lines().count() == old.lines().count() {
+            let changed = shown.lines().zip(old.lines()).filter(|(new, old)| new != old);
+            expected.assert_eq(&changed.map(|(new, _)| format!("{new}\n")).collect::<String>());
+        } else {
+            expected.assert_eq(&shown);
+        }
         let (head, body) = fixture
             .split_once('\n')
             .filter(|(head, _)| head.starts_with("//-"))

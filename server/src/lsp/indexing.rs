@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use speclens_schema::{dialect::Unit, document::Encoding, json_schema::SpecFile};
+use speclens_schema::{dialect::Unit, document::Encoding};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -12,7 +12,7 @@ use super::{
     session::{Session, Snapshot},
 };
 use crate::{
-    ide::crossing::{self, Home},
+    ide::crossing,
     index::{
         self, Facts, Limits,
         scan::{self, Host, Outcome},
@@ -107,17 +107,12 @@ impl Session {
         /// Maximum number of entries of a list.
         const LIMIT: usize = 200;
         let Some(scope) = &snapshot.place.scope else { return Vec::new() };
-        let contract = match kind {
-            "scenarios" => {
-                let contract = crossing::contract_at(&snapshot.document, scope.file, &scope.place, offset);
-                match contract {
-                    Some(contract) => Some(scope.root.join(contract)),
-                    None => return Vec::new(),
-                }
-            }
-            // A script names the tasks of its own suite only.
-            "tasks" if scope.file == SpecFile::SCRIPT => Some(index::home_of(scope, &Home::Suite)),
-            _ => None,
+        let home = if crossing::crosses(kind) {
+            let home = crossing::home_at(&snapshot.document, scope.file, &scope.place, offset);
+            let Some(home) = home else { return Vec::new() };
+            Some(index::home_of(scope, &home))
+        } else {
+            None
         };
         let mut names = BTreeSet::new();
         for source in self.sources(Some(uri)) {
@@ -126,8 +121,8 @@ impl Session {
                 && (scope.file.serves().map(|format| format.unit()) != Some(Unit::Workspace)
                     || other.root == scope.root);
             if is_near {
-                let fits = source.facts.of_kind(kind).filter(|fact| match &contract {
-                    Some(contract) => fact.is_definition && *fact.home == **contract,
+                let fits = source.facts.of_kind(kind).filter(|fact| match &home {
+                    Some(home) => fact.is_definition && *fact.home == **home,
                     None => true,
                 });
                 names.extend(fits.map(|fact| fact.name.to_string()));

@@ -38,17 +38,8 @@ impl Need {
 
     /// Returns the question to a model; `None` for any other need.
     pub fn question(&self) -> Option<&QuestionNeed> {
-        match self {
-            Need::Question(question) => Some(question),
-            Need::Path { .. }
-            | Need::Command { .. }
-            | Need::Files(_)
-            | Need::Log(_)
-            | Need::Variables(_)
-            | Need::Response(_)
-            | Need::Trace
-            | Need::Scores(_) => None,
-        }
+        let Need::Question(question) = self else { return None };
+        Some(question)
     }
 
     /// Returns the addressee of a question, and the number of times; `None` for any other need.
@@ -133,17 +124,8 @@ impl FilesNeed {
 impl Answer {
     /// Returns the replies; `None` if no one could be asked, or the answer is to another kind of need.
     pub fn replies(&self) -> Option<&[ModelReply]> {
-        match self {
-            Answer::Question(answer) => Some(&answer.replies),
-            Answer::Path(_)
-            | Answer::Command(_)
-            | Answer::Files(_)
-            | Answer::Log(_)
-            | Answer::Variables(_)
-            | Answer::Response(_)
-            | Answer::Trace(_)
-            | Answer::Nothing(_) => None,
-        }
+        let Answer::Question(answer) = self else { return None };
+        Some(&answer.replies)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -89,10 +89,6 @@ macro_rules! assertions {
                 }
             }
 
-            fn fields(&self) -> Result<Value, serde_json::Error> {
-                match self { $(Assertion::$variant(assertion) => serde_json::to_value(assertion),)+ }
-            }
-
             fn branches(generator: &mut SchemaGenerator) -> Vec<(TypeInfo, &'static str)> {
                 $(generator.subschema_for::<$variant>();)+
                 let names = [$(stringify!($variant),)+];
@@ -155,17 +151,6 @@ impl<'de> Deserialize<'de> for Assertion {
     }
 }
 
-impl Serialize for Assertion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = Map::new();
-        members.insert("type".to_owned(), self.name().into());
-        if let Value::Object(fields) = self.fields().map_err(S::Error::custom)? {
-            members.extend(fields);
-        }
-        members.serialize(serializer)
-    }
-}
-
 impl JsonSchema for Assertion {
     fn schema_name() -> Cow<'static, str> {
         "Assertion".into()
@@ -196,6 +181,7 @@ impl JsonSchema for Assertion {
         let schema = json!({
             "description": "An assertion about a run: a mapping with `type` and the keys of that type.",
             "type": "object",
+            "x-open": true,
             "x-claims": true,
             "required": ["type"],
             "properties": {
@@ -287,5 +273,7 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     keywords.insert("required".to_owned(), Value::Array(required));
     keywords.insert("type".to_owned(), json!("object"));
     // Any key is allowed in types that are never evaluated.
-    keywords.insert("additionalProperties".to_owned(), json!(info.category == Category::Unsupported));
+    if info.category == Category::Unsupported {
+        keywords.insert("additionalProperties".to_owned(), true.into());
+    }
 }

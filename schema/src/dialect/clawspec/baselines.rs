@@ -22,7 +22,6 @@ use crate::{shape::scalar, words::Name};
 ///
 /// `speclens baseline capture` writes this file; `regression` of a scenario compares with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct Baselines {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
@@ -35,7 +34,6 @@ pub struct Baselines {
 
 /// Baseline of one scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct Baseline {
     /// Time of capture, as an ISO 8601 string in quotes.
     #[schemars(extend("examples" = ["2026-05-01T00:00:00Z"]))]
@@ -51,7 +49,6 @@ pub struct Baseline {
 /// Measured metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Metrics {
     /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +79,6 @@ pub struct Metrics {
 /// Distribution of a metric over the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Distribution {
     /// The median.
     pub p50: f64,

@@ -36,6 +36,8 @@ pub(crate) trait AssertionType:
     const WAITS: bool = false;
     /// Results that are final only once the action has ended.
     const OPEN: Open = Open::Nothing;
+    /// Evidence that every assertion of the type needs.
+    const NEEDS: &'static [Need] = &[];
 
     /// Reads values from the node that JSON cannot represent.
     fn adopt(&mut self, _node: NodeRef<'_>) {}
@@ -54,7 +56,9 @@ pub(crate) trait AssertionType:
     }
 
     /// Returns the evidence that is needed.
-    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need>;
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        Self::NEEDS.to_vec()
+    }
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row>;
@@ -161,7 +165,11 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 
     fn texts(&self) -> Vec<String> {
-        texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default())
+        let mut fields = serde_json::to_value(&self.assertion).unwrap_or_default();
+        if let Value::Object(fields) = &mut fields {
+            fields.retain(|_, value| !value.is_null());
+        }
+        texts_of(&fields)
     }
 }
 

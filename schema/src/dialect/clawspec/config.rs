@@ -22,35 +22,29 @@ use crate::words::{FilePath, Url};
 ///
 /// The nearest file in a parent directory applies; files are not merged. Environment variables override the file.
 /// ClawSpec ignores unknown keys.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Config {
     /// Address of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "http://127.0.0.1:18789"))]
     pub gateway_base_url: Option<Url>,
     /// Path of the webhook that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "/webhook/mcp-skill-invoke"))]
     pub gateway_webhook_endpoint: Option<String>,
     /// Token for the webhook.
     ///
     /// Set it in the environment instead: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which
     /// override this key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub gateway_auth_token: Option<String>,
     /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///
     /// `speclens run` writes reports too if one of the two is set, or with `--report clawspec`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "reports"))]
     pub report_dir: Option<FilePath>,
     /// Path of the gateway log; `{date}` is the day in UTC.
     ///
     /// `CLAWSPEC_GATEWAY_LOG_PATTERN` overrides it. Log assertions without `log_path` read this file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "/tmp/openclaw/openclaw-{date}.log"))]
     pub gateway_log_pattern: Option<String>,
     /// Patterns of scenario contracts, in which `**` matches any number of directories.
@@ -58,41 +52,32 @@ pub struct Config {
     /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, overrides it. A file that matches a pattern is a scenario
     /// contract whatever its name, even if git ignores it. If this key is set, `speclens run` and `speclens list` skip
     /// other scenario contracts unless you name them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
     pub scenario_patterns: Option<Vec<String>>,
     /// Path of the coverage ledger. `CLAWSPEC_LEDGER_PATH` overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "coverage-ledger.yaml", "x-file" = "yaml", "x-exists" = ""))]
     pub ledger_path: Option<FilePath>,
     /// Source of traces.
     ///
     /// ClawSpec validates all settings for traces but does not use them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub observability: Option<Observability>,
     /// Older form of `observability.backend`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub observability_backend: Option<Backend>,
     /// Older form of `observability.trace_poll_delay_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 3000))]
     pub trace_poll_delay_ms: Option<u64>,
     /// Older form of `observability.time_window_padding_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 10000))]
     pub time_window_padding_ms: Option<u64>,
     /// Older form of `observability.model_pricing`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
     /// Older form of `observability.opik.project_name`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub opik_project_name: Option<String>,
     /// Older form of `observability.opik.workspace`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub opik_workspace: Option<String>,
 }
@@ -152,18 +137,15 @@ impl Config {
 }
 
 /// Source of traces. If this block is not empty, it replaces all older keys.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Observability {
     /// Backend that stores the traces. `CLAWSPEC_OBSERVABILITY_BACKEND` overrides it.
     pub backend: Backend,
     /// Milliseconds to wait for the trace after a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("default" = 3000))]
     pub trace_poll_delay_ms: Option<u64>,
     /// Milliseconds before and after a run in which its trace may begin.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("default" = 10000))]
     pub time_window_padding_ms: Option<u64>,
     /// Prices of models, for traces without costs.
@@ -175,11 +157,9 @@ pub struct Observability {
     /// model_pricing:
     ///   claude-sonnet-4-6: { input_per_1k: 0.003, output_per_1k: 0.015 }
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
     /// Connection to Opik. Its key comes from `OPIK_API_KEY` in the environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub opik: Option<Opik>,
 }
 
@@ -206,9 +186,8 @@ impl Backend {
 }
 
 /// Price of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Price {
     /// US dollars per 1000 input tokens.
     #[schemars(range(min = 0.0), extend("examples" = [0.003]))]
@@ -219,15 +198,12 @@ pub struct Price {
 }
 
 /// Connection to Opik.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Opik {
     /// Project with the traces.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["demo"]))]
     pub project_name: Option<String>,
     /// Workspace of the project.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }

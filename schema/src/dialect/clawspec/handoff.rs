@@ -30,8 +30,8 @@ use crate::words::Name;
 ///
 /// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
 /// with its sections, and no prohibited tool was called. Any `assertions` replace all of these.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("x-template" = "clawspec"))]
 pub(crate) struct HandoffContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
@@ -43,13 +43,11 @@ pub(crate) struct HandoffContract {
     /// Artifacts and effects of the callee.
     pub callee_produces: CalleeProduces,
     /// Assertions that replace the derived ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertions: Option<HandoffAssertions>,
 }
 
 /// Caller and callee of the handoff.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct Handoff {
     /// Id of the agent that hands over, available as `{{handoff.from}}`.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
@@ -70,9 +68,8 @@ pub(crate) enum Mechanism {
 }
 
 /// Context and artifacts from the caller.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub(crate) struct CallerProvides {
     /// Facts that the caller passes on. For documentation only; never checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -83,8 +80,7 @@ pub(crate) struct CallerProvides {
 }
 
 /// A fact that the caller passes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct ContextItem {
     /// Name, unique in the list.
     #[schemars(extend("x-name" = { "what": "fact name", "help": "give each fact a different name" }))]
@@ -95,8 +91,7 @@ pub(crate) struct ContextItem {
 }
 
 /// A file that is part of the handoff.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct Artifact {
     /// Path of the file. Wildcards and template variables are allowed.
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-copy.md"]))]
@@ -104,14 +99,12 @@ pub(crate) struct Artifact {
     /// Description of the file.
     pub description: Name,
     /// Headings that the file must have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["Hook", "Body"]]))]
     pub required_sections: Option<Vec<Name>>,
 }
 
 /// Artifacts and effects of the callee.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct CalleeProduces {
     /// Files that must exist afterwards.
     #[schemars(length(min = 1))]
@@ -125,16 +118,14 @@ pub(crate) struct CalleeProduces {
 }
 
 /// A change to the state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct StateUpdate {
     /// Description of the change.
     pub description: Name,
 }
 
 /// A tool that must not be called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct ProhibitedAction {
     /// Exact name of the tool, without wildcards or template variables.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
@@ -144,9 +135,8 @@ pub(crate) struct ProhibitedAction {
 }
 
 /// Assertions about a handoff.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub(crate) struct HandoffAssertions {
     /// Assertions about the delegation itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,10 +1,10 @@
 //! Pipeline contracts: the stages of an orchestrating skill.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::assertion::Assertion;
-use crate::words::{Defines, Name, Stages};
+use crate::words::{Name, StageName};
 
 /// A ClawSpec pipeline contract: `tests/pipeline.yaml` in the directory of an orchestrating skill.
 ///
@@ -25,8 +25,8 @@ use crate::words::{Defines, Name, Stages};
 ///   - description: Every stage left its file.
 ///     check: count(produced_artifacts) == count(stages_with_produces)
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("x-template" = "clawspec"))]
 pub struct PipelineContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
@@ -37,7 +37,6 @@ pub struct PipelineContract {
     #[schemars(length(min = 1))]
     pub stages: Vec<Stage>,
     /// Assertions to check after all stages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_assertions: Option<FinalAssertions>,
     /// Conditions on the whole run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,8 +44,7 @@ pub struct PipelineContract {
 }
 
 /// Name, skill and trigger of a pipeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct Pipeline {
     /// Name of the pipeline in reports.
     #[schemars(extend("examples" = ["newsletter"]))]
@@ -61,41 +59,34 @@ pub struct Pipeline {
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
     /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["30m"]))]
     pub estimated_duration: Option<Name>,
 }
 
 /// A stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct Stage {
     /// Name, unique in the file.
     #[schemars(extend("x-name" = { "note": "only one of them can be found by name" }))]
     #[schemars(extend("examples" = ["brief"]))]
-    pub name: Defines<Stages>,
+    pub name: StageName,
     /// Id of the agent of this stage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-brief"]))]
     pub agent: Option<String>,
     /// File that the stage produces, relative to the root of the workspace.
     /// Wildcards and template variables are allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-brief.md"]))]
     pub produces: Option<String>,
     /// Contract of the handoff to this stage, relative to the directory of the skill.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "handoff", "x-above" = "tests", "examples" = ["tests/handoffs/lead-to-brief.yaml"]))]
     pub handoff_contract: Option<String>,
     /// Whether a person must approve the stage first. Such a stage may be skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
 }
 
 /// Assertions to check after all stages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct FinalAssertions {
     /// Assertions that are evaluated first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -106,8 +97,7 @@ pub struct FinalAssertions {
 }
 
 /// A condition on the whole run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct HealthCheck {
     /// Purpose of the condition.
     pub description: Name,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::assertion::Assertion;
-use crate::words::{Defines, Name, ScenarioTag, Scenarios};
+use crate::words::{Name, ScenarioName, ScenarioTag};
 
 /// A ClawSpec scenario contract: `tests/scenarios.yaml` in the directory of a skill or an agent.
 ///
@@ -35,8 +35,8 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 /// ```
 ///
 /// ClawSpec reads YAML 1.1: `yes` is true, `1.0` is a number, and an unquoted date is a date.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("x-template" = "clawspec"))]
 pub struct ScenarioContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
@@ -51,7 +51,6 @@ pub struct ScenarioContract {
     /// ```
     pub target: Target,
     /// Timeouts of scenarios. ClawSpec validates this section but ignores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defaults: Option<Defaults>,
     /// Scenarios, run and reported in this order.
     ///
@@ -61,8 +60,7 @@ pub struct ScenarioContract {
 }
 
 /// Skill or agent to test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct Target {
     /// Type of the target, a skill or an agent.
     ///
@@ -92,37 +90,31 @@ pub enum TargetType {
 ///
 /// ClawSpec ignores this section, because it does not wait for runs to end. Scenarios run in test mode unless
 /// `when.params.test_mode` is false.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Defaults {
     /// Seconds to wait for the run to end.
     ///
     /// Whatever could happen after the timeout is unknown. ClawSpec ignores this key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("default" = 60, "x-unit" = "seconds", "examples" = [300]))]
     pub timeout: Option<u64>,
     /// Whether targets run without side effects. Has no effect: use `when.params.test_mode`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [true]))]
     pub test_mode: Option<bool>,
     /// Seconds between checks of the run's results. Has no effect in ClawSpec.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("x-unit" = "seconds", "examples" = [5]))]
     pub poll_interval: Option<u64>,
 }
 
 /// A scenario: preconditions, an action, and assertions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// Name of the scenario, unique in the file. It cannot contain template variables.
     #[schemars(extend("x-name" = { "note": "only one of them can be found by name" }))]
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
     #[schemars(extend("x-synonyms" = ["id"]))]
-    pub name: Defines<Scenarios>,
+    pub name: ScenarioName,
     /// Description of the scenario.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Labels to select scenarios by.
     ///
@@ -170,18 +162,15 @@ pub struct Scenario {
     ///   compare: p50
     ///   max_cost_drift: 1.5
     /// ```
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
     /// Number of runs, and how many of them must pass.
     ///
     /// ClawSpec rejects this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ScenarioConsistency>,
 }
 
 /// Action of a scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct When {
     /// Slash command or message to send to the target.
     ///
@@ -190,7 +179,6 @@ pub struct When {
     #[schemars(extend("x-template" = "clawspec", "examples" = ["/newsletter"]))]
     pub invoke: Name,
     /// Additional data. `test_mode` is true unless set to false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "test_mode": true }]))]
     pub params: Option<Map<String, Value>>,
 }
@@ -198,26 +186,21 @@ pub struct When {
 /// Maximum drift from the stored baseline.
 ///
 /// Without a stored baseline, nothing is compared. ClawSpec documents this block, but rejects files with it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Regression {
     /// Stored value to compare with.
     pub compare: Compare,
     /// Maximum duration, as a multiple of the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_duration_drift: Option<f64>,
     /// Maximum cost, as a multiple of the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_cost_drift: Option<f64>,
     /// Maximum number of tokens, as a multiple of the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_token_drift: Option<f64>,
     /// Maximum number of model calls in addition to the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [2]))]
     pub max_step_drift: Option<f64>,
 }
@@ -234,8 +217,7 @@ pub enum Compare {
 }
 
 /// Number of runs of a scenario, and how many of them must pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct ScenarioConsistency {
     /// Number of runs.
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]

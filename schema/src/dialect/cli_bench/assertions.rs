@@ -18,7 +18,7 @@ mod verify;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 pub use error_contains::ErrorContains;
 pub use exit_code::ExitCode;
@@ -49,9 +49,8 @@ macro_rules! assertions {
         ///   - ran: "mycli init"
         ///   - file_exists: "config.yaml"
         /// ```
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
         #[serde(default)]
-        #[schemars(deny_unknown_fields)]
         #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
         #[schemars(extend(
             "x-tags" = ["type", "kind", "assertion"],
@@ -66,7 +65,6 @@ macro_rules! assertions {
         #[expect(missing_docs, reason = "each assertion is documented at its type")]
         pub struct Assertion {
             $(
-                #[serde(skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$type>,
             )+
         }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::words::{Defines, Models, Name, SecretPattern, Url};
+use crate::words::{Name, SecretPattern, Url, words};
 
 use super::{tasks::Task, thresholds::Thresholds};
 
@@ -29,8 +29,7 @@ use super::{tasks::Task, thresholds::Thresholds};
 ///
 /// Each model attempts each task: it runs shell commands until it is done or has used `max_turns`. Then the assertions
 /// of the task are evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct Config {
     /// Program that the tasks are about. It must be on the `PATH`.
     ///
@@ -42,24 +41,19 @@ pub struct Config {
     ///
     /// It runs once; the first line of its output is the version in reports. Without it, reports have no version.
     /// Earlier documentation used `<cli> --version` by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
     /// Name of the program in reports. Defaults to `cli`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["My CLI"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub display_name: Option<String>,
     /// Label to group programs by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Cloud"]))]
     pub category: Option<String>,
     /// Website of the program, for display only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://mycli.example"]))]
     pub website_url: Option<Url>,
     /// Source repository of the program, for display only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://github.com/example/mycli"]))]
     pub github_url: Option<Url>,
     /// Models that attempt the tasks, each as `provider/model-id`.
@@ -87,18 +81,15 @@ pub struct Config {
     /// Maximum number of simultaneous requests to models.
     ///
     /// With a fixed `workdir`, set it to 1, because simultaneous tasks would interfere with each other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("default" = 3))]
     pub concurrency: Option<u32>,
     /// Working directory of all tasks. Defaults to a new temporary directory for each task.
     ///
     /// All tasks share it, one after the other, including the files that earlier tasks left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["./sandbox"]))]
     #[schemars(extend("x-other-names" = ["cwd", "working_directory"]))]
     pub workdir: Option<String>,
     /// Upload of results to the CLIWatch dashboard. Has no effect in speclens, which uploads nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub upload: Option<Upload>,
     /// Number of runs of each task with each model, for tasks without `repeat`.
@@ -106,7 +97,6 @@ pub struct Config {
     /// The pass rate counts every run, so it reveals tasks that pass only sometimes. A run of the whole suite stops
     /// repeating a model's tasks once the remaining runs cannot change whether its threshold is met
     /// (`limits.stop_repeats` in `speclens.yaml`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
@@ -118,7 +108,6 @@ pub struct Config {
     /// ```
     ///
     /// Put files that a task needs into `scaffold` instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Environment variables whose values are masked wherever results are shown or stored.
     ///
@@ -168,7 +157,6 @@ pub struct Config {
     /// Directory whose content is copied into the working directory of each task, before any `setup`.
     ///
     /// The path is relative to the directory of this file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures", "copy"]))]
     pub scaffold: Option<String>,
@@ -181,7 +169,6 @@ pub struct Config {
     ///     anthropic/claude-sonnet-4.6: 95
     ///   tolerance: 5
     /// ```
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
     /// Tasks, and `file://` items that include the tasks of other files.
     ///
@@ -208,77 +195,34 @@ impl Config {
 pub type Environment = BTreeMap<String, EnvironmentValue>;
 
 /// The value of an environment variable. `{{workdir}}` is the working directory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline, description = "")]
+#[schemars(extend("type" = ["string", "number", "boolean"], "x-template" = "workdir"))]
 pub struct EnvironmentValue(pub Value);
 
-impl JsonSchema for EnvironmentValue {
-    fn schema_name() -> Cow<'static, str> {
-        "EnvironmentValue".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean"], "x-template": "workdir" })
-    }
-}
-
-/// A shell command.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Shell(pub String);
-
-impl JsonSchema for Shell {
-    fn schema_name() -> Cow<'static, str> {
-        "Shell".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "x-shell": true })
-    }
-}
-
-/// The id of a model: `provider/model-id`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ModelId(pub Defines<Models>);
-
-impl JsonSchema for ModelId {
-    fn schema_name() -> Cow<'static, str> {
-        "ModelId".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": "^[^/\\s]+/\\S+$",
-            "x-defines": "models",
-            "x-model": true,
-            "examples": [
-                "anthropic/claude-sonnet-4.6",
-                "anthropic/claude-opus-4-6",
-                "anthropic/claude-haiku-4-5-20251001",
-                "openai/gpt-4o",
-                "openai/gpt-4o-mini",
-                "openai/o3-mini",
-                "google/gemini-2.5-pro",
-                "google/gemini-3-flash",
-                "meta/llama-3.3-70b",
-                "mistral/ministral-3b"
-            ]
-        })
-    }
+words! {
+    /// A shell command.
+    Shell = { "type": "string", "x-shell": true };
+    /// The id of a model: `provider/model-id`.
+    ModelId = {
+        "type": "string",
+        "pattern": "^[^/\\s]+/\\S+$",
+        "x-defines": "models",
+        "x-model": true,
+        "examples": [
+            "anthropic/claude-sonnet-4.6",
+            "anthropic/claude-opus-4-6",
+            "anthropic/claude-haiku-4-5-20251001",
+            "openai/gpt-4o",
+            "openai/gpt-4o-mini",
+            "openai/o3-mini",
+            "google/gemini-2.5-pro",
+            "google/gemini-3-flash",
+            "meta/llama-3.3-70b",
+            "mistral/ministral-3b"
+        ]
+    };
 }
 
 /// Help that a model gets about the program.
@@ -328,15 +272,6 @@ pub enum TaskEntry {
     File(String),
     /// A task.
     Task(Box<Task>),
-}
-
-impl Serialize for TaskEntry {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            TaskEntry::File(path) => path.serialize(serializer),
-            TaskEntry::Task(task) => task.serialize(serializer),
-        }
-    }
 }
 
 impl<'de> Deserialize<'de> for TaskEntry {

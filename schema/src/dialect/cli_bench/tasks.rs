@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Defines, Tasks as TaskNames};
+use crate::words::TaskName;
 
 use super::{
     assertions::Assertion,
@@ -22,7 +22,7 @@ use super::{
 /// ```
 ///
 /// The list is at the top level. A task file cannot include other files.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Tasks(pub Vec<Task>);
 
@@ -38,8 +38,7 @@ pub struct Tasks(pub Vec<Task>);
 ///     - file_contains: { path: config.yaml, text: "version: 1" }
 ///     - not_ran: "rm "
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Task {
     /// Name of the task, unique in the suite including its task files.
     ///
@@ -47,7 +46,7 @@ pub struct Task {
     #[schemars(extend("x-name" = { "help": "give the task a different id" }))]
     #[schemars(extend("examples" = ["create-config"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
-    pub id: Defines<TaskNames>,
+    pub id: TaskName,
     /// What the model must achieve, in the words of a person who does not know the program well.
     ///
     /// Describe the goal, not the command: an intent that contains the command measures nothing. The model gets only
@@ -83,21 +82,17 @@ pub struct Task {
     ///
     /// One reply is one turn, regardless of the number of its commands. The assertions are evaluated even if all turns are
     /// used. The public documentation does not mention a default; in speclens it is 5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
     #[schemars(extend("x-other-names" = ["turns"]))]
     pub max_turns: Option<u32>,
     /// Difficulty of the task, for display and for a check of `max_turns`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["level"]))]
     pub difficulty: Option<Difficulty>,
     /// Label to group tasks by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "categories", "examples" = ["basics"]))]
     #[schemars(extend("x-other-names" = ["tags"]))]
     pub category: Option<String>,
     /// Number of runs with each model, instead of the suite's `repeat`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
@@ -116,7 +111,6 @@ pub struct Task {
     ///
     /// The path is relative to the directory of the main file. The public documentation describes this key only for the
     /// suite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,
@@ -129,7 +123,6 @@ pub struct Task {
     /// Maximum duration of the whole task in seconds.
     ///
     /// The documentation of cli-bench does not mention this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "seconds", "examples" = [120]))]
     pub timeout: Option<f64>,
 }

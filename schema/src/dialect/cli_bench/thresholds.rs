@@ -20,12 +20,10 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// These thresholds decide whether a run with failed tasks still passes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct Thresholds {
     /// Minimum pass rate of models that `models` does not list, from 0 to 100.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
     #[schemars(extend("x-other-names" = ["pass_rate", "min"]))]
     pub default: Option<f64>,
@@ -42,18 +40,16 @@ pub struct Thresholds {
     /// Percentage points by which a pass rate may be below its threshold, from 0 to 100.
     ///
     /// With `default: 80` and `tolerance: 5`, 78 passes and 70 does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0), extend("default" = 0))]
     pub tolerance: Option<f64>,
     /// Effect of a violation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "error"))]
     #[schemars(extend("x-other-names" = ["on_violation"]))]
     pub behavior: Option<Behavior>,
 }
 
 /// A pass rate in percent, 0 to 100.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub struct Percent(#[schemars(range(min = 0.0, max = 100.0))] pub f64);

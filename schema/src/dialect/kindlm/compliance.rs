@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Contents of a compliance report.
 ///
 /// KindLM prints the report if it is called with `--compliance`, regardless of `enabled`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Compliance {
     /// Has no effect: the command line decides whether a report is written.
     pub enabled: bool,
@@ -16,10 +15,8 @@ pub struct Compliance {
     pub framework: Framework,
     /// Has no effect: the report is printed.
     #[schemars(extend("default" = "./compliance-reports"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_dir: Option<String>,
     /// Information about the system for the report.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
@@ -35,28 +32,21 @@ pub enum Framework {
 }
 
 /// Information about the system for a compliance report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Metadata {
     /// Name of the system.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_name: Option<String>,
     /// Version of the system. Not printed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["1.4.0"]))]
     pub system_version: Option<String>,
     /// Risk level of the system.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
     /// Operator of the system.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// Purpose of the system.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub intended_purpose: Option<String>,
     /// Notes on data governance. Not printed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_governance_notes: Option<String>,
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::words::{Models, Name, Refers, Url};
+use crate::words::{ModelReference, Name, Url};
 
 use super::{
     compliance::Compliance,
@@ -29,9 +29,8 @@ use super::{
 ///
 /// Only prompt tests need `providers`, `models` and `prompts`. KindLM requires all three even if every test runs a
 /// command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "if" = {
         "type": "object",
@@ -106,10 +105,8 @@ pub struct Config {
     #[schemars(extend("default" = {}))]
     pub defaults: Defaults,
     /// Contents of a compliance report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compliance: Option<Compliance>,
     /// How `speclens trace` receives and reads traces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Upload of results. Has no effect: a run uploads nothing.
     #[serde(default)]
@@ -118,20 +115,17 @@ pub struct Config {
 }
 
 /// Name and description of the suite.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct Suite {
     /// Name of the suite in reports.
     #[schemars(extend("examples" = ["support-agent"]))]
     #[schemars(extend("x-other-names" = ["title"]))]
     pub name: Name,
     /// Description of the suite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["desc"]))]
     pub description: Option<String>,
     /// Labels of the suite. They have no effect; tests have their own `tags`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
 }
 
@@ -142,53 +136,42 @@ pub struct Suite {
 ///   passRateMin: 0.9
 ///   latencyMaxMs: 8000
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Gates {
     /// Minimum share of runs that pass, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
     #[schemars(extend("x-other-names" = ["passRate", "minPassRate"]))]
     pub pass_rate_min: Option<f64>,
     /// Maximum number of results with invalid JSON or a schema mismatch.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub schema_failures_max: Option<u64>,
     /// Minimum mean of all judge scores, from 0 to 1.
     ///
     /// This gate passes if no expectation uses a judge.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub judge_avg_min: Option<f64>,
     /// Maximum drift from a baseline, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.2]))]
     pub drift_score_max: Option<f64>,
     /// Maximum number of results with personal data.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub pii_failures_max: Option<u64>,
     /// Maximum number of results with a denied keyword or without any required one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub keyword_failures_max: Option<u64>,
     /// Maximum cost of the whole run in US dollars.
     ///
     /// KindLM skips this gate unless the `costGating` feature is enabled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [1.5]))]
     pub cost_max_usd: Option<f64>,
     /// Maximum mean duration of a test in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [8000]))]
     pub latency_max_ms: Option<f64>,
     /// Minimum share of results that pass, excluding judges and baselines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [1.0]))]
     pub deterministic_pass_rate: Option<f64>,
     /// Minimum share of results of judges and baselines that pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub probabilistic_pass_rate: Option<f64>,
 }
@@ -200,31 +183,26 @@ pub struct Gates {
 ///   repeat: 3
 ///   timeoutMs: 20000
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Defaults {
     /// Number of runs per test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,
     /// Maximum number of simultaneous runs.
     ///
     /// Command tests share the suite's directory: set 1 if they write the same files.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 32), extend("default" = 4))]
     #[schemars(extend("x-other-names" = ["parallel"]))]
     pub concurrency: Option<u32>,
     /// Timeout of a command or a request in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 60000))]
     #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
     /// Id of the model that scores for `judge`. Defaults to the first of `models`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["judge"]))]
-    pub judge_model: Option<Refers<Models>>,
+    pub judge_model: Option<ModelReference>,
 }
 
 impl Defaults {
@@ -237,9 +215,8 @@ impl Defaults {
 }
 
 /// Upload of results. KindLM ignores this section; its `upload` command has its own options.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Upload {
     /// Has no effect.
     pub enabled: bool,

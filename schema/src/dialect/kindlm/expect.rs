@@ -25,9 +25,9 @@ use crate::words::{FilePath, Name, Pattern};
 ///
 /// Results are reported in a fixed order: `toolCalls`, `output`, `guardrails.pii`,
 /// `guardrails.keywords`, `judge`, `baseline`, `latency`, `cost`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields, extend("x-claims" = true))]
+#[schemars(extend("x-claims" = true))]
 pub struct Expect {
     /// Expectations about the output.
     ///
@@ -36,7 +36,6 @@ pub struct Expect {
     ///   contains: [shipped]
     ///   maxLength: 400
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["text", "response"]))]
     pub output: Option<OutputExpect>,
     /// Expectations about tool calls.
@@ -51,7 +50,6 @@ pub struct Expect {
     ///
     /// A command reports its calls as protocol events, one JSON object per line of standard output:
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["tools"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
     /// Content that the output must not contain: personal data, forbidden phrases.
@@ -61,7 +59,6 @@ pub struct Expect {
     ///   pii: {}
     ///   keywords: { deny: [password] }
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub guardrails: Option<Guardrails>,
     /// Criteria by which a model scores the output.
     ///
@@ -73,21 +70,18 @@ pub struct Expect {
     ///
     /// `speclens run` asks the model once per criterion and records the answer, so a new `minScore` needs no new
     /// request. If the answer is missing or malformed, the result is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["llmJudge"]))]
     pub judge: Option<Vec<JudgeExpect>>,
     /// Maximum drift from a stored output.
     ///
     /// speclens does not evaluate it: the result is unknown. KindLM's `test` command never loads a baseline, so the
     /// expectation always fails there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineExpect>,
     /// Maximum duration of a run.
     ///
     /// ```yaml
     /// latency: { maxMs: 5000 }
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["time"]))]
     pub latency: Option<LatencyExpect>,
     /// Maximum cost of a run.
@@ -97,16 +91,14 @@ pub struct Expect {
     /// ```
     ///
     /// The cost of a command is unknown. KindLM counts it as 0, so the expectation always passes in command tests.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostExpect>,
 }
 
 /// Expectations about the output.
 ///
 /// For a command, the text is its standard output without protocol events, trimmed at both ends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
     "then" = { "required": ["schemaFile"], "properties": { "schemaFile": {
@@ -139,24 +131,20 @@ pub struct OutputExpect {
     ///   format: json
     ///   schemaFile: schemas/answer.json
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/answer.json"]), extend("x-file" = "json-schema"))]
     #[schemars(extend("x-other-names" = ["schema", "jsonSchema"]))]
     pub schema_file: Option<FilePath>,
     /// Strings that must all occur, ignoring case.
     ///
     /// Each string has its own result. Word boundaries do not matter: `cat` is found in `concatenate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "policy"]]))]
     #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "include", "mustContain"]))]
     pub contains: Option<Vec<String>>,
     /// Strings that must not occur, ignoring case.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-compared" = "text", "examples" = [["error", "traceback"]]))]
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain"]))]
     pub not_contains: Option<Vec<String>>,
     /// Maximum length of the text in UTF-16 code units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64), extend("examples" = [400]))]
     pub max_length: Option<u64>,
 }
@@ -176,9 +164,8 @@ pub enum OutputFormat {
 ///
 /// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
 /// evaluated together, by position.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct ToolCallExpect {
     /// Exact name of the tool.
     #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
@@ -205,30 +192,26 @@ pub struct ToolCallExpect {
     ///   order_id: "12345"
     ///   options: { express: true }
     /// ```
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-arguments" = "tool", "x-other-names" = ["args", "arguments", "with"]))]
     pub args_match: Option<Map<String, Value>>,
     /// JSON Schema file that the arguments of at least one call must match.
     ///
     /// The path is relative to the suite's directory and must not lead out of it. KindLM reads the file, but cannot
     /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
     #[schemars(extend("x-resolved" = "argsSchemaResolved"))]
     pub args_schema: Option<FilePath>,
     /// Position of the call among all tool calls, counted from 0.
     ///
     /// It does not matter which call satisfies `argsMatch`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("x-position" = true, "examples" = [0]))]
     #[schemars(extend("x-other-names" = ["position", "index"]))]
     pub order: Option<u64>,
 }
 
 /// Content that the output must not contain.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Guardrails {
     /// Personal data that the output must not contain.
     ///
@@ -240,17 +223,14 @@ pub struct Guardrails {
     ///   customPatterns:
     ///     - { name: order-id, pattern: "ORD-\\d{6}" }
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pii: Option<PiiGuardrail>,
     /// Forbidden and required phrases.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub keywords: Option<KeywordsGuardrail>,
 }
 
 /// Personal data that the output must not contain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct PiiGuardrail {
     /// Whether to search the text.
     ///
@@ -260,7 +240,6 @@ pub struct PiiGuardrail {
     ///
     /// ECMAScript syntax without delimiters, ignoring case. `[]` leaves only `customPatterns`. KindLM rejects patterns
     /// with nested quantifiers, such as `(a+)+`: the whole expectation fails.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["\\b\\d{3}-\\d{2}-\\d{4}\\b"]]))]
     pub deny_patterns: Option<Vec<Pattern>>,
     /// Additional regular expressions that must not match, each with a name for the report.
@@ -270,7 +249,6 @@ pub struct PiiGuardrail {
     ///   - name: order-id
     ///     pattern: "ORD-\\d{6}"
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["patterns"]))]
     pub custom_patterns: Option<Vec<CustomPattern>>,
 }
@@ -282,9 +260,8 @@ impl Default for PiiGuardrail {
 }
 
 /// A regular expression with a name for the report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct CustomPattern {
     /// Name of the match in the report.
     #[schemars(extend("examples" = ["order-id"]))]
@@ -304,9 +281,8 @@ pub struct CustomPattern {
 ///   deny: [password, internal only]
 ///   allow: [refund, exchange]
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct KeywordsGuardrail {
     /// Phrases that must not occur. Each has its own result.
     #[schemars(extend("examples" = [["password"]]))]
@@ -315,7 +291,6 @@ pub struct KeywordsGuardrail {
     ))]
     pub deny: Vec<String>,
     /// Phrases of which at least one must occur. They have one result together.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "exchange"]]))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
@@ -324,9 +299,8 @@ pub struct KeywordsGuardrail {
 /// A criterion by which a model scores the output.
 ///
 /// The judge is `defaults.judgeModel`, or else the first of `models`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct JudgeExpect {
     /// Criterion that the judge scores, as a sentence.
     #[schemars(extend("examples" = ["The answer is polite and names the delivery date."]))]
@@ -340,11 +314,9 @@ pub struct JudgeExpect {
     /// Another model to score with, by its name at the provider.
     ///
     /// This is not an `id` from `models`: the string is sent to the judge's provider unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["gpt-4o-mini"]))]
     pub model: Option<String>,
     /// Meaning of the scores, sent to the judge after the criterion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<String>,
 }
 
@@ -353,9 +325,8 @@ fn default_min_score() -> f64 {
 }
 
 /// Maximum drift from a stored output.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct BaselineExpect {
     /// Maximum drift from the stored output. Without it, nothing is checked.
     ///
@@ -363,14 +334,12 @@ pub struct BaselineExpect {
     /// baseline:
     ///   drift: { maxScore: 0.2, method: field-diff, fields: [status, items.0.sku] }
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftExpect>,
 }
 
 /// Maximum drift from the stored output: 0 is identical, 1 is entirely different.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct DriftExpect {
     /// Maximum drift, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -378,7 +347,6 @@ pub struct DriftExpect {
     /// Method that measures drift.
     pub method: DriftMethod,
     /// With `field-diff`: fields to compare, as dotted paths in which numbers are list positions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["status", "items.0.sku"]]))]
     pub fields: Option<Vec<String>>,
 }
@@ -403,9 +371,8 @@ pub enum DriftMethod {
 }
 
 /// Maximum duration of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct LatencyExpect {
     /// Maximum duration in milliseconds, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
@@ -414,9 +381,8 @@ pub struct LatencyExpect {
 }
 
 /// Maximum cost of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct CostExpect {
     /// Maximum cost in US dollars, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]

@@ -103,17 +103,6 @@ fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
     })
 }
 
-/// Lowers a whole document. `pass_rate` replaces the default of `gates.passRateMin`.
-pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64>) -> Suite {
-    let context = RootContext::of(document, files, &Settings::default());
-    let tests = document.root().and_then(|root| root.get("tests"));
-    let cases =
-        tests.into_iter().flat_map(NodeRef::items).enumerate().map(|(index, test)| {
-            Arc::new(lower_test(test, Pointer::root().key("tests").index(index), &context, files))
-        });
-    Suite { cases: cases.collect(), ..lower_root(document, &context, pass_rate) }
-}
-
 /// Returns the suite without its cases.
 pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
     let root = document.root();
@@ -335,4 +324,4 @@ fn value_of(node: NodeRef<'_>) -> Option<Value> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Defines, Models, Name, Template, Url};
+use crate::words::{ModelName, Name, Template, Url};
 
 /// Providers of models.
 ///
@@ -15,30 +15,24 @@ use crate::words::{Defines, Models, Name, Template, Url};
 ///   openai: { apiKeyEnv: OPENAI_API_KEY }
 ///   ollama: {}
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields, extend("x-defines" = "providers"))]
+#[schemars(extend("x-defines" = "providers"))]
 pub struct Providers {
     /// OpenAI, or a service with a compatible chat API.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["gpt"]))]
     pub openai: Option<KeyProvider>,
     /// Anthropic.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["claude"]))]
     pub anthropic: Option<KeyProvider>,
     /// Google Gemini.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["google"]))]
     pub gemini: Option<KeyProvider>,
     /// Mistral.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mistral: Option<KeyProvider>,
     /// Cohere.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cohere: Option<KeyProvider>,
     /// Local models, served by Ollama. Needs no key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ollama: Option<OllamaProvider>,
     /// Any HTTP service, described by its request and by paths into its response.
     ///
@@ -49,19 +43,16 @@ pub struct Providers {
     ///   body: '{"question": "{{user}}"}'
     ///   responsePath: data[0].text
     /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<HttpProvider>,
     /// A tool with an HTTP bridge, called with the messages as its arguments.
     ///
     /// Uses plain HTTP, not the MCP protocol. It never reports tool calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpProvider>,
 }
 
 /// A provider that requires a key.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct KeyProvider {
     /// Name of the environment variable that holds the key, never the key itself.
     ///
@@ -70,96 +61,77 @@ pub struct KeyProvider {
     #[schemars(extend("x-other-names" = ["apiKey", "api_key", "key"]))]
     pub api_key_env: Name,
     /// Address to use instead of the provider's own, such as a proxy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://proxy.example/v1"]))]
     #[schemars(extend("x-other-names" = ["url"]))]
     pub base_url: Option<Url>,
     /// Organization to bill for requests. Only `openai` uses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
 }
 
 /// Local models, served by Ollama.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct OllamaProvider {
     /// Name of an environment variable. KindLM requires it to be set, but never sends it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<Name>,
     /// Address to use instead of `http://localhost:11434`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:11434"]))]
     #[schemars(extend("x-other-names" = ["url", "host"]))]
     pub base_url: Option<Url>,
 }
 
 /// Any HTTP service.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct HttpProvider {
     /// Address of the request.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
     #[schemars(extend("x-other-names" = ["baseUrl", "endpoint"]))]
     pub url: Url,
     /// HTTP method, sent unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "POST"))]
     pub method: Option<String>,
     /// Headers of the request. A value `env:NAME` is replaced by the environment variable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
     /// Body of the request, with its own template variables.
     ///
     /// `{{model}}`, `{{system}}`, `{{user}}`, `{{temperature}}`, `{{maxTokens}}`, `{{messages_json}}`,
     /// `{{tools_json}}`; any other name becomes an empty string. Values are inserted without JSON escaping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "http-body", "examples" = ["{\"question\": \"{{user}}\"}"]))]
     pub body: Option<String>,
     /// Path of the text in the response, with dots and `[n]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "choices.0.message.content"))]
     pub response_path: Option<String>,
     /// Path of the list of tool calls in the response. Without it, no tool calls are read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["choices.0.message.tool_calls"]))]
     pub tool_calls_path: Option<String>,
     /// Path of the name of the model in the response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "model"))]
     pub model_id_path: Option<String>,
     /// Paths of the token counts in the response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_paths: Option<UsagePaths>,
     /// Name of an environment variable that must be set. Its value is not used: see `headers`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<Name>,
 }
 
 /// Paths of the token counts in a response.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct UsagePaths {
     /// Input tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.prompt_tokens"))]
     pub input_tokens: Option<String>,
     /// Output tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.completion_tokens"))]
     pub output_tokens: Option<String>,
     /// Total tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.total_tokens"))]
     pub total_tokens: Option<String>,
 }
 
 /// A tool with an HTTP bridge.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct McpProvider {
     /// Address of the request.
     #[schemars(extend("examples" = ["http://localhost:3000/call"]))]
@@ -170,7 +142,6 @@ pub struct McpProvider {
     #[schemars(extend("x-other-names" = ["tool"]))]
     pub tool_name: Name,
     /// Headers of the request. A value `env:NAME` is replaced by the environment variable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
 }
 
@@ -182,14 +153,13 @@ pub struct McpProvider {
 ///   model: gpt-4o-mini
 ///   params: { temperature: 0 }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct Model {
     /// Name of the model in this file, unique in the list.
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
-    pub id: Defines<Models>,
+    pub id: ModelName,
     /// Provider of the model; it must be in `providers`.
     #[schemars(extend("x-refers" = "providers"))]
     pub provider: ProviderName,
@@ -236,9 +206,8 @@ pub enum ProviderName {
 }
 
 /// Sampling parameters of a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Params {
     /// Sampling temperature: 0 is the least random. Always sent.
     #[schemars(range(min = 0.0, max = 2.0))]
@@ -247,14 +216,11 @@ pub struct Params {
     #[schemars(range(min = 1, max = 128_000))]
     pub max_tokens: u32,
     /// Cumulative probability of the tokens to sample from (nucleus sampling).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top_p: Option<f64>,
     /// Strings that end the reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// Seed for more reproducible replies, if the provider supports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -9_007_199_254_740_991_i64, max = 9_007_199_254_740_991_i64), extend("examples" = [42]))]
     pub seed: Option<i64>,
 }
@@ -273,12 +239,10 @@ impl Default for Params {
 ///     system: You are a support agent of {{shop}}.
 ///     user: "{{question}}"
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct Prompt {
     /// System prompt: the role and rules of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 0))]
     pub system: Option<Template>,
     /// User message.
@@ -286,7 +250,6 @@ pub struct Prompt {
     #[schemars(extend("x-other-names" = ["prompt", "template", "content", "text", "message"]))]
     pub user: Template,
     /// Beginning of the model's reply, sent as the last assistant message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 0))]
     pub assistant: Option<Template>,
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::words::{Defines, Models, Name, Prompts, Refers, Tag, Template, Tests, Turns};
+use crate::words::{ModelReference, Name, PromptReference, Tag, Template, TestName, TurnName};
 
 use super::expect::Expect;
 
@@ -22,15 +22,14 @@ use super::expect::Expect;
 ///
 /// A test has exactly one of `command` and `prompt`. A command test runs once per repeat; a prompt test runs once per
 /// model and repeat.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["command"] }, { "required": ["prompt"] }]))]
 pub struct Test {
     /// Name of the test, unique in the file.
     #[schemars(extend("examples" = ["answers-about-refunds"]))]
     #[schemars(extend("x-other-names" = ["id", "title"]))]
-    pub name: Defines<Tests>,
+    pub name: TestName,
     /// Shell command to run.
     ///
     /// The command runs with `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}`
@@ -43,16 +42,14 @@ pub struct Test {
     /// Its standard output is the text that `expect` checks. Lines that begin with `{"kindlm":` are events:
     /// `{"kindlm":"tool_call","name":"…","arguments":{…}}` and `{"kindlm":"output_json","data":…}`. A command that runs
     /// longer than `defaults.timeoutMs` is terminated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["python agent.py --input '{{question}}'"]))]
     #[schemars(extend("x-other-names" = ["cmd", "run"]))]
     pub command: Option<Template>,
     /// Key of the entry in `prompts` to send to each model.
     ///
     /// This version checks prompt tests but does not run them: their result is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1), extend("examples" = ["refund"]))]
-    pub prompt: Option<Refers<Prompts>>,
+    pub prompt: Option<PromptReference>,
     /// Values of the template variables in the command or the prompt.
     ///
     /// Names consist of ASCII letters, digits, `_` and `.`; names that begin with `env.` are never replaced. Values
@@ -70,32 +67,27 @@ pub struct Test {
     /// Ids of the models to use. Defaults to all models.
     ///
     /// With an empty list, a prompt test never runs. The key has no effect on command tests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
-    pub models: Option<Vec<Refers<Models>>>,
+    pub models: Option<Vec<ModelReference>>,
     /// Number of runs, instead of `defaults.repeat`.
     ///
     /// A test passes if all of its runs pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["runs"]))]
     pub repeat: Option<u32>,
     /// Simulated tools that the model may call.
     ///
     /// The tools are not executed: calls are answered from `responses`. Only for prompt tests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
     #[schemars(extend("x-other-names" = ["mocks"]))]
     pub tools: Option<Vec<Tool>>,
     /// Expectations about individual replies in the tool loop, in order.
     ///
     /// Item *n* applies to the model's *n*-th reply. Only for prompt tests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
     #[schemars(extend("x-other-names" = ["turns", "messages"]))]
     pub conversation: Option<Vec<Turn>>,
     /// Maximum number of replies in the tool loop. Only for prompt tests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 10, "x-only" = "prompt"))]
     pub max_turns: Option<u32>,
     /// Expectations about every run.
@@ -104,7 +96,6 @@ pub struct Test {
     /// Labels to select tests with `--tag` on the command line.
     ///
     /// KindLM has no option to select tests by tag.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Tag>>", extend("examples" = [["smoke"]]))]
     pub tags: Option<Vec<String>>,
     /// Whether to skip the test. It is still checked, and reported as skipped.
@@ -124,9 +115,8 @@ pub struct Test {
 ///         then: { status: shipped }
 ///     defaultResponse: { error: unknown order }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct Tool {
     /// Name of the tool, as the model calls it.
     #[schemars(extend("x-name" = { "what": "tool", "note": "the first one answers every call", "severity": "warning" }))]
@@ -134,26 +124,22 @@ pub struct Tool {
     #[schemars(extend("x-other-names" = ["tool"]))]
     pub name: Name,
     /// Description of the tool, for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments, sent to the provider unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["schema", "inputSchema", "input_schema", "args"]))]
     pub parameters: Option<Map<String, Value>>,
     /// Responses to calls. The first one whose `when` matches is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["mocks"]))]
     pub responses: Option<Vec<ToolResponse>>,
     /// Response to a call that no item of `responses` matches.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(extend("x-other-names" = ["returns", "default"]))]
     pub default_response: Option<Value>,
 }
 
 /// A response to calls with certain arguments.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct ToolResponse {
     /// Arguments that a call must have; others are ignored. `{}` matches every call.
     ///
@@ -161,30 +147,27 @@ pub struct ToolResponse {
     #[schemars(extend("x-arguments" = "", "x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// Response, of any type.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(extend("x-other-names" = ["response", "return", "returns"]))]
     pub then: Option<Value>,
 }
 
 /// Expectations about one reply of the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
 pub struct Turn {
     /// Label for reports, unique in the test.
     #[schemars(extend("x-name" = { "what": "turn label", "help": "give each turn a different label" }))]
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
-    pub turn: Defines<Turns>,
+    pub turn: TurnName,
     /// User message of this turn. Has no effect: neither KindLM nor speclens sends it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["content", "message"]))]
     pub user: Option<String>,
     /// Expectations about this reply.
     ///
     /// KindLM does not load files named here: `format: json` checks only that the reply parses. `judge` and `baseline`
     /// are not evaluated for a single reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["assert", "assertions"]))]
     pub expect: Option<Expect>,
 }

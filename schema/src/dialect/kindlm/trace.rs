@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// How `speclens trace` receives and reads traces.
 ///
@@ -12,71 +12,56 @@ use serde::{Deserialize, Serialize};
 ///   spanFilter: { namePattern: "^chat " }
 ///   spanMapping: { outputTextAttr: app.answer }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct Trace {
     /// Port on which `speclens trace --listen` receives traces. KindLM ignores this key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535), extend("default" = 4318))]
     pub port: Option<u32>,
     /// Milliseconds that `speclens trace --listen` waits for the first span.
     ///
     /// KindLM ignores this key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 30000))]
     pub timeout_ms: Option<u64>,
     /// Names of the span attributes to read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub span_mapping: Option<SpanMapping>,
     /// Conditions that select spans. All must hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub span_filter: Option<SpanFilter>,
 }
 
 /// Names of the span attributes to read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct SpanMapping {
     /// Attribute with the output text. The texts of several spans are joined with line breaks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "gen_ai.completion.0.content"))]
     pub output_text_attr: Option<String>,
     /// The model that answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "gen_ai.response.model"))]
     pub model_attr: Option<String>,
     /// The provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "gen_ai.system"))]
     pub system_attr: Option<String>,
     /// Input tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "gen_ai.usage.input_tokens"))]
     pub input_tokens_attr: Option<String>,
     /// Output tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "gen_ai.usage.output_tokens"))]
     pub output_tokens_attr: Option<String>,
 }
 
 /// Conditions that select spans.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
 pub struct SpanFilter {
     /// Regular expression in ECMAScript syntax that the span's name must match.
     ///
     /// KindLM ignores an invalid pattern, so every span counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-pattern" = "ecmascript", "x-searches" = "spans", "examples" = ["^chat "]))]
     pub name_pattern: Option<String>,
     /// Required values of attributes, compared as strings.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_match: Option<BTreeMap<String, String>>,
     /// Minimum duration in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub min_duration_ms: Option<f64>,
 }

@@ -48,18 +48,27 @@ fn check_labels(fixture: &str, expected: Expect) {
     expected.assert_eq(&labels.join(" "));
 }
 
-/// Checks the text around the cursor after an item was inserted, as plain text and as a snippet.
+/// Checks the lines that the insertion of an item changes, and the snippet. Lines that disappear have a `-`, except
+/// for that of the cursor.
 #[track_caller]
 fn check_choice(fixture: &str, label: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);
     let items = completions(&fixture);
     let item = items.iter().find(|item| item.label == label).unwrap_or_else(|| panic!("{label} is not offered"));
-    let mut text = fixture.text();
+    let (old, mut text) = (fixture.text(), fixture.text());
     let mut edits: Vec<_> = item.more.iter().chain([&item.edit]).collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
     edits.iter().for_each(|edit| text.replace_range(edit.range.clone(), &edit.text));
     let snippet = item.snippet.as_ref().map(|snippet| format!("---\n{snippet}\n")).unwrap_or_default();
-    let shown = format!("{}{snippet}", text.replace('\r', "␍"));
+    let lines = |text: &str| -> Vec<String> { text.replace('\r', "␍").lines().map(str::to_owned).collect() };
+    let (before, after) = (lines(&old), lines(&text));
+    let line = old[..fixture.offset()].matches('\n').count();
+    let is_same = |(one, other): &(&String, &String)| one == other;
+    let head = before.iter().zip(&after).take(line).take_while(is_same).count();
+    let tail = before.iter().skip(line + 1).rev().zip(after[head..].iter().rev()).take_while(is_same).count();
+    let gone = &before[head..before.len() - tail];
+    let gone: String = gone.iter().filter(|_| gone.len() > 1).map(|line| format!("- {line}\n")).collect();
+    let shown = format!("{gone}{}\n{snippet}", after[head..after.len() - tail].join("\n"));
     // Trailing blanks are shown as dots: the cursor ends up there.
     let dots = |line: &str| {
         let words = line.trim_end_matches([' ', '␍']);

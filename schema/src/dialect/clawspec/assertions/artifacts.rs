@@ -11,7 +11,7 @@ use crate::{
     },
     dialect::{
         ScalarRules,
-        clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
+        clawspec::claim::{AssertionType, FileText, Fresh, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
     },
     document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
@@ -32,7 +32,6 @@ use crate::{
 ///
 /// Without `updated_after`, a file from an earlier run also passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
     /// Path of the file. With wildcards, one match is enough.
@@ -43,7 +42,6 @@ pub struct ArtifactExists {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
 }
@@ -53,13 +51,23 @@ pub(super) fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// Returns the row for a file that did not appear in time.
-pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
+/// Returns the expanded path and its matches, or the failure that none appeared in time.
+pub(super) fn appeared<'e>(
+    seen: &Seen<'e>,
+    path: &str,
+    wait: &Wait<'_>,
+    content: bool,
+    what: &str,
+) -> Result<(String, Fresh<'e>), Row> {
+    let (pattern, fresh) = seen.fresh(path, wait, content)?;
+    if !fresh.files.is_empty() {
+        return Ok((pattern, fresh));
+    }
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
     let mut mismatch =
         mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
-    mismatch.help = seen.help_for_missing(pattern);
-    Row::fail("path", mismatch)
+    mismatch.help = seen.help_for_missing(&pattern);
+    Err(Row::fail("path", mismatch))
 }
 
 impl ArtifactExists {
@@ -81,10 +89,7 @@ impl AssertionType for ArtifactExists {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), false)?;
-        if fresh.files.is_empty() {
-            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
-        }
+        appeared(seen, &self.path, &self.wait(), false, "Artifact")?;
         Ok(Row::pass("path"))
     }
 }
@@ -101,7 +106,6 @@ impl AssertionType for ArtifactExists {
 /// `fields` the first one by name. ClawSpec considers a section present if `# name` or `name:` occurs anywhere in the
 /// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct ArtifactContains {
     /// The file.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -109,11 +113,9 @@ pub struct ArtifactContains {
     /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
     /// In a YAML file, the keys count as headings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
     /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["status", "meta.author"]]))]
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. By default, speclens checks once.
@@ -121,7 +123,6 @@ pub struct ArtifactContains {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
 }
@@ -145,10 +146,7 @@ impl AssertionType for ArtifactContains {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
-        if fresh.files.is_empty() {
-            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
-        }
+        let (pattern, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let mut parts: Vec<String> = Vec::new();
         let mut first: Option<(&str, usize)> = None;
         let (mut help, mut places) = (Vec::new(), Vec::new());
@@ -268,7 +266,6 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 /// Words are found anywhere, even inside other words, ignoring case. ClawSpec treats a missing list as empty, so the
 /// assertion always passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "x-other-names" = [
         "artifact_not_contains", "file_not_contains", "log_not_contains", "log_entry_absent", "no_log_entry",
@@ -279,15 +276,12 @@ pub struct ArtifactAbsentWords {
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Words and phrases that must not occur.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("items" = { "type": ["string", "number"] }, "x-compared" = "text", "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
     /// YAML or JSON file with the list, instead of `words`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exists" = "", "examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
     /// Path of the list in `source`; `a.b` is `b` inside `a`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,
     /// Seconds to wait for the file. By default, speclens checks once.
@@ -295,7 +289,6 @@ pub struct ArtifactAbsentWords {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Words as written: JSON cannot distinguish a date from a string.
@@ -382,10 +375,7 @@ impl AssertionType for ArtifactAbsentWords {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
-        if fresh.files.is_empty() {
-            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
-        }
+        let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text("path", file)?;
         let words = self.list(seen)?;

@@ -23,7 +23,6 @@ use crate::{
 ///
 /// The request is a GET with a timeout of five seconds. Redirects are not followed, and no token is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["http_status"]))]
 pub struct GatewayResponse {
     /// Full address of the request.
@@ -35,7 +34,6 @@ pub struct GatewayResponse {
     #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
     /// String that the body must contain. Undocumented, but ClawSpec reads it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["\"ok\""]))]
     #[schemars(extend("x-other-names" = ["body"]))]
     pub expected_body: Option<RunText>,
@@ -102,7 +100,6 @@ impl AssertionType for GatewayResponse {
 /// plain text needs no escaping. A log may have any length. In ClawSpec, the pattern is a regular expression only, `^`
 /// and `$` match at the ends of the file, and an invalid pattern aborts the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
 pub struct LogEntry {
     /// Path of the log; with wildcards, the first match.
@@ -200,7 +197,6 @@ impl AssertionType for LogEntry {
 ///
 /// The assertion reads the key `selected_agent`, or `agent` if that is empty, and compares the whole string.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["routing_result"]))]
 pub struct DecisionRoutedTo {
     /// YAML or JSON file that the router writes; with wildcards, the first match.

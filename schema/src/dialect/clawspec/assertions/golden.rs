@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::artifacts::{is_zero, not_found};
+use super::artifacts::{appeared, is_zero};
 use crate::{
     check::{
         passages::{Passage, passages},
@@ -29,7 +29,6 @@ use crate::{
 /// both files. Words are separated by white space and compared case-sensitively. In ClawSpec the default threshold is
 /// 0.5, and a lower score is only a warning. speclens also warns if `speclens.yaml` has `clawspec: {thresholds: warn}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct ArtifactMatchesGolden {
     /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -48,7 +47,6 @@ pub struct ArtifactMatchesGolden {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Content of `golden`.
@@ -97,10 +95,7 @@ impl AssertionType for ArtifactMatchesGolden {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
-        if fresh.files.is_empty() {
-            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
-        }
+        let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest)?;
         let (golden_path, golden) = match &self.stored.0 {

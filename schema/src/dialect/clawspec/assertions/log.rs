@@ -26,7 +26,6 @@ const RUN_ID: &str = "{{run_id}}";
 ///   run_id: "{{run_id}}"
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "x-synonyms" = ["tool_called"],
     "x-other-names" = ["tool_invoked", "tool_used", "tool_was_invoked", "tool_was_used"],
@@ -37,11 +36,9 @@ pub struct ToolWasCalled {
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
     /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -268,7 +265,6 @@ impl AssertionType for ToolWasCalled {
 /// If the log is missing or does not mention the run, the result is unknown; in ClawSpec the assertion passes. OpenClaw
 /// gateways log tool calls only at the level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
     /// Exact name of the tool.
@@ -276,11 +272,9 @@ pub struct ToolNotCalled {
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
     /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -324,7 +318,6 @@ impl AssertionType for ToolNotCalled {
 ///
 /// Only the first call to that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["delegated_to"]))]
 #[schemars(extend("x-advice" = [
     { "names": ["to", "agent", "target"], "note": "ClawSpec aborts the scenario if `to_agent` is missing" },
@@ -335,15 +328,12 @@ pub struct DelegationOccurred {
     #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
     /// Id of the agent that hands over. Has no effect: ClawSpec ignores it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
     /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -412,7 +402,6 @@ impl AssertionType for DelegationOccurred {
 /// The list is an allow-list: a call to any other tool fails the assertion. To forbid one tool, use `tool_not_called`
 /// or `tool_not_invoked`. If the log is missing or does not mention the run, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [
     {
         "names": ["tools"],
@@ -434,11 +423,9 @@ pub struct ToolNotPermitted {
     #[schemars(extend("x-synonyms" = ["allowed", "permitted_tools"], "x-other-names" = ["tools"]))]
     pub allowed_tools: Vec<Name>,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
     /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -491,27 +478,21 @@ impl AssertionType for ToolNotPermitted {
 /// line has token counts, the assertion is skipped. If the log is missing or does not mention the run, the result is
 /// unknown. OpenClaw gateways do not log tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct TokenBudget {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
     /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
     /// Maximum number of input and output tokens together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [12000]))]
     #[schemars(extend("x-other-names" = ["max_tokens", "max_total", "budget"]))]
     pub max_total_tokens: Option<u64>,
     /// Maximum number of input tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_input_tokens: Option<u64>,
     /// Maximum number of output tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [4000]))]
     pub max_output_tokens: Option<u64>,
 }

@@ -20,7 +20,6 @@ use crate::{
 /// The path is literal, without wildcards; links are followed. Relative paths are resolved in the root of the
 /// workspace, and by ClawSpec in its working directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["file_exists"]))]
 pub struct FilePresent {
     /// File or directory that must exist.
@@ -72,7 +71,6 @@ impl AssertionType for FilePresent {
 /// In `given`, it makes sure that a file from an earlier run is not mistaken for a new one. The path is literal,
 /// without wildcards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend(
     "x-synonyms" = [
         "file_not_exists", "file_not_present", "file_missing", "artifact_absent", "artifact_not_exists",
@@ -116,10 +114,8 @@ impl AssertionType for FileAbsent {
 /// The request goes to `/health` at the configured gateway. ClawSpec always uses `http://localhost:18789/health`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct GatewayHealthy {
     /// Address to use instead. Undocumented, but ClawSpec reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: Option<RunText>,
@@ -171,7 +167,6 @@ impl AssertionType for GatewayHealthy {
 ///
 /// ClawSpec also accepts an empty variable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["env_set"]))]
 pub struct EnvPresent {
     /// Names of the variables.

@@ -32,7 +32,6 @@ const JUDGE: &str = "/qa/judge";
 /// warns if `speclens.yaml` has `clawspec: {thresholds: warn}`; ClawSpec always warns. If the judge does not answer,
 /// the result is unknown; ClawSpec skips the assertion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct LlmJudge {
     /// Path of the file; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -47,7 +46,6 @@ pub struct LlmJudge {
     #[schemars(extend("x-synonyms" = ["threshold"]))]
     pub pass_threshold: f64,
     /// Heading of the section to score, including its subsections. ClawSpec always sends the whole file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
     pub section: Option<RunText>,
     /// Number of times the judge is asked.
@@ -58,10 +56,8 @@ pub struct LlmJudge {
     /// ```yaml
     /// consistency: { runs: 5, min_passes: 4 }
     /// ```
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
     /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }
@@ -82,7 +78,6 @@ pub enum Consistency {
 /// Number of times the judge is asked, and how many scores must meet the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
 pub struct ConsistencyRuns {
     /// Number of times the judge is asked.
     #[schemars(range(min = 1, max = 100))]
@@ -300,7 +295,6 @@ impl AssertionType for LlmJudge {
 ///
 /// A judge scores the match, as for `llm_judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct AgentIdentityConsistent {
     /// File that the agent wrote; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -317,7 +311,6 @@ pub struct AgentIdentityConsistent {
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
     /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::artifacts::{is_zero, not_found, structured};
+use super::artifacts::{appeared, is_zero, structured};
 use crate::{
     check::python::PythonValue,
     dialect::{
@@ -32,24 +32,19 @@ use crate::{
 /// quotes is a string. `.json` files are read as JSON. Without expected values, the file must exist and contain a
 /// mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
 pub struct StateFile {
     /// Path of the file; if several match, the most recently written one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub path: Option<Artifact>,
     /// Another name for `path`. Use only one of the two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
     /// Expected value of the key `status`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["ready"]))]
     #[schemars(extend("x-synonyms" = ["status"]))]
     pub expected_status: Option<Value>,
     /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
@@ -58,7 +53,6 @@ pub struct StateFile {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Expected values as Python reads them: the status, then the fields.
@@ -101,10 +95,7 @@ impl AssertionType for StateFile {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
-        let (pattern, fresh) = seen.fresh(path, &self.wait(), true)?;
-        if fresh.files.is_empty() {
-            return Ok(not_found(seen, &pattern, "State file", &self.wait()));
-        }
+        let (pattern, fresh) = appeared(seen, path, &self.wait(), true, "State file")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text(field, file)?;
         let state = structured(&file.path, text).map_err(|reason| {

@@ -51,7 +51,6 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 ///
 /// Set at least one bound. Both are inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct LlmCallCount {
     /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
@@ -68,10 +67,7 @@ pub struct LlmCallCount {
 impl AssertionType for LlmCallCount {
     const NAME: &'static str = "llm_call_count";
     const OPEN: Open = Open::Everything;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
@@ -106,7 +102,6 @@ impl AssertionType for LlmCallCount {
 ///
 /// Names are compared exactly, in the order in which the calls began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct ToolSequence {
     /// Names of the tools.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
@@ -132,13 +127,10 @@ pub enum SequenceMode {
 
 impl AssertionType for ToolSequence {
     const NAME: &'static str = "tool_sequence";
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
         self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
-    }
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
@@ -202,16 +194,13 @@ impl AssertionType for ToolSequence {
 /// Set exactly one of the two keys. Part of the model's name is enough: `sonnet` matches `claude-sonnet-4-6`. Names are
 /// case-sensitive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
 pub struct ModelUsed {
     /// Part of the name of a model that must be called at least once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
     #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
     /// Part of the name of models that must not be called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-opus-4-6"]))]
     pub not_expected: Option<RunText>,
 }
@@ -219,6 +208,7 @@ pub struct ModelUsed {
 impl AssertionType for ModelUsed {
     const NAME: &'static str = "model_used";
     const OPEN: Open = Open::Pass;
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
         match (&self.expected, &self.not_expected) {
@@ -226,10 +216,6 @@ impl AssertionType for ModelUsed {
             (None, Some(model)) => format!("not {model}"),
             (None, None) => String::new(),
         }
-    }
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
@@ -274,54 +260,40 @@ impl AssertionType for ModelUsed {
 /// trace does not mention other agents, the first of the routing keys below that is set decides. Without one, the
 /// result is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct DelegationPath {
     /// Agents, in order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
     #[schemars(extend("x-synonyms" = ["path"]))]
     pub expected: Vec<Name>,
     /// Agents as recorded by the router.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub routing_path: Option<Vec<Name>>,
     /// Another name for `routing_path`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub decision_path: Option<Vec<Name>>,
     /// Another name for `routing_path`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub delegation_fallback_path: Option<Vec<Name>>,
     /// Decisions of the router: names, or mappings with `selected_agent` or `agent`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decisions: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_payloads: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payloads: Option<Vec<Value>>,
     /// A decision of the router.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decision: Option<Value>,
     /// Another name for `routing_decision`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_payload: Option<Value>,
     /// Another name for `routing_decision`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payload: Option<Value>,
     /// Files that the router writes, with one decision each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_paths: Option<Vec<OneFile>>,
     /// Another name for `state_paths`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_state_paths: Option<Vec<OneFile>>,
     /// File that the router writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
     pub state_path: Option<OneFile>,
     /// Another name for `state_path`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_state_path: Option<OneFile>,
 }
 
@@ -447,16 +419,12 @@ impl AssertionType for DelegationPath {
 ///
 /// It finds errors in tools and sub-agents that do not show in the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct NoSpanErrors {}
 
 impl AssertionType for NoSpanErrors {
     const NAME: &'static str = "no_span_errors";
     const OPEN: Open = Open::Pass;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
@@ -494,7 +462,6 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
 ///
 /// Like `tool_not_called`, for runs with a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["tool_was_not_invoked"]))]
 pub struct ToolNotInvoked {
     /// Exact name of the tool.
@@ -506,13 +473,10 @@ pub struct ToolNotInvoked {
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
     const OPEN: Open = Open::Pass;
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
         self.tool.to_string()
-    }
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {

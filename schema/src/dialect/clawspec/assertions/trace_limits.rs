@@ -9,7 +9,7 @@ use crate::{
         claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
         config::Price,
     },
-    evidence::{Context, Need, Span, SpanKind, Tokens, Trace},
+    evidence::{Need, Span, SpanKind, Tokens, Trace},
     verdict::{Mismatch, Open},
     words::RunText,
 };
@@ -25,7 +25,6 @@ use crate::{
 ///   span_name: summarize
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct PerSpanBudget {
     /// Maximum number of input and output tokens of one span.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
@@ -34,7 +33,6 @@ pub struct PerSpanBudget {
     #[serde(default)]
     pub span_type: SpanType,
     /// String that the names of the spans must contain. By default, all spans of the kind are checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["summarize"]))]
     pub span_name: Option<RunText>,
 }
@@ -88,10 +86,7 @@ fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
 impl AssertionType for PerSpanBudget {
     const NAME: &'static str = "per_span_budget";
     const OPEN: Open = Open::Pass;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
@@ -131,18 +126,15 @@ impl AssertionType for PerSpanBudget {
 ///
 /// Set at least one limit. For a limit on both together, use `token_budget`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [{
     "names": ["max_total_tokens"],
     "help": "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together",
 }]))]
 pub struct TraceTokenBudget {
     /// Maximum number of input tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [20000]))]
     pub max_input_tokens: Option<u64>,
     /// Maximum number of output tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_output_tokens: Option<u64>,
 }
@@ -150,10 +142,7 @@ pub struct TraceTokenBudget {
 impl AssertionType for TraceTokenBudget {
     const NAME: &'static str = "trace_token_budget";
     const OPEN: Open = Open::Pass;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
@@ -198,7 +187,6 @@ impl AssertionType for TraceTokenBudget {
 /// The duration is measured from the beginning to the end of the trace. If the trace lacks these times, it is measured
 /// from the first beginning to the last end of its spans, or else as the sum of their durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct TraceDuration {
     /// Maximum duration in milliseconds.
     #[schemars(range(min = 0.0), extend("examples" = [30000]))]
@@ -229,10 +217,7 @@ fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
 impl AssertionType for TraceDuration {
     const NAME: &'static str = "trace_duration";
     const OPEN: Open = Open::Pass;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
@@ -263,7 +248,6 @@ impl AssertionType for TraceDuration {
 /// If a span has no cost, its tokens are priced with `model_pricing` from `clawspec.yaml`. Without a price, the result
 /// is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct TraceCost {
     /// Maximum cost in US dollars.
     #[schemars(range(min = 0.0), extend("examples" = [0.05]))]
@@ -332,10 +316,7 @@ fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
 impl AssertionType for TraceCost {
     const NAME: &'static str = "trace_cost";
     const OPEN: Open = Open::Pass;
-
-    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-        vec![Need::Trace]
-    }
+    const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;

@@ -3,10 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen},
-    evidence::{Context, Need},
-};
+use crate::dialect::clawspec::claim::{AssertionType, Row, Seen};
 
 /// Declares a type that is never evaluated.
 macro_rules! unsupported {
@@ -17,10 +14,6 @@ macro_rules! unsupported {
 
         impl AssertionType for $variant {
             const NAME: &'static str = $name;
-
-            fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
-                Vec::new()
-            }
 
             fn judge(&self, _seen: &Seen<'_>) -> Result<Row, Row> {
                 Err(Row::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))

@@ -52,11 +52,13 @@ impl CommandPattern {
         })
     }
 
-    /// Returns the reason why the pattern can never be judged.
-    pub(super) fn unusable(&self) -> Option<String> {
+    /// Returns the recorded commands to search, or the reason why the pattern cannot be judged.
+    pub(super) fn log<'e>(&self, evidence: &'e Evidence) -> Result<&'e CommandLog, String> {
         match self.engine() {
-            Engine::Unusable(reason) => Some(format!("unsupported regular expression: {reason}")),
-            Engine::Pattern(_) | Engine::Text => None,
+            Engine::Unusable(reason) => Err(format!("unsupported regular expression: {reason}")),
+            Engine::Pattern(_) | Engine::Text => {
+                evidence.commands.as_ref().ok_or_else(|| "the commands were not recorded".to_owned())
+            }
         }
     }
 
@@ -122,11 +124,6 @@ fn skeleton(pattern: &str) -> String {
         }
     }
     letters.trim().to_owned()
-}
-
-/// Returns the recorded commands, or the reason why they are unknown.
-pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
-    evidence.commands.as_ref().ok_or("the commands were not recorded")
 }
 
 /// Returns the commands, one per line.

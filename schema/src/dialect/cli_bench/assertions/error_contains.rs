@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{observed::After, stream::Stream};
-use crate::{
-    evidence::Evidence,
-    verdict::{Check, Open, Verdict},
-};
+use crate::verdict::Check;
 
 /// String that the standard error of the last command must contain.
 ///
@@ -21,7 +18,7 @@ use crate::{
 ///   - exit_code: 1
 ///   - error_contains: "file not found"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["file not found"]))]
 #[schemars(extend("x-other-names" = ["stderr", "stderr_contains", "error"]))]
@@ -29,20 +26,6 @@ pub struct ErrorContains(pub String);
 
 impl ErrorContains {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(self)
-    }
-}
-
-impl Check for ErrorContains {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![Stream::Error.judge(&self.0, evidence)]
-    }
-
-    fn open(&self) -> Open {
-        Open::Everything
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+        Stream::Error.claim(self.0)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
     file_exists::missing,
@@ -25,8 +25,7 @@ use crate::{
 ///       path: "config.json"
 ///       text: '"name": "my-app"'
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["file_content"]))]
 pub struct FileContains {
     /// Path of the file, relative to the working directory of the task.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::observed::{After, path_need, row};
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// assert:
 ///   - file_exists: "build/dist/bundle.js"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["output.txt"]))]
 #[schemars(extend("x-other-names" = ["file", "exists", "path_exists"]))]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
-    commands::{CommandPattern, listing, log},
+    commands::{CommandPattern, listing},
     observed::{After, brief, row},
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 ///   - not_ran: "sudo"
 ///   - not_ran: "DROP TABLE"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("x-searches" = "forbidden commands", "examples" = ["sudo"]))]
 #[schemars(extend("x-other-names" = ["did_not_run", "never_ran", "not_run", "not_executed"]))]
@@ -48,10 +48,7 @@ impl NotRanClaim {
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
         let row = row("not_ran", format!("did not run `{source}`"));
-        if let Some(reason) = self.pattern.unusable() {
-            return row.unknown(reason);
-        }
-        let log = match log(evidence) {
+        let log = match self.pattern.log(evidence) {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{observed::After, stream::Stream};
-use crate::{
-    evidence::Evidence,
-    verdict::{Check, Open, Verdict},
-};
+use crate::verdict::Check;
 
 /// String that the standard output of the last command must contain.
 ///
@@ -21,7 +18,7 @@ use crate::{
 ///   - output_contains: "Successfully created"
 ///   - output_contains: "user: alice"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["Successfully created"]))]
 #[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
@@ -29,20 +26,6 @@ pub struct OutputContains(pub String);
 
 impl OutputContains {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(self)
-    }
-}
-
-impl Check for OutputContains {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![Stream::Output.judge(&self.0, evidence)]
-    }
-
-    fn open(&self) -> Open {
-        Open::Everything
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+        Stream::Output.claim(self.0)
     }
 }

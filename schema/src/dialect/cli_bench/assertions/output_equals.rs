@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::observed::{After, brief, equals, last, of_output, row, shown};
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// assert:
 ///   - output_equals: "OK"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["OK"]))]
 #[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]

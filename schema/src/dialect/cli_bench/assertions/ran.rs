@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
-    commands::{CommandPattern, listing, log},
+    commands::{CommandPattern, listing},
     observed::{After, row},
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
 /// ```
 ///
 /// Write `.*` where any options may appear: `npm install.*react`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
@@ -50,10 +50,7 @@ impl RanClaim {
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
         let row = row("ran", format!("ran `{source}`"));
-        if let Some(reason) = self.pattern.unusable() {
-            return row.unknown(reason);
-        }
-        let log = match log(evidence) {
+        let log = match self.pattern.log(evidence) {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };

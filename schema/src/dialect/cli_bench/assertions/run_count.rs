@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
-    commands::{CommandPattern, listing, log},
+    commands::{CommandPattern, listing},
     observed::{After, part, row},
 };
 use crate::{
@@ -27,8 +27,7 @@ use crate::{
 ///       min: 2
 ///       max: 5
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
@@ -36,12 +35,10 @@ pub struct RunCount {
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pub pattern: Pattern,
     /// Minimum number of commands that match.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
     pub min: Option<f64>,
     /// Maximum number of commands that match. `0` has the same effect as `not_ran`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["at_most", "maximum"]))]
     pub max: Option<f64>,
@@ -76,10 +73,7 @@ impl RunCountClaim {
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
         let row = row("run_count", format!("ran `{source}` {}", self.bounds())).at(part("run_count", "pattern"));
-        if let Some(reason) = self.pattern.unusable() {
-            return row.unknown(reason);
-        }
-        let log = match log(evidence) {
+        let log = match self.pattern.log(evidence) {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };

@@ -1,13 +1,15 @@
 //! What a command writes, and whether a text is in it.
 
+use std::sync::Arc;
+
 use super::observed::{brief, contains, last, near_text, of_output, row, shown};
 use crate::{
     evidence::{Capture, Evidence, Ran},
-    verdict::{Found, Mismatch, Verdict},
+    verdict::{Check, Found, Mismatch, Open, Verdict},
 };
 
 /// An output stream of a command.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
     /// Standard output.
     Output,
@@ -15,9 +17,34 @@ pub(super) enum Stream {
     Error,
 }
 
+/// The assertion that the last command wrote a text.
+#[derive(Debug)]
+struct StreamContains {
+    stream: Stream,
+    text: String,
+}
+
+impl Check for StreamContains {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.stream.judge(&self.text, evidence)]
+    }
+
+    fn open(&self) -> Open {
+        Open::Everything
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.text.clone()]
+    }
+}
+
 impl Stream {
-    /// Returns the result of the assertion that the last command wrote a text.
-    pub(super) fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
+    /// Returns the assertion that the last command wrote a text.
+    pub(super) fn claim(self, text: String) -> Arc<dyn Check> {
+        Arc::new(StreamContains { stream: self, text })
+    }
+
+    fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
         let row = row(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
         let command = match last(evidence, &row, || shown(wanted)) {
             Ok(command) => command,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
     observed::{After, contains, equals, near_text, of_output, part, row, shown},
@@ -30,8 +30,7 @@ use crate::{
 /// ```
 ///
 /// In `a | b`, only the exit code of `b` counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
     /// Shell command to run.
@@ -39,14 +38,12 @@ pub struct Verify {
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
     /// String that the standard output must contain, case-sensitive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["expected data"]))]
     #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
     pub output_contains: Option<String>,
     /// Expected standard output, ignoring white space at both ends.
     ///
     /// With `output_contains`, both must hold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["100"]))]
     #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]
     pub output_equals: Option<String>,

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use crate::{
-    dialect::{Dialect, kindlm::lower::lower_suite},
+    dialect::{Dialect, kindlm::lower::tests::lowered},
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
@@ -26,7 +26,7 @@ fn case(expect: &str) -> (Document, Case) {
         text.push_str(&format!("      {line}\n"));
     }
     let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
-    let suite = lower_suite(&document, &MemoryFiles::new("/suite", FILES), None);
+    let suite = lowered(&document, &MemoryFiles::new("/suite", FILES));
     let case = suite.cases[0].as_ref().clone();
     (document, case)
 }

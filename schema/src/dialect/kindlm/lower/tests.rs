@@ -1,14 +1,25 @@
 //! Lowering of tests.
 
-use super::{RootContext, lower_suite};
+use std::sync::Arc;
+
+use super::{RootContext, lower_root, lower_test};
 use crate::{
     dialect::Dialect,
-    document::Document,
+    document::{Document, NodeRef, Pointer},
     evidence::{Capture, Evidence, Ran},
-    files::MemoryFiles,
+    files::{Files, MemoryFiles},
     settings::Settings,
     suite::{Action, Subject, Suite},
 };
+
+/// Lowers a whole document without checking it.
+pub(crate) fn lowered(document: &Document, files: &dyn Files) -> Suite {
+    let context = RootContext::of(document, files, &Settings::default());
+    let tests = document.root().and_then(|root| root.get("tests")).into_iter().flat_map(NodeRef::items);
+    let place = |index| Pointer::root().key("tests").index(index);
+    let cases = tests.enumerate().map(|(index, test)| Arc::new(lower_test(test, place(index), &context, files)));
+    Suite { cases: cases.collect(), ..lower_root(document, &context, None) }
+}
 
 fn lower(text: &str) -> Suite {
     lower_with(text, &[])
@@ -16,7 +27,7 @@ fn lower(text: &str) -> Suite {
 
 fn lower_with(text: &str, files: &[(&str, &str)]) -> Suite {
     let document = Document::read(text, Dialect::KINDLM.scalar_rules());
-    lower_suite(&document, &MemoryFiles::new("/suite", files.iter().copied()), None)
+    lowered(&document, &MemoryFiles::new("/suite", files.iter().copied()))
 }
 
 #[test]
