@@ -308,7 +308,7 @@ impl SpecFile {
         counts: Counts::Never,
         empty: Empty::Defaults(Code::InvalidSetting),
         schema,
-        committed: Some(include_str!("../json/speclens.schema.json")),
+        committed: || Some(include_str!("../json/speclens.schema.json")),
         ..Kind::PLAIN
     });
 }

@@ -54,8 +54,9 @@ pub struct Kind {
     pub report: fn(NodeRef<'_>, &dyn Files, &mut Report),
     /// Generates the schema.
     pub schema: fn(SpecFile) -> Value,
-    /// Committed copy of the schema, which optimized builds read: that is much faster than generating it.
-    pub committed: Option<&'static str>,
+    /// Returns the committed copy of the schema, which optimized builds read: that is much faster than generating it. A
+    /// function, because each use of a kind would have a copy of a text in it.
+    pub committed: fn() -> Option<&'static str>,
 }
 
 /// File names and locations of a kind, as globs. A glob is `**/` followed by names of directories and files, each with
@@ -166,7 +167,7 @@ impl Kind {
         contract: |_, _| None,
         report: |_, _, _| {},
         schema: |_| Value::Bool(true),
-        committed: None,
+        committed: || None,
     };
 }
 
@@ -299,7 +300,7 @@ impl SpecFile {
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
         // Who changes a type sees it at once in a build without optimization.
-        let committed = self.0.committed.filter(|_| !cfg!(debug_assertions));
+        let committed = (self.0.committed)().filter(|_| !cfg!(debug_assertions));
         let read = |text: &str| serde_json::from_str(text).expect("a committed schema is JSON");
         SCHEMAS.get(self, || committed.map_or_else(|| (self.0.schema)(self), read))
     }

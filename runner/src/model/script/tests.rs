@@ -129,7 +129,7 @@ fn other_tools_are_called_and_requests_fail_on_purpose() {
     request.messages.push(Message::Result { call: "x".to_owned(), text: "it was shipped".to_owned() });
     let error = model.answer(request).unwrap_err();
     assert_eq!(error.kind, RunErrorKind::Key);
-    assert_eq!(error.message, "careful.script.yaml:12 plays a rejected key");
+    assert_eq!(error.message, "careful.script.yaml:12 simulates a rejected key");
 }
 
 #[test]

@@ -297,7 +297,7 @@ async fn missing_key_is_an_error_before_anything_is_sent() {
     check(
         &models.open("local/m").unwrap_err(),
         RunErrorKind::Key,
-        &["`local/m`", "set `UNSET_KEY` to a key of", &server.host],
+        &["`local/m`", "set `UNSET_KEY` to a key for", &server.host],
     );
     let error = models.open("anthropic/claude").unwrap_err();
     check(&error, RunErrorKind::Key, &["set `ANTHROPIC_API_KEY`", "api.anthropic.com", "AI_GATEWAY_API_KEY"]);

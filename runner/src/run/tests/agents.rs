@@ -214,7 +214,7 @@ async fn suite_without_a_model_or_its_key_has_an_error_and_keeps_its_recordings(
 
     let without_models = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
     let ran = run_job(without_models, Options::default()).await;
-    let said = "no model attempts this task; name one under `providers`, or with `--model`";
+    let said = "the suite does not name a model; name models under `providers`, or with `--model`";
     assert_eq!(why(runs(&ran)[0]), (AbsenceKind::RunError(RunErrorKind::Provider), said));
 }
 

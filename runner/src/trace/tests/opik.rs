@@ -184,7 +184,7 @@ async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     }
     let nonsense = Stub::new(|_, _| (200, vec![json!(3)]));
     let reason = no_trace(watch(&nonsense).await.collect(&with_run(), &[]).await);
-    assert!(reason.contains("line 1 of the answer"), "{reason}");
+    assert!(reason.contains("line 1 of the response"), "{reason}");
     let gone = {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         listener.local_addr().unwrap()

@@ -374,7 +374,7 @@ mod tests {
             "at `/$ref`: the schema file has no `#/definitions/missing`",
         );
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
-            let message = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
+            let message = format!("at `/items/$ref`: `{elsewhere}` is not in the schema file, and other files");
             check_refused(json!({"items": {"$ref": elsewhere}}), &message);
         }
         check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");

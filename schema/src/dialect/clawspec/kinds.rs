@@ -35,7 +35,7 @@ impl SpecFile {
         counts: Counts::Matched,
         landmarks: Landmarks::Cases,
         schema: generate::<ScenarioContract>,
-        committed: Some(include_str!("../../../json/clawspec-scenarios.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec-scenarios.schema.json")),
         ..FILE
     });
 
@@ -53,7 +53,7 @@ impl SpecFile {
         counts: Counts::Declared,
         landmarks: Landmarks::At(handoff),
         schema: generate::<HandoffContract>,
-        committed: Some(include_str!("../../../json/clawspec-handoff.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec-handoff.schema.json")),
         ..FILE
     });
 
@@ -66,7 +66,7 @@ impl SpecFile {
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
         landmarks: Landmarks::At(pipeline),
         schema: generate::<PipelineContract>,
-        committed: Some(include_str!("../../../json/clawspec-pipeline.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec-pipeline.schema.json")),
         ..FILE
     });
 
@@ -79,7 +79,7 @@ impl SpecFile {
         family: Family::SettingsOf(Dialect::CLAWSPEC),
         empty: Empty::Defaults(Code::NoEffect),
         schema: generate::<Config>,
-        committed: Some(include_str!("../../../json/clawspec.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec.schema.json")),
         ..FILE
     });
 
@@ -96,7 +96,7 @@ impl SpecFile {
             ledger_contracts::contract_of(entry, place)
         },
         schema: generate::<CoverageLedger>,
-        committed: Some(include_str!("../../../json/clawspec-ledger.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec-ledger.schema.json")),
         ..FILE
     });
 
@@ -115,7 +115,7 @@ impl SpecFile {
             })
         },
         schema: generate::<Baselines>,
-        committed: Some(include_str!("../../../json/clawspec-baselines.schema.json")),
+        committed: || Some(include_str!("../../../json/clawspec-baselines.schema.json")),
         ..FILE
     });
 }

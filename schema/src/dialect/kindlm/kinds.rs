@@ -27,7 +27,7 @@ impl SpecFile {
         counts: Counts::Named,
         empty: Empty::Incomplete("begin it with `kindlm: 1`"),
         schema: generate::<Config>,
-        committed: Some(include_str!("../../../json/kindlm.schema.json")),
+        committed: || Some(include_str!("../../../json/kindlm.schema.json")),
         ..Kind::PLAIN
     });
 }

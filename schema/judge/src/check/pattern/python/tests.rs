@@ -52,7 +52,7 @@ const SEARCHES: &[Search] = &[
 /// Patterns that Python refuses, and a word of the reason that is given here.
 const REFUSED: &[(&str, &str)] = &[
     ("(?au)x", "mutually exclusive"),
-    ("(?ua:x)", "exclude"),
+    ("(?ua:x)", "mutually exclusive"),
     ("(?a)(?u)x", "exclude"),
     ("^*", "repeat"),
     ("(?m)^*", "repeat"),
