@@ -67,7 +67,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("<<: 1\n", "1", "expected a mapping for `<<`"),
     ("a: 2026-02-30\n", "2026-02-30", "not a valid date"),
     ("a: 2026-03-11T25:00:00Z\n", "2026-03-11T25:00:00Z", "not a valid date"),
-    ("a: &id.1 1\n", "a", "not a valid name of an anchor"),
+    ("a: &id.1 1\n", "a", "not a valid anchor name"),
     ("a: \"x\n--- y\"\n", "", ""),
     ("a: x\ny\nb: 1\n", "", ""),
 ];
