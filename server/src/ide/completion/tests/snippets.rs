@@ -11,9 +11,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    $0\n"),
         "expect",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
                 expect:
             ······
             ---
@@ -25,9 +22,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    re$0\n"),
         "repeat",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
                 repeat:·
         "#]],
     );
@@ -35,10 +29,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect:\n      lat$0\n"),
         "latency",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
                   latency:
                     maxMs:·
             ---
@@ -50,10 +40,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect:\n      $0\n"),
         "toolCalls",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
                   toolCalls:
                     - tool:·
             ---
@@ -65,9 +51,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: {{$0}}\n"),
         "output",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
                 expect: {output: {}}
             ---
             output: { $0 }
@@ -77,20 +60,13 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    e$0:\n      output: {{}}\n"),
         "expect",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              output: {}
-    "#]],
+                expect:
+        "#]],
     );
     check_choice(
         &format!("{test}    expect:$0\n"),
         "output",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
                 expect:
                   output:
             ········
@@ -104,9 +80,6 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: $0\n"),
         "latency",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
                 expect:
                   latency:
                     maxMs:·
@@ -120,8 +93,6 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\r\n  - name: a\r\n    $0\r\n",
         "expect",
         expect![[r#"
-            tests:␍
-              - name: a␍
                 expect:␍
             ······␍
             ---
@@ -133,9 +104,6 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\n    -   name: a\n        expect:\n            $0\n",
         "output",
         expect![[r#"
-            tests:
-                -   name: a
-                    expect:
                         output:
             ················
             ---
@@ -151,7 +119,6 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  - $0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
               - name: answers-about-refunds
                 command: python agent.py --input '{{question}}'
                 vars: { question: What is the refund policy? }
@@ -169,7 +136,6 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  $0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
               - name: answers-about-refunds
                 command: python agent.py --input '{{question}}'
                 vars: { question: What is the refund policy? }
@@ -207,27 +173,19 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "output: contains, maxLength",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              output:
-                contains: [shipped]
-                maxLength: 400
-        ---
-        output:
-          contains: [${1:shipped}]
-          maxLength: ${2:400}
-    "#]],
+                  output:
+                    contains: [shipped]
+                    maxLength: 400
+            ---
+            output:
+              contains: [${1:shipped}]
+              maxLength: ${2:400}
+        "#]],
     );
     check_choice(
         &format!("{test}      $0\n"),
         "guardrails: pii, keywords",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
                   guardrails:
                     pii: {}
                     keywords: { deny: [password] }
@@ -241,10 +199,6 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "latency: maxMs",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
                   latency: { maxMs: 5000 }
             ---
             latency: { maxMs: ${1:5000} }
@@ -254,27 +208,17 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      toolCalls:\n        - $0\n"),
         "tool, shouldNotCall",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              toolCalls:
-                - tool: delete_order
-                  shouldNotCall: true
-        ---
-        tool: ${1:delete_order}
-          shouldNotCall: ${2:true}
-    "#]],
+                    - tool: delete_order
+                      shouldNotCall: true
+            ---
+            tool: ${1:delete_order}
+              shouldNotCall: ${2:true}
+        "#]],
     );
     check_choice(
         &format!("{test}      toolCalls:\n        $0\n"),
         "- tool",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  toolCalls:
                     - tool:·
             ---
             - tool:·
