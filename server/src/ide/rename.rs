@@ -154,7 +154,7 @@ mod tests {
                 let old = unix.text();
                 assert_eq!(new.lines().count(), old.lines().count());
                 let changed = new.lines().zip(old.lines()).filter(|(new, old)| new != old);
-                expected.assert_eq(&changed.map(|(new, _)| format!("{new}\n")).collect::<String>());
+                expected.assert_eq(&changed.map(|(new, _)| format!("+ {new}\n")).collect::<String>());
             }
             Err(reason) => expected.assert_eq(reason),
         }
@@ -193,17 +193,17 @@ tests:
             &SUITE.replace("[small", "[sm$0all"),
             "mini: 1",
             expect![[r#"
-                  - { id: "mini: 1", provider: openai, model: small }
-                    models: ["mini: 1", 'mini: 1']
+                +   - { id: "mini: 1", provider: openai, model: small }
+                +     models: ["mini: 1", 'mini: 1']
             "#]],
         );
         check(
             &SUITE.replace("\"small\":", "\"sm$0all\":"),
             "it's",
             expect![[r#"
-                  "it's": { user: "{{q}} {{env.q}} {{ q }}" }
-                    prompt: "it's"
-                    prompt: 'it''s'
+                +   "it's": { user: "{{q}} {{env.q}} {{ q }}" }
+                +     prompt: "it's"
+                +     prompt: 'it''s'
             "#]],
         );
     }
@@ -214,17 +214,17 @@ tests:
             &SUITE.replace("\"{{q}}", "\"{{$0q}}"),
             "question",
             expect![[r#"
-                  "small": { user: "{{question}} {{env.q}} {{ q }}" }
-                    vars: { question: small }
-                      question: x
+                +   "small": { user: "{{question}} {{env.q}} {{ q }}" }
+                +     vars: { question: small }
+                +       question: x
             "#]],
         );
         check(
             "tests:\n  - command: a {{q}} {{q}}\n    vars: {$0q: 1}\n",
             "r",
             expect![[r#"
-                  - command: a {{r}} {{r}}
-                    vars: {r: 1}
+                +   - command: a {{r}} {{r}}
+                +     vars: {r: 1}
             "#]],
         );
     }
@@ -235,9 +235,9 @@ tests:
             "x-vars: &v { q: 1 }\ntests:\n  - command: a {{$0q}}\n    vars: *v\n  - { command: 'b {{q}}', vars: *v }\n  - { command: 'c {{q}}', vars: { q: 2 } }\n",
             "r",
             expect![[r#"
-                x-vars: &v { r: 1 }
-                  - command: a {{r}}
-                  - { command: 'b {{r}}', vars: *v }
+                + x-vars: &v { r: 1 }
+                +   - command: a {{r}}
+                +   - { command: 'b {{r}}', vars: *v }
             "#]],
         );
     }
@@ -252,8 +252,8 @@ tests:
                 &format!("//- /cli-bench.yaml\n{text}"),
                 "google/c",
                 expect![[r#"
-                    providers: [google/c, 'openai/b']
-                    thresholds: {models: {google/c: 80, openai/b: 70}}
+                    + providers: [google/c, 'openai/b']
+                    + thresholds: {models: {google/c: 80, openai/b: 70}}
                 "#]],
             );
         }
@@ -265,8 +265,8 @@ tests:
             "tests:\n  - tags: [smo$0ke, slow]\n  - tags: ['smoke']\n  - name: smoke\n",
             "quick",
             expect![[r#"
-                  - tags: [quick, slow]
-                  - tags: ['quick']
+                +   - tags: [quick, slow]
+                +   - tags: ['quick']
             "#]],
         );
     }
@@ -284,7 +284,7 @@ tests:
             "tests:\n  - tags: [neg$0ative]\n",
             "refusal",
             expect![[r#"
-                  - tags: [refusal]
+                +   - tags: [refusal]
             "#]],
         );
     }
@@ -295,8 +295,8 @@ tests:
             "tests:\n  - name: a\n    expect: &a {output: {contains: [a]}}\n  - {name: b, expect: *a$0}\n  - name: c\n    expect: &a {}\n  - expect: *a\n",
             "claims",
             expect![[r#"
-                    expect: &claims {output: {contains: [a]}}
-                  - {name: b, expect: *claims}
+                +     expect: &claims {output: {contains: [a]}}
+                +   - {name: b, expect: *claims}
             "#]],
         );
     }
@@ -319,7 +319,7 @@ tests:
             &TWINS.replacen("{id: a", "{id: $0a", 1),
             "b",
             expect![[r#"
-                  - {id: b, provider: openai, model: x}
+                +   - {id: b, provider: openai, model: x}
             "#]],
         );
         check(
@@ -335,8 +335,8 @@ tests:
             "models:\n  - id: m$0\ntests:\n  - name: \"open\n    models: [\n  - name: b\n    models: [m]\n",
             "mini",
             expect![[r#"
-                  - id: mini
-                    models: [mini]
+                +   - id: mini
+                +     models: [mini]
             "#]],
         );
     }

@@ -188,7 +188,7 @@ fn key_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{task}pro$0\n"),
         "prompt → intent",
         expect![[r#"
-                intent:·
+            +     intent:·
         "#]],
     );
     check_labels(
@@ -202,8 +202,8 @@ fn key_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{test}ass$0\r\n"),
         "assertions → expect",
         expect![[r#"
-              expect:␍
-            ····␍
+            +   expect:␍
+            +·····␍
             ---
             expect:
             ··

@@ -13,8 +13,8 @@ fn a_type_brings_the_keys_that_it_needs() {
         &format!("{SCENARIO}      - type: art$0\n"),
         "artifact_contains",
         expect![[r#"
-                  - type: artifact_contains
-                    path:·
+            +       - type: artifact_contains
+            +         path:·
             ---
             artifact_contains
               path: ${1:memory/drafts/{{today\}\}-output.md}
@@ -26,8 +26,8 @@ fn a_type_brings_the_keys_that_it_needs() {
         &format!("{SCENARIO}      - type: $0\n        path: x\n"),
         "llm_judge",
         expect![[r#"
-                  - type: llm_judge
-                    rubric:·
+            +       - type: llm_judge
+            +         rubric:·
             ---
             llm_judge
               rubric: "${1:Score 1-5: Is this email persuasive and brand-safe?}"
@@ -45,15 +45,15 @@ fn a_type_brings_the_keys_that_it_needs() {
         &format!("{SCENARIO}      - type: $0 # why\n"),
         "env_present",
         expect![[r#"
-                  - type: env_present # why
+            +       - type: env_present # why
         "#]],
     );
     check_choice(
         "tests:\n  - expect:\n      output:\n        format: $0\n",
         "json",
         expect![[r#"
-                    format: json
-                    schemaFile:·
+            +         format: json
+            +         schemaFile:·
             ---
             json
             schemaFile: ${1:schemas/answer.json}
@@ -81,8 +81,8 @@ fn a_key_of_another_type_changes_the_type() {
         expect![[r#"
             -       - type: tool_not_permitted
             -         to
-                  - type: tool_not_called
-                    tool:·
+            +       - type: tool_not_called
+            +         tool:·
         "#]],
     );
     check_labels(&format!("{claim}$0\n"), expect!["allowed_tools log_path run_id"]);
@@ -97,8 +97,8 @@ fn a_key_brings_the_one_that_it_says_nothing_without() {
         &format!("{output}$0\n"),
         "schemaFile",
         expect![[r#"
-                    format: json
-                    schemaFile:·
+            +         format: json
+            +         schemaFile:·
             ---
             format: json
             schemaFile:·
@@ -110,15 +110,15 @@ fn a_key_brings_the_one_that_it_says_nothing_without() {
         expect![[r#"
             -         format: text
             -         sch
-                    format: json
-                    schemaFile:·
+            +         format: json
+            +         schemaFile:·
         "#]],
     );
     check_choice(
         &format!("{SCENARIO}      - type: artifact_absent_words\n        $0\n"),
         "key",
         expect![[r#"
-                    key:·
+            +         key:·
             ---
             source: $1
             key: $0
@@ -134,10 +134,10 @@ fn a_name_brings_the_section_that_defines_it() {
         expect![[r#"
             - models:
             -   - provider: op
-            providers:
-              openai: { apiKeyEnv: OPENAI_API_KEY }
-            models:
-              - provider: openai
+            + providers:
+            +   openai: { apiKeyEnv: OPENAI_API_KEY }
+            + models:
+            +   - provider: openai
         "#]],
     );
     let other = "kindlm: 1\nproviders:\n  ollama: {}\nmodels:\n  - provider: op$0\n";
@@ -148,10 +148,10 @@ fn a_name_brings_the_section_that_defines_it() {
             -   ollama: {}
             - models:
             -   - provider: op
-              openai: { apiKeyEnv: OPENAI_API_KEY }
-              ollama: {}
-            models:
-              - provider: openai
+            +   openai: { apiKeyEnv: OPENAI_API_KEY }
+            +   ollama: {}
+            + models:
+            +   - provider: openai
         "#]],
     );
     check_choice(
@@ -161,9 +161,9 @@ fn a_name_brings_the_section_that_defines_it() {
             - providers: {}
             - models:
             -   - provider: op
-            providers: { openai: { apiKeyEnv: OPENAI_API_KEY } }
-            models:
-              - provider: openai
+            + providers: { openai: { apiKeyEnv: OPENAI_API_KEY } }
+            + models:
+            +   - provider: openai
         "#]],
     );
 }
@@ -192,7 +192,7 @@ fn a_new_item_has_all_that_is_required() {
         "tests:\n  - $0\n",
         "name, command, expect",
         expect![[r#"
-              - name:·
+            +   - name:·
             ---
             name: $1
               command: $2
@@ -204,34 +204,34 @@ fn a_new_item_has_all_that_is_required() {
         "//- /cli-bench-tasks.yaml\n$0\n",
         "id, intent, assert",
         expect![[r#"
-        - id:·
-        ---
-        - id: $1
-          intent: $2
-          assert:
-            - $0
-    "#]],
+            + - id:·
+            ---
+            - id: $1
+              intent: $2
+              assert:
+                - $0
+        "#]],
     );
     check_choice(
         "//- /cli-bench.yaml\ntas$0\n",
         "tasks",
         expect![[r#"
-        tasks:
-          - id:·
-        ---
-        tasks:
-          - id: $1
-            intent: $2
-            assert:
-              - $0
-    "#]],
+            + tasks:
+            +   - id:·
+            ---
+            tasks:
+              - id: $1
+                intent: $2
+                assert:
+                  - $0
+        "#]],
     );
     check_choice(
         "kin$0\n",
         "kindlm",
         expect![[r#"
-        kindlm: 1
-    "#]],
+            + kindlm: 1
+        "#]],
     );
 }
 
@@ -251,10 +251,10 @@ fn the_log_is_the_one_of_the_workspace() {
         &format!("{SCENARIO}      - $0\n{files}"),
         "tool_was_called",
         expect![[r#"
-                  - type: tool_was_called
-                    tool: sessions_spawn
-                    log_path: /var/log/oc-{{today}}.log
-                    run_id: "{{run_id}}"
+            +       - type: tool_was_called
+            +         tool: sessions_spawn
+            +         log_path: /var/log/oc-{{today}}.log
+            +         run_id: "{{run_id}}"
             ---
             type: tool_was_called
               tool: ${1:sessions_spawn}
@@ -273,7 +273,7 @@ fn sections_are_the_headings_of_the_file() {
         &format!("{claim}.md\n        sections:\n          - $0\n{files}"),
         "Body text",
         expect![[r#"
-                      - Body text
+            +           - Body text
         "#]],
     );
     // If there is no file of today, the headings are those of another day's file.

@@ -11,8 +11,8 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    $0\n"),
         "expect",
         expect![[r#"
-                expect:
-            ······
+            +     expect:
+            +·······
             ---
             expect:
             ··
@@ -22,15 +22,15 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    re$0\n"),
         "repeat",
         expect![[r#"
-                repeat:·
+            +     repeat:·
         "#]],
     );
     check_choice(
         &format!("{test}    expect:\n      lat$0\n"),
         "latency",
         expect![[r#"
-                  latency:
-                    maxMs:·
+            +       latency:
+            +         maxMs:·
             ---
             latency:
               maxMs:·
@@ -40,8 +40,8 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect:\n      $0\n"),
         "toolCalls",
         expect![[r#"
-                  toolCalls:
-                    - tool:·
+            +       toolCalls:
+            +         - tool:·
             ---
             toolCalls:
               - tool:·
@@ -51,7 +51,7 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: {{$0}}\n"),
         "output",
         expect![[r#"
-                expect: {output: {}}
+            +     expect: {output: {}}
             ---
             output: { $0 }
         "#]],
@@ -60,16 +60,16 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    e$0:\n      output: {{}}\n"),
         "expect",
         expect![[r#"
-                expect:
+            +     expect:
         "#]],
     );
     check_choice(
         &format!("{test}    expect:$0\n"),
         "output",
         expect![[r#"
-                expect:
-                  output:
-            ········
+            +     expect:
+            +       output:
+            +·········
             ---
 
               output:
@@ -80,9 +80,9 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: $0\n"),
         "latency",
         expect![[r#"
-                expect:
-                  latency:
-                    maxMs:·
+            +     expect:
+            +       latency:
+            +         maxMs:·
             ---
 
               latency:
@@ -93,8 +93,8 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\r\n  - name: a\r\n    $0\r\n",
         "expect",
         expect![[r#"
-                expect:␍
-            ······␍
+            +     expect:␍
+            +·······␍
             ---
             expect:
             ··
@@ -104,8 +104,8 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\n    -   name: a\n        expect:\n            $0\n",
         "output",
         expect![[r#"
-                        output:
-            ················
+            +             output:
+            +·················
             ---
             output:
             ····
@@ -119,11 +119,11 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  - $0\n",
         "name, command, vars, expect",
         expect![[r#"
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
             name: ${1:answers-about-refunds}
               command: ${2:python agent.py --input '{{question\}\}'}
@@ -136,11 +136,11 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  $0\n",
         "name, command, vars, expect",
         expect![[r#"
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
             - name: ${1:answers-about-refunds}
               command: ${2:python agent.py --input '{{question\}\}'}
@@ -153,12 +153,12 @@ fn whole_tests_and_claims_are_offered() {
         "tests:$0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            + tests:
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
 
               - name: ${1:answers-about-refunds}
@@ -173,9 +173,9 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "output: contains, maxLength",
         expect![[r#"
-                  output:
-                    contains: [shipped]
-                    maxLength: 400
+            +       output:
+            +         contains: [shipped]
+            +         maxLength: 400
             ---
             output:
               contains: [${1:shipped}]
@@ -186,9 +186,9 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "guardrails: pii, keywords",
         expect![[r#"
-                  guardrails:
-                    pii: {}
-                    keywords: { deny: [password] }
+            +       guardrails:
+            +         pii: {}
+            +         keywords: { deny: [password] }
             ---
             guardrails:
               pii: {}
@@ -199,7 +199,7 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "latency: maxMs",
         expect![[r#"
-                  latency: { maxMs: 5000 }
+            +       latency: { maxMs: 5000 }
             ---
             latency: { maxMs: ${1:5000} }
         "#]],
@@ -208,8 +208,8 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      toolCalls:\n        - $0\n"),
         "tool, shouldNotCall",
         expect![[r#"
-                    - tool: delete_order
-                      shouldNotCall: true
+            +         - tool: delete_order
+            +           shouldNotCall: true
             ---
             tool: ${1:delete_order}
               shouldNotCall: ${2:true}
@@ -219,7 +219,7 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      toolCalls:\n        $0\n"),
         "- tool",
         expect![[r#"
-                    - tool:·
+            +         - tool:·
             ---
             - tool:·
         "#]],

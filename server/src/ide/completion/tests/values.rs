@@ -44,7 +44,7 @@ fn values_are_offered_with_the_default() {
         "tests:\n  - skip:$0\n",
         "true",
         expect![[r#"
-              - skip: true
+            +   - skip: true
         "#]],
     );
 }
@@ -95,7 +95,7 @@ fn names_are_offered_where_they_are_referred_to() {
         &format!("{SUITE}tests:\n  - models: [l$0]\n"),
         "large 2",
         expect![[r#"
-              - models: [large 2]
+            +   - models: [large 2]
         "#]],
     );
     check(
@@ -128,35 +128,35 @@ fn variables_are_offered_in_braces() {
         "tests:\n  - command: echo '{{us$0'\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-              - command: echo '{{user}}'
+            +   - command: echo '{{user}}'
         "#]],
     );
     check_choice(
         "tests:\n  - command: echo {{$0}} x\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-              - command: echo {{user}} x
+            +   - command: echo {{user}} x
         "#]],
     );
     check_choice(
         "tests:\n  - command: \"{{$0}\"\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-              - command: "{{user}}"
+            +   - command: "{{user}}"
         "#]],
     );
     check_choice(
         "tests:\n  - command: {{$0\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-              - command: {{user}}
+            +   - command: {{user}}
         "#]],
     );
     check_choice(
         "tests:\n  - command: |\n      echo\n      echo {{u$0 x\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-                  echo {{user}} x
+            +       echo {{user}} x
         "#]],
     );
     check_labels("prompts:\n  ask: { user: \"{{$0\" }\ntests:\n  - { prompt: ask, vars: { a: b } }\n", expect!["a"]);
@@ -206,7 +206,7 @@ fn files_are_offered_below_the_directory() {
         &format!("{suite}schemas/an$0\n{files}"),
         "answer.json",
         expect![[r#"
-                    schemaFile: schemas/answer.json
+            +         schemaFile: schemas/answer.json
         "#]],
     );
     check(&format!("{suite}../$0\n{files}"), expect![[""]]);
@@ -218,15 +218,15 @@ fn codes_are_offered_in_comments_that_allow() {
         "# speclens: allow(unu$0\nkindlm: 1\n",
         "unused",
         expect![[r#"
-            # speclens: allow(unused)
+            + # speclens: allow(unused)
         "#]],
     );
     check_choice(
         "kindlm: 1 # speclens: allow(unused, $0)\n",
         "no-claims",
         expect![[r#"
-        kindlm: 1 # speclens: allow(unused, no-claims)
-    "#]],
+            + kindlm: 1 # speclens: allow(unused, no-claims)
+        "#]],
     );
     check_labels("# speclens: allow(unused) $0\n", expect![[""]]);
 }
@@ -263,14 +263,14 @@ fn kinds_of_files_are_offered_after_dialect() {
         "# speclens: dialect=clawspec-$0\nkindlm: 1\n",
         "clawspec-handoff",
         expect![[r#"
-            # speclens: dialect=clawspec-handoff
+            + # speclens: dialect=clawspec-handoff
         "#]],
     );
     check_choice(
         "# spec$0\nkindlm: 1\n",
         "speclens: allow",
         expect![[r#"
-            # speclens: allow(
+            + # speclens: allow(
             ---
             speclens: allow($0)
         "#]],
@@ -285,7 +285,7 @@ fn names_that_the_format_fills_are_offered_wherever_they_count() {
         &format!("{suite}\"out/{{{{ $0 }}}}\"\n"),
         "today",
         expect![[r#"
-                    path: "out/{{ today }}"
+            +         path: "out/{{ today }}"
         "#]],
     );
     check_labels(
@@ -306,7 +306,7 @@ fn paths_of_the_wanted_kind_come_first() {
         &format!("//- /cli-bench.yaml\ntasks:\n  - file://t/$0\n{files}"),
         "a.yaml",
         expect![[r#"
-              - file://t/a.yaml
+            +   - file://t/a.yaml
         "#]],
     );
     check_labels(
@@ -328,7 +328,7 @@ fn paths_of_the_wanted_kind_come_first() {
         &format!("//- /cli-bench.yaml\ntasks:\n  - \"file://t/$0\"\n{files}"),
         "a.yaml",
         expect![[r#"
-              - "file://t/a.yaml"
+            +   - "file://t/a.yaml"
         "#]],
     );
 }
@@ -391,7 +391,7 @@ fn aliases_of_what_fits_are_offered_after_a_star() {
         &format!("{suite}  - name: b\n    expect: *cl$0\n"),
         "*claims",
         expect![[r#"
-                expect: *claims
+            +     expect: *claims
         "#]],
     );
 }
@@ -457,9 +457,9 @@ fn type_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{scenario}env_s$0\n"),
         "env_set → env_present",
         expect![[r#"
-                  - type: env_present
-                    vars:
-                      -·
+            +       - type: env_present
+            +         vars:
+            +           -·
             ---
             env_present
               vars: [${1:RESEND_API_KEY, ATTIO_API_KEY}]
