@@ -32,7 +32,7 @@ pub use traces::TraceSources;
 /// recordings:
 ///   redact_env: [CUSTOMER_ID]
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Severity of each kind of problem. Codes that are not listed keep their default.
@@ -76,6 +76,7 @@ pub struct Settings {
     /// ```yaml
     /// judge: anthropic/claude-haiku-4-5
     /// ```
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = "^[^/]+/.+$", "examples" = ["anthropic/claude-haiku-4-5"]))]
     pub judge: Option<String>,
     /// Prices of models by id. A price here replaces the built-in one.
@@ -97,21 +98,24 @@ pub struct Settings {
 /// A provider of models.
 ///
 /// A key is sent only to the provider's own address, or to the `base_url` of the entry that names its variable.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
     /// Protocol of the provider.
     ///
     /// Defaults to that of the built-in provider with this name, or else to `openai`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
     /// Address, up to and including the version.
     ///
     /// Defaults to that of the built-in provider with this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
     pub base_url: Option<Url>,
     /// Name of the environment variable that holds the key, never the key itself.
     ///
     /// If `base_url` is set without `key_env`, no key is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["PROXY_KEY"]))]
     pub key_env: Option<Name>,
 }
@@ -131,7 +135,7 @@ pub enum Api {
 }
 
 /// Price of a model, in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Price of input tokens.
@@ -159,7 +163,7 @@ pub enum Level {
 }
 
 /// Thresholds for suites that do not set their own.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
     /// Minimum share of runs that pass, from 0 to 1, for suites that do not set it.
@@ -170,7 +174,7 @@ pub struct Thresholds {
 }
 
 /// Recording of runs, and masking of secrets.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recordings {
     /// Whether runs are recorded in `.speclens/` next to the suite.
@@ -213,7 +217,7 @@ impl Default for Recordings {
 }
 
 /// Limits on the resources of a run.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Maximum size of each output stream in mebibytes. The rest is cut off, with a note.

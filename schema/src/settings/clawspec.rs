@@ -12,7 +12,7 @@ use crate::words::FilePath;
 /// clawspec:
 ///   thresholds: warn
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClawSpecSettings {
     /// Outcome of an assertion with a score below its threshold.
@@ -27,6 +27,7 @@ pub struct ClawSpecSettings {
     /// The path of a file `NAME.gateway.yaml`, relative to this file. A run starts the gateway on a free port and stops
     /// it afterwards. It replaces `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml` and the `openclaw`
     /// program, and its spans are those of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "gateway", "examples" = ["demo.gateway.yaml"]))]
     pub gateway: Option<FilePath>,
     /// Whether runs in an editor write reports in ClawSpec's format.

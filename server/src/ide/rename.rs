@@ -148,14 +148,17 @@ mod tests {
             Ok(replaced(&fixture.text(), &edits))
         };
         let unix = Fixture::parse(fixture);
-        let shown = apply(&unix, unix.offset(), to).unwrap_or_else(|reason| reason);
-        let old = unix.text();
-        if shown.lines().count() == old.lines().count() {
-            let changed = shown.lines().zip(old.lines()).filter(|(new, old)| new != old);
-            expected.assert_eq(&changed.map(|(new, _)| format!("{new}\n")).collect::<String>());
-        } else {
-            expected.assert_eq(&shown);
+        let renamed = apply(&unix, unix.offset(), to);
+        match &renamed {
+            Ok(new) => {
+                let old = unix.text();
+                assert_eq!(new.lines().count(), old.lines().count());
+                let changed = new.lines().zip(old.lines()).filter(|(new, old)| new != old);
+                expected.assert_eq(&changed.map(|(new, _)| format!("+ {new}\n")).collect::<String>());
+            }
+            Err(reason) => expected.assert_eq(reason),
         }
+        let shown = renamed.unwrap_or_else(|reason| reason);
         let (head, body) = fixture
             .split_once('\n')
             .filter(|(head, _)| head.starts_with("//-"))
@@ -190,44 +193,17 @@ tests:
             &SUITE.replace("[small", "[sm$0all"),
             "mini: 1",
             expect![[r#"
-                models:
-                  - { id: "mini: 1", provider: openai, model: small }
-                prompts:
-                  "small": { user: "{{q}} {{env.q}} {{ q }}" }
-                tests:
-                  - name: small
-                    prompt: small
-                    models: ["mini: 1", 'mini: 1']
-                    vars: { q: small }
-                  - name: b
-                    prompt: 'small'
-                    vars:
-                      q: x
-                  - name: c
-                    command: echo {{q}} {{q}}
-                    vars: { q: y }
+                +   - { id: "mini: 1", provider: openai, model: small }
+                +     models: ["mini: 1", 'mini: 1']
             "#]],
         );
         check(
             &SUITE.replace("\"small\":", "\"sm$0all\":"),
             "it's",
             expect![[r#"
-                models:
-                  - { id: small, provider: openai, model: small }
-                prompts:
-                  "it's": { user: "{{q}} {{env.q}} {{ q }}" }
-                tests:
-                  - name: small
-                    prompt: "it's"
-                    models: [small, 'small']
-                    vars: { q: small }
-                  - name: b
-                    prompt: 'it''s'
-                    vars:
-                      q: x
-                  - name: c
-                    command: echo {{q}} {{q}}
-                    vars: { q: y }
+                +   "it's": { user: "{{q}} {{env.q}} {{ q }}" }
+                +     prompt: "it's"
+                +     prompt: 'it''s'
             "#]],
         );
     }
@@ -238,32 +214,18 @@ tests:
             &SUITE.replace("\"{{q}}", "\"{{$0q}}"),
             "question",
             expect![[r#"
-                models:
-                  - { id: small, provider: openai, model: small }
-                prompts:
-                  "small": { user: "{{question}} {{env.q}} {{ q }}" }
-                tests:
-                  - name: small
-                    prompt: small
-                    models: [small, 'small']
-                    vars: { question: small }
-                  - name: b
-                    prompt: 'small'
-                    vars:
-                      question: x
-                  - name: c
-                    command: echo {{q}} {{q}}
-                    vars: { q: y }
+                +   "small": { user: "{{question}} {{env.q}} {{ q }}" }
+                +     vars: { question: small }
+                +       question: x
             "#]],
         );
         check(
             "tests:\n  - command: a {{q}} {{q}}\n    vars: {$0q: 1}\n",
             "r",
             expect![[r#"
-            tests:
-              - command: a {{r}} {{r}}
-                vars: {r: 1}
-        "#]],
+                +   - command: a {{r}} {{r}}
+                +     vars: {r: 1}
+            "#]],
         );
     }
 
@@ -273,12 +235,9 @@ tests:
             "x-vars: &v { q: 1 }\ntests:\n  - command: a {{$0q}}\n    vars: *v\n  - { command: 'b {{q}}', vars: *v }\n  - { command: 'c {{q}}', vars: { q: 2 } }\n",
             "r",
             expect![[r#"
-                x-vars: &v { r: 1 }
-                tests:
-                  - command: a {{r}}
-                    vars: *v
-                  - { command: 'b {{r}}', vars: *v }
-                  - { command: 'c {{q}}', vars: { q: 2 } }
+                + x-vars: &v { r: 1 }
+                +   - command: a {{r}}
+                +   - { command: 'b {{r}}', vars: *v }
             "#]],
         );
     }
@@ -293,8 +252,8 @@ tests:
                 &format!("//- /cli-bench.yaml\n{text}"),
                 "google/c",
                 expect![[r#"
-                    providers: [google/c, 'openai/b']
-                    thresholds: {models: {google/c: 80, openai/b: 70}}
+                    + providers: [google/c, 'openai/b']
+                    + thresholds: {models: {google/c: 80, openai/b: 70}}
                 "#]],
             );
         }
@@ -306,10 +265,8 @@ tests:
             "tests:\n  - tags: [smo$0ke, slow]\n  - tags: ['smoke']\n  - name: smoke\n",
             "quick",
             expect![[r#"
-                tests:
-                  - tags: [quick, slow]
-                  - tags: ['quick']
-                  - name: smoke
+                +   - tags: [quick, slow]
+                +   - tags: ['quick']
             "#]],
         );
     }
@@ -327,8 +284,7 @@ tests:
             "tests:\n  - tags: [neg$0ative]\n",
             "refusal",
             expect![[r#"
-                tests:
-                  - tags: [refusal]
+                +   - tags: [refusal]
             "#]],
         );
     }
@@ -339,13 +295,8 @@ tests:
             "tests:\n  - name: a\n    expect: &a {output: {contains: [a]}}\n  - {name: b, expect: *a$0}\n  - name: c\n    expect: &a {}\n  - expect: *a\n",
             "claims",
             expect![[r#"
-                tests:
-                  - name: a
-                    expect: &claims {output: {contains: [a]}}
-                  - {name: b, expect: *claims}
-                  - name: c
-                    expect: &a {}
-                  - expect: *a
+                +     expect: &claims {output: {contains: [a]}}
+                +   - {name: b, expect: *claims}
             "#]],
         );
     }
@@ -368,11 +319,7 @@ tests:
             &TWINS.replacen("{id: a", "{id: $0a", 1),
             "b",
             expect![[r#"
-                models:
-                  - {id: b, provider: openai, model: x}
-                  - {id: a, provider: openai, model: y}
-                tests:
-                  - models: [a]
+                +   - {id: b, provider: openai, model: x}
             "#]],
         );
         check(
@@ -388,13 +335,8 @@ tests:
             "models:\n  - id: m$0\ntests:\n  - name: \"open\n    models: [\n  - name: b\n    models: [m]\n",
             "mini",
             expect![[r#"
-                models:
-                  - id: mini
-                tests:
-                  - name: "open
-                    models: [
-                  - name: b
-                    models: [mini]
+                +   - id: mini
+                +     models: [mini]
             "#]],
         );
     }

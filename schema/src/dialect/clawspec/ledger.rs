@@ -40,6 +40,7 @@ pub(crate) struct Wave {
     pub status: Option<String>,
     /// Targets of the group.
     #[serde(default)]
+    #[schemars(extend("default" = []))]
     pub items: Vec<LedgerItem>,
 }
 

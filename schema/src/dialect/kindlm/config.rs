@@ -79,6 +79,7 @@ pub struct Config {
     ///   - { id: small, provider: openai, model: gpt-4o-mini }
     /// ```
     #[serde(default)]
+    #[schemars(extend("default" = []))]
     pub models: Vec<Model>,
     /// Prompts for models, by name.
     ///
@@ -87,7 +88,7 @@ pub struct Config {
     ///   refund: { user: "{{question}}" }
     /// ```
     #[serde(default)]
-    #[schemars(extend("x-defines" = "prompts"))]
+    #[schemars(extend("default" = {}, "x-defines" = "prompts"))]
     pub prompts: BTreeMap<String, Prompt>,
     /// Tests, run and reported in this order.
     #[schemars(length(min = 1))]

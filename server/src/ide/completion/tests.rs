@@ -48,8 +48,8 @@ fn check_labels(fixture: &str, expected: Expect) {
     expected.assert_eq(&labels.join(" "));
 }
 
-/// Checks the lines that the insertion of an item changes, and the snippet. Lines that disappear have a `-`, except
-/// for that of the cursor.
+/// Checks the lines that the insertion of an item changes, as in a diff, but without the old line of the cursor if only
+/// that changes; and the snippet.
 #[track_caller]
 fn check_choice(fixture: &str, label: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);
@@ -68,7 +68,8 @@ fn check_choice(fixture: &str, label: &str, expected: Expect) {
     let tail = before.iter().skip(line + 1).rev().zip(after[head..].iter().rev()).take_while(is_same).count();
     let gone = &before[head..before.len() - tail];
     let gone: String = gone.iter().filter(|_| gone.len() > 1).map(|line| format!("- {line}\n")).collect();
-    let shown = format!("{gone}{}\n{snippet}", after[head..after.len() - tail].join("\n"));
+    let new: String = after[head..after.len() - tail].iter().map(|line| format!("+ {line}\n")).collect();
+    let shown = format!("{gone}{new}{snippet}");
     // Trailing blanks are shown as dots: the cursor ends up there.
     let dots = |line: &str| {
         let words = line.trim_end_matches([' ', '␍']);

@@ -51,9 +51,7 @@ fn a_task_or_a_file_of_tasks_can_be_written() {
         "//- /cli-bench.yaml\ncli: git\ntasks:\n  - in$0\n",
         "intent",
         expect![[r#"
-        cli: git
-        tasks:
-          - intent:·
-    "#]],
+            +   - intent:·
+        "#]],
     );
 }

@@ -188,10 +188,8 @@ fn key_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{task}pro$0\n"),
         "prompt → intent",
         expect![[r#"
-        tasks:
-          - id: a
-            intent:·
-    "#]],
+            +     intent:·
+        "#]],
     );
     check_labels(
         &format!("{task}assert:\n      - std$0\n"),
@@ -204,14 +202,11 @@ fn key_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{test}ass$0\r\n"),
         "assertions → expect",
         expect![[r#"
-        kindlm: 1␍
-        tests:␍
-        - name: a␍
-          expect:␍
-        ····␍
-        ---
-        expect:
-        ··
-    "#]],
+            +   expect:␍
+            +·····␍
+            ---
+            expect:
+            ··
+        "#]],
     );
 }

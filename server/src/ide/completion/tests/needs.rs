@@ -13,33 +13,26 @@ fn a_type_brings_the_keys_that_it_needs() {
         &format!("{SCENARIO}      - type: art$0\n"),
         "artifact_contains",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: artifact_contains
-                path:·
-        ---
-        artifact_contains
-          path: ${1:memory/drafts/{{today\}\}-output.md}
-          sections: [${2:hook, body, cta}]
-    "#]],
+            +       - type: artifact_contains
+            +         path:·
+            ---
+            artifact_contains
+              path: ${1:memory/drafts/{{today\}\}-output.md}
+              sections: [${2:hook, body, cta}]
+        "#]],
     );
     // Existing keys stay, and types that do not allow them come last.
     check_choice(
         &format!("{SCENARIO}      - type: $0\n        path: x\n"),
         "llm_judge",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: llm_judge
-                rubric:·
-                path: x
-        ---
-        llm_judge
-          rubric: "${1:Score 1-5: Is this email persuasive and brand-safe?}"
-          pass_threshold: ${2:4}
-    "#]],
+            +       - type: llm_judge
+            +         rubric:·
+            ---
+            llm_judge
+              rubric: "${1:Score 1-5: Is this email persuasive and brand-safe?}"
+              pass_threshold: ${2:4}
+        "#]],
     );
     check_labels(
         &format!("{SCENARIO}      - type: tool$0\n        allowed_tools: [x]\n"),
@@ -52,25 +45,19 @@ fn a_type_brings_the_keys_that_it_needs() {
         &format!("{SCENARIO}      - type: $0 # why\n"),
         "env_present",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: env_present # why
-    "#]],
+            +       - type: env_present # why
+        "#]],
     );
     check_choice(
         "tests:\n  - expect:\n      output:\n        format: $0\n",
         "json",
         expect![[r#"
-        tests:
-          - expect:
-              output:
-                format: json
-                schemaFile:·
-        ---
-        json
-        schemaFile: ${1:schemas/answer.json}
-    "#]],
+            +         format: json
+            +         schemaFile:·
+            ---
+            json
+            schemaFile: ${1:schemas/answer.json}
+        "#]],
     );
 }
 
@@ -92,12 +79,11 @@ fn a_key_of_another_type_changes_the_type() {
         &format!("{claim}to$0\n"),
         "tool",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: tool_not_called
-                tool:·
-    "#]],
+            -       - type: tool_not_permitted
+            -         to
+            +       - type: tool_not_called
+            +         tool:·
+        "#]],
     );
     check_labels(&format!("{claim}$0\n"), expect!["allowed_tools log_path run_id"]);
     // Keys that another key excludes are not offered.
@@ -111,40 +97,32 @@ fn a_key_brings_the_one_that_it_says_nothing_without() {
         &format!("{output}$0\n"),
         "schemaFile",
         expect![[r#"
-        tests:
-          - expect:
-              output:
-                format: json
-                schemaFile:·
-        ---
-        format: json
-        schemaFile:·
-    "#]],
+            +         format: json
+            +         schemaFile:·
+            ---
+            format: json
+            schemaFile:·
+        "#]],
     );
     check_choice(
         &format!("{output}format: text\n        sch$0\n"),
         "schemaFile",
         expect![[r#"
-        tests:
-          - expect:
-              output:
-                format: json
-                schemaFile:·
-    "#]],
+            -         format: text
+            -         sch
+            +         format: json
+            +         schemaFile:·
+        "#]],
     );
     check_choice(
         &format!("{SCENARIO}      - type: artifact_absent_words\n        $0\n"),
         "key",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: artifact_absent_words
-                key:·
-        ---
-        source: $1
-        key: $0
-    "#]],
+            +         key:·
+            ---
+            source: $1
+            key: $0
+        "#]],
     );
 }
 
@@ -154,34 +132,38 @@ fn a_name_brings_the_section_that_defines_it() {
         "kindlm: 1\nmodels:\n  - provider: op$0\n",
         "openai",
         expect![[r#"
-        kindlm: 1
-        providers:
-          openai: { apiKeyEnv: OPENAI_API_KEY }
-        models:
-          - provider: openai
-    "#]],
+            - models:
+            -   - provider: op
+            + providers:
+            +   openai: { apiKeyEnv: OPENAI_API_KEY }
+            + models:
+            +   - provider: openai
+        "#]],
     );
     let other = "kindlm: 1\nproviders:\n  ollama: {}\nmodels:\n  - provider: op$0\n";
     check_choice(
         other,
         "openai",
         expect![[r#"
-        kindlm: 1
-        providers:
-          openai: { apiKeyEnv: OPENAI_API_KEY }
-          ollama: {}
-        models:
-          - provider: openai
-    "#]],
+            -   ollama: {}
+            - models:
+            -   - provider: op
+            +   openai: { apiKeyEnv: OPENAI_API_KEY }
+            +   ollama: {}
+            + models:
+            +   - provider: openai
+        "#]],
     );
     check_choice(
         "kindlm: 1\nproviders: {}\nmodels:\n  - provider: op$0\n",
         "openai",
         expect![[r#"
-            kindlm: 1
-            providers: { openai: { apiKeyEnv: OPENAI_API_KEY } }
-            models:
-              - provider: openai
+            - providers: {}
+            - models:
+            -   - provider: op
+            + providers: { openai: { apiKeyEnv: OPENAI_API_KEY } }
+            + models:
+            +   - provider: openai
         "#]],
     );
 }
@@ -210,47 +192,46 @@ fn a_new_item_has_all_that_is_required() {
         "tests:\n  - $0\n",
         "name, command, expect",
         expect![[r#"
-        tests:
-          - name:·
-        ---
-        name: $1
-          command: $2
-          expect:
-            $0
-    "#]],
+            +   - name:·
+            ---
+            name: $1
+              command: $2
+              expect:
+                $0
+        "#]],
     );
     check_choice(
         "//- /cli-bench-tasks.yaml\n$0\n",
         "id, intent, assert",
         expect![[r#"
-        - id:·
-        ---
-        - id: $1
-          intent: $2
-          assert:
-            - $0
-    "#]],
+            + - id:·
+            ---
+            - id: $1
+              intent: $2
+              assert:
+                - $0
+        "#]],
     );
     check_choice(
         "//- /cli-bench.yaml\ntas$0\n",
         "tasks",
         expect![[r#"
-        tasks:
-          - id:·
-        ---
-        tasks:
-          - id: $1
-            intent: $2
-            assert:
-              - $0
-    "#]],
+            + tasks:
+            +   - id:·
+            ---
+            tasks:
+              - id: $1
+                intent: $2
+                assert:
+                  - $0
+        "#]],
     );
     check_choice(
         "kin$0\n",
         "kindlm",
         expect![[r#"
-        kindlm: 1
-    "#]],
+            + kindlm: 1
+        "#]],
     );
 }
 
@@ -270,19 +251,16 @@ fn the_log_is_the_one_of_the_workspace() {
         &format!("{SCENARIO}      - $0\n{files}"),
         "tool_was_called",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: tool_was_called
-                tool: sessions_spawn
-                log_path: /var/log/oc-{{today}}.log
-                run_id: "{{run_id}}"
-        ---
-        type: tool_was_called
-          tool: ${1:sessions_spawn}
-          log_path: ${2:/var/log/oc-{{today\}\}.log}
-          run_id: "${3:{{run_id\}\}}"
-    "#]],
+            +       - type: tool_was_called
+            +         tool: sessions_spawn
+            +         log_path: /var/log/oc-{{today}}.log
+            +         run_id: "{{run_id}}"
+            ---
+            type: tool_was_called
+              tool: ${1:sessions_spawn}
+              log_path: ${2:/var/log/oc-{{today\}\}.log}
+              run_id: "${3:{{run_id\}\}}"
+        "#]],
     );
 }
 
@@ -295,14 +273,8 @@ fn sections_are_the_headings_of_the_file() {
         &format!("{claim}.md\n        sections:\n          - $0\n{files}"),
         "Body text",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: artifact_contains
-                path: out/{{today}}.md
-                sections:
-                  - Body text
-    "#]],
+            +           - Body text
+        "#]],
     );
     // If there is no file of today, the headings are those of another day's file.
     check_labels(&format!("{claim}-x.md\n        sections: [$0]\n{files}"), expect!["Old hook body cta"]);

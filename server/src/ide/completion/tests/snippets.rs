@@ -11,11 +11,8 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    $0\n"),
         "expect",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-            ······
+            +     expect:
+            +·······
             ---
             expect:
             ··
@@ -25,22 +22,15 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    re$0\n"),
         "repeat",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                repeat:·
+            +     repeat:·
         "#]],
     );
     check_choice(
         &format!("{test}    expect:\n      lat$0\n"),
         "latency",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  latency:
-                    maxMs:·
+            +       latency:
+            +         maxMs:·
             ---
             latency:
               maxMs:·
@@ -50,12 +40,8 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect:\n      $0\n"),
         "toolCalls",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  toolCalls:
-                    - tool:·
+            +       toolCalls:
+            +         - tool:·
             ---
             toolCalls:
               - tool:·
@@ -65,10 +51,7 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: {{$0}}\n"),
         "output",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect: {output: {}}
+            +     expect: {output: {}}
             ---
             output: { $0 }
         "#]],
@@ -77,23 +60,16 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    e$0:\n      output: {{}}\n"),
         "expect",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              output: {}
-    "#]],
+            +     expect:
+        "#]],
     );
     check_choice(
         &format!("{test}    expect:$0\n"),
         "output",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  output:
-            ········
+            +     expect:
+            +       output:
+            +·········
             ---
 
               output:
@@ -104,12 +80,9 @@ fn a_key_brings_what_its_type_needs() {
         &format!("{test}    expect: $0\n"),
         "latency",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  latency:
-                    maxMs:·
+            +     expect:
+            +       latency:
+            +         maxMs:·
             ---
 
               latency:
@@ -120,10 +93,8 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\r\n  - name: a\r\n    $0\r\n",
         "expect",
         expect![[r#"
-            tests:␍
-              - name: a␍
-                expect:␍
-            ······␍
+            +     expect:␍
+            +·······␍
             ---
             expect:
             ··
@@ -133,11 +104,8 @@ fn a_key_brings_what_its_type_needs() {
         "tests:\n    -   name: a\n        expect:\n            $0\n",
         "output",
         expect![[r#"
-            tests:
-                -   name: a
-                    expect:
-                        output:
-            ················
+            +             output:
+            +·················
             ---
             output:
             ····
@@ -151,12 +119,11 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  - $0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
             name: ${1:answers-about-refunds}
               command: ${2:python agent.py --input '{{question\}\}'}
@@ -169,12 +136,11 @@ fn whole_tests_and_claims_are_offered() {
         "tests:\n  $0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
             - name: ${1:answers-about-refunds}
               command: ${2:python agent.py --input '{{question\}\}'}
@@ -187,12 +153,12 @@ fn whole_tests_and_claims_are_offered() {
         "tests:$0\n",
         "name, command, vars, expect",
         expect![[r#"
-            tests:
-              - name: answers-about-refunds
-                command: python agent.py --input '{{question}}'
-                vars: { question: What is the refund policy? }
-                expect:
-                  output: { contains: [refund] }
+            + tests:
+            +   - name: answers-about-refunds
+            +     command: python agent.py --input '{{question}}'
+            +     vars: { question: What is the refund policy? }
+            +     expect:
+            +       output: { contains: [refund] }
             ---
 
               - name: ${1:answers-about-refunds}
@@ -207,30 +173,22 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "output: contains, maxLength",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              output:
-                contains: [shipped]
-                maxLength: 400
-        ---
-        output:
-          contains: [${1:shipped}]
-          maxLength: ${2:400}
-    "#]],
+            +       output:
+            +         contains: [shipped]
+            +         maxLength: 400
+            ---
+            output:
+              contains: [${1:shipped}]
+              maxLength: ${2:400}
+        "#]],
     );
     check_choice(
         &format!("{test}      $0\n"),
         "guardrails: pii, keywords",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  guardrails:
-                    pii: {}
-                    keywords: { deny: [password] }
+            +       guardrails:
+            +         pii: {}
+            +         keywords: { deny: [password] }
             ---
             guardrails:
               pii: {}
@@ -241,11 +199,7 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      $0\n"),
         "latency: maxMs",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  latency: { maxMs: 5000 }
+            +       latency: { maxMs: 5000 }
             ---
             latency: { maxMs: ${1:5000} }
         "#]],
@@ -254,28 +208,18 @@ fn whole_tests_and_claims_are_offered() {
         &format!("{test}      toolCalls:\n        - $0\n"),
         "tool, shouldNotCall",
         expect![[r#"
-        tests:
-          - name: a
-            command: x
-            expect:
-              toolCalls:
-                - tool: delete_order
-                  shouldNotCall: true
-        ---
-        tool: ${1:delete_order}
-          shouldNotCall: ${2:true}
-    "#]],
+            +         - tool: delete_order
+            +           shouldNotCall: true
+            ---
+            tool: ${1:delete_order}
+              shouldNotCall: ${2:true}
+        "#]],
     );
     check_choice(
         &format!("{test}      toolCalls:\n        $0\n"),
         "- tool",
         expect![[r#"
-            tests:
-              - name: a
-                command: x
-                expect:
-                  toolCalls:
-                    - tool:·
+            +         - tool:·
             ---
             - tool:·
         "#]],

@@ -44,9 +44,8 @@ fn values_are_offered_with_the_default() {
         "tests:\n  - skip:$0\n",
         "true",
         expect![[r#"
-        tests:
-          - skip: true
-    "#]],
+            +   - skip: true
+        "#]],
     );
 }
 
@@ -96,21 +95,8 @@ fn names_are_offered_where_they_are_referred_to() {
         &format!("{SUITE}tests:\n  - models: [l$0]\n"),
         "large 2",
         expect![[r#"
-
-        providers:
-          openai: { apiKeyEnv: KEY }
-        models:
-          - id: small
-            provider: openai
-            model: m
-          - { id: large 2, provider: openai, model: n }
-        prompts:
-          ask:
-            system: Be {{tone}}
-            user: "{{question}} {{q"
-        tests:
-          - models: [large 2]
-    "#]],
+            +   - models: [large 2]
+        "#]],
     );
     check(
         "providers:\n  ollama: {}\nmodels:\n  - provider: o$0\n",
@@ -142,48 +128,36 @@ fn variables_are_offered_in_braces() {
         "tests:\n  - command: echo '{{us$0'\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-        tests:
-          - command: echo '{{user}}'
-            vars: { user: a }
-    "#]],
+            +   - command: echo '{{user}}'
+        "#]],
     );
     check_choice(
         "tests:\n  - command: echo {{$0}} x\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-        tests:
-          - command: echo {{user}} x
-            vars: { user: a }
-    "#]],
+            +   - command: echo {{user}} x
+        "#]],
     );
     check_choice(
         "tests:\n  - command: \"{{$0}\"\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-        tests:
-          - command: "{{user}}"
-            vars: { user: a }
-    "#]],
+            +   - command: "{{user}}"
+        "#]],
     );
     check_choice(
         "tests:\n  - command: {{$0\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-        tests:
-          - command: {{user}}
-            vars: { user: a }
-    "#]],
+            +   - command: {{user}}
+        "#]],
     );
     check_choice(
         "tests:\n  - command: |\n      echo\n      echo {{u$0 x\n    vars: { user: a }\n",
         "user",
         expect![[r#"
-        tests:
-          - command: |
-              echo
-              echo {{user}} x
-            vars: { user: a }
-    "#]],
+            +       echo {{user}} x
+        "#]],
     );
     check_labels("prompts:\n  ask: { user: \"{{$0\" }\ntests:\n  - { prompt: ask, vars: { a: b } }\n", expect!["a"]);
 }
@@ -232,11 +206,8 @@ fn files_are_offered_below_the_directory() {
         &format!("{suite}schemas/an$0\n{files}"),
         "answer.json",
         expect![[r#"
-        tests:
-          - expect:
-              output:
-                schemaFile: schemas/answer.json
-    "#]],
+            +         schemaFile: schemas/answer.json
+        "#]],
     );
     check(&format!("{suite}../$0\n{files}"), expect![[""]]);
 }
@@ -247,16 +218,15 @@ fn codes_are_offered_in_comments_that_allow() {
         "# speclens: allow(unu$0\nkindlm: 1\n",
         "unused",
         expect![[r#"
-        # speclens: allow(unused)
-        kindlm: 1
-    "#]],
+            + # speclens: allow(unused)
+        "#]],
     );
     check_choice(
         "kindlm: 1 # speclens: allow(unused, $0)\n",
         "no-claims",
         expect![[r#"
-        kindlm: 1 # speclens: allow(unused, no-claims)
-    "#]],
+            + kindlm: 1 # speclens: allow(unused, no-claims)
+        "#]],
     );
     check_labels("# speclens: allow(unused) $0\n", expect![[""]]);
 }
@@ -293,19 +263,17 @@ fn kinds_of_files_are_offered_after_dialect() {
         "# speclens: dialect=clawspec-$0\nkindlm: 1\n",
         "clawspec-handoff",
         expect![[r#"
-        # speclens: dialect=clawspec-handoff
-        kindlm: 1
-    "#]],
+            + # speclens: dialect=clawspec-handoff
+        "#]],
     );
     check_choice(
         "# spec$0\nkindlm: 1\n",
         "speclens: allow",
         expect![[r#"
-        # speclens: allow(
-        kindlm: 1
-        ---
-        speclens: allow($0)
-    "#]],
+            + # speclens: allow(
+            ---
+            speclens: allow($0)
+        "#]],
     );
 }
 
@@ -317,13 +285,8 @@ fn names_that_the_format_fills_are_offered_wherever_they_count() {
         &format!("{suite}\"out/{{{{ $0 }}}}\"\n"),
         "today",
         expect![[r#"
-        version: "1.0"
-        scenarios:
-          - name: a
-            then:
-              - type: file_present
-                path: "out/{{ today }}"
-    "#]],
+            +         path: "out/{{ today }}"
+        "#]],
     );
     check_labels(
         "//- /cli-bench-tasks.yaml\n- id: a\n  assert:\n    - verify: { run: 'test -s {{$0' }\n",
@@ -343,9 +306,8 @@ fn paths_of_the_wanted_kind_come_first() {
         &format!("//- /cli-bench.yaml\ntasks:\n  - file://t/$0\n{files}"),
         "a.yaml",
         expect![[r#"
-        tasks:
-          - file://t/a.yaml
-    "#]],
+            +   - file://t/a.yaml
+        "#]],
     );
     check_labels(
         "//- /skills/a/tests/clawspec-pipeline.yaml\nstages:\n  - handoff_contract: tests/handoffs/$0\n//- /skills/a/tests/handoffs/h.yaml\nx\n",
@@ -366,9 +328,8 @@ fn paths_of_the_wanted_kind_come_first() {
         &format!("//- /cli-bench.yaml\ntasks:\n  - \"file://t/$0\"\n{files}"),
         "a.yaml",
         expect![[r#"
-        tasks:
-          - "file://t/a.yaml"
-    "#]],
+            +   - "file://t/a.yaml"
+        "#]],
     );
 }
 
@@ -430,12 +391,7 @@ fn aliases_of_what_fits_are_offered_after_a_star() {
         &format!("{suite}  - name: b\n    expect: *cl$0\n"),
         "*claims",
         expect![[r#"
-            tests:
-              - &base
-                name: 😀
-                expect: &claims { output: { contains: &words [x] } }
-              - name: b
-                expect: *claims
+            +     expect: *claims
         "#]],
     );
 }
@@ -501,15 +457,12 @@ fn type_is_offered_under_its_other_names_once_they_are_typed() {
         &format!("{scenario}env_s$0\n"),
         "env_set → env_present",
         expect![[r#"
-        scenarios:
-          - name: a
-            then:
-              - type: env_present
-                vars:
-                  -·
-        ---
-        env_present
-          vars: [${1:RESEND_API_KEY, ATTIO_API_KEY}]
-    "#]],
+            +       - type: env_present
+            +         vars:
+            +           -·
+            ---
+            env_present
+              vars: [${1:RESEND_API_KEY, ATTIO_API_KEY}]
+        "#]],
     );
 }
