@@ -182,8 +182,16 @@ fn file_of_another_tool_is_refused_with_what_it_lacks() {
     let molecule = "scenarios:\n  - name: default\n    driver: {name: docker}\n";
     for (path, text, reason) in [
         ("molecule.yml", molecule, "neither its name nor its content"),
-        ("deploy/tests/scenarios.yaml", molecule, "it looks like ClawSpec scenarios, but lacks `version`, `target`"),
-        ("deploy/tests/pipeline.yaml", "stages: [build]\n", "it looks like ClawSpec pipeline, but lacks `version`"),
+        (
+            "deploy/tests/scenarios.yaml",
+            molecule,
+            "it looks like a file of the kind ClawSpec scenarios, but lacks `version`, `target`",
+        ),
+        (
+            "deploy/tests/pipeline.yaml",
+            "stages: [build]\n",
+            "it looks like a file of the kind ClawSpec pipeline, but lacks `version`",
+        ),
         ("docs/coverage-ledger.yaml", "- a\n", "write `# speclens: dialect=clawspec-ledger` at the top"),
         ("deploy/tests/baselines.yaml", "- a\n", "`# speclens: dialect=clawspec-baselines`"),
         ("deploy/tests/handoffs/a.yaml", "- a\n", "`# speclens: dialect=clawspec-handoff`"),

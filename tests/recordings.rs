@@ -292,7 +292,7 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     );
     place.write("kindlm.yaml", suite_of(&[("talks", "echo now")]));
     let done = place.run(&["recordings", "show", "talks"]);
-    assert!(done.stdout.contains("stale: the command has changed since it was recorded"), "{done:?}");
+    assert!(done.stdout.contains("stale: the command has changed since the test was recorded"), "{done:?}");
     let done = place.run(&["recordings", "show", "talk"]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("no recording of the test `talk`; did you mean `talks`?"), "{done:?}");

@@ -117,7 +117,7 @@ fn repeats_stop_once_the_threshold_of_their_model_is_decided_unless_settings_say
     let suite = &report["suites"][0];
     assert_eq!((code, &suite["gates"][0]["status"]), (Some(1), &"unknown".into()), "{}", suite["gates"]);
     let run = &suite["cases"][0]["runs"][3];
-    let message = "no recording, and the threshold of `scripted/good (none)` depends on it; run it again";
+    let message = "no recording, and the threshold of `scripted/good (none)` depends on it; run the test again";
     assert_eq!((&run["error"]["kind"], &run["error"]["message"]), (&"no-recording".into(), &message.into()));
     place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("contains: never", "contains: bye"));
     place.write("speclens.yaml", "limits: { stop_repeats: false }\n");
@@ -301,7 +301,7 @@ fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
     let done = dry(&["--model", "openai/priced", "--model", "xai/unpriced", "--repeat", "2"]);
     assert_eq!(done.code, Some(0), "a missing key is an error of the run only: {done:?}");
     for part in [
-        "requests go to api.openai.com with the key in OPENAI_API_KEY, which is not set: its tests would break",
+        "requests go to api.openai.com with the key in OPENAI_API_KEY, which is not set: its tests would end with an error",
         "requests go to api.x.ai with the key in XAI_API_KEY, which is set",
         "cost unknown",
         "tokens and costs assume one command per turn",

@@ -311,10 +311,10 @@ impl AttemptRef<'_> {
         let action = &self.case.action;
         let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
         if changed.is_empty() {
-            return "stale: the test has changed since it was recorded; run it again".to_owned();
+            return "stale: the test has changed since it was recorded; run the test again".to_owned();
         }
         let have = if changed.len() == 1 { "has" } else { "have" };
-        format!("stale: {} {have} changed since it was recorded; run it again", listed(&changed))
+        format!("stale: {} {have} changed since the test was recorded; run the test again", listed(&changed))
     }
 
     /// Masks and interprets evidence in memory again: more secrets may be known by now.

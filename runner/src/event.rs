@@ -343,7 +343,7 @@ impl AbsenceKind {
                 "A template variable has no value. Add it to `vars`."
             }
             AbsenceKind::RunError(RunErrorKind::Workspace) => {
-                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message contains the reason."
+                "The directory of the test could not be prepared: its `scaffold` or `workdir` is invalid. The message contains the reason."
             }
             AbsenceKind::RunError(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
@@ -375,7 +375,7 @@ impl AbsenceKind {
                 "speclens cannot perform the action of this test. The message contains the reason."
             }
             AbsenceKind::RunError(RunErrorKind::Defect) => {
-                "speclens itself failed, so there is no result. Report it with the message."
+                "speclens itself failed, so there is no result. Report this bug, and include the message."
             }
             AbsenceKind::NoRecording => "This test has no recording to evaluate. Run the test first.",
             AbsenceKind::Stale => {

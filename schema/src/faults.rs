@@ -200,7 +200,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::InvalidEscapes => "write `\\\\` for a backslash, or use single quotes",
         FaultKind::CommentInText => "move the comment",
         FaultKind::InvalidDirective => "remove the line",
-        FaultKind::Defect => "report it with the file",
+        FaultKind::Defect => "report it, and attach the file",
         FaultKind::MisplacedComplexKey
         | FaultKind::MissingSpaceBeforeComment
         | FaultKind::MissingAnchorName

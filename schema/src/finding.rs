@@ -275,7 +275,7 @@ impl Relation {
     fn label(&self) -> String {
         match self {
             Relation::KeyHere(key) => format!("`{key}` is here"),
-            Relation::HandsOver(agent) => format!("hands over to `{agent}`"),
+            Relation::HandsOver(agent) => format!("this contract hands over to `{agent}`"),
             Relation::UsedAgain => USED_AGAIN.to_owned(),
             Relation::Labelled(label) => (*label).to_owned(),
         }

@@ -77,9 +77,8 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                 verdict.related.clear();
             }
             if open {
-                verdict.outcome = Outcome::Unknown(
-                    "the assertion contains a secret, which is masked in what was observed".to_owned(),
-                );
+                verdict.outcome =
+                    Outcome::Unknown("the assertion contains a secret, which is masked in the evidence".to_owned());
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }

@@ -39,8 +39,8 @@ pub struct Settings {
     pub severity: BTreeMap<String, Level>,
     /// Other programs that must be able to read the files.
     ///
-    /// Files that one of them rejects or reads differently (`upstream-differs`) have an error, regardless of
-    /// `severity`.
+    /// If one of them rejects a file or reads it differently, that is reported as an error (`upstream-differs`),
+    /// regardless of `severity`.
     pub compat: Vec<Dialect>,
     /// Files, directories and patterns that commands and tasks depend on.
     ///
@@ -234,7 +234,7 @@ pub struct Limits {
     /// Timeout of a request to a model in seconds.
     #[schemars(range(min = 1, max = 3600))]
     pub request_seconds: u32,
-    /// Whether to stop repeating cli-bench tasks once the result of their model's threshold is decided.
+    /// Whether to stop repeating cli-bench tasks once it is certain whether the threshold is met.
     ///
     /// The skipped attempts cannot change whether the threshold is met; reports show how many were skipped. Each task
     /// has at least one attempt. Nothing is skipped if only some tests of a suite run, or if the thresholds are

@@ -53,7 +53,7 @@ pub(crate) fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
 
 fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
     let Some(store) = store() else {
-        bail!("cannot remember trust: neither XDG_STATE_HOME nor HOME is set");
+        bail!("cannot store the trusted directories: neither XDG_STATE_HOME nor HOME is set");
     };
     let text: String = trusted.iter().map(|trusted| format!("{}\n", trusted.display())).collect();
     write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))

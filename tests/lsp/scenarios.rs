@@ -181,7 +181,7 @@ fn preconditions_are_a_page_and_trigger_nothing() {
         };
         let first = page(&mut client);
         let unmet =
-            "# writes: preconditions\n\nA run would not start anything. Nothing was started to find out.\n\n- ✗ ";
+            "# writes: preconditions\n\nA run would not start anything. This check did not start anything.\n\n- ✗ ";
         assert!(first.starts_with(unmet) && first.contains("\n- ✓ "), "{first}");
         assert_eq!(first.matches("\n- ").count(), 2, "{first}");
         std::fs::write(client.path("in.md"), "").unwrap();

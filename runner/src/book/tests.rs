@@ -122,7 +122,7 @@ fn another_act_is_stale_and_says_which_part_changed() {
         let found = book.look(attempt_ref(&suite("run two", &[])), &Arc::default());
         let absence = found.absence.unwrap();
         assert_eq!(absence.kind, AbsenceKind::Stale);
-        assert_eq!(absence.message, "stale: the command has changed since it was recorded; run it again");
+        assert_eq!(absence.message, "stale: the command has changed since the test was recorded; run the test again");
     }
 }
 

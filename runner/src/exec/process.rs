@@ -321,7 +321,7 @@ async fn attend(
     for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
         if dropped > 0 {
             notes.push(format!(
-                "{name} is longer than {}: the last {dropped} bytes were not kept",
+                "{name} is longer than {}: the last {dropped} bytes were not recorded",
                 bytes(command.limit)
             ));
         }
@@ -331,7 +331,7 @@ async fn attend(
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(
-                "{}, which speclens did not send, so the result is incomplete; find out what sent it (the system does so when memory is \
+                "{}, which speclens did not send, so the result is incomplete; find out what sent it (the system sends it when memory is \
                  low)",
                 exit.sentence()
             ),

@@ -41,7 +41,8 @@ impl Manual {
     /// Asks the person at the terminal of this process. Fails without a terminal.
     pub fn at_terminal() -> Result<Manual, RunError> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            let message = "`manual` asks a person, which needs a terminal; run `speclens run --model manual` in one";
+            let message =
+                "`manual` asks a person and needs a terminal; run `speclens run --model manual` in a terminal";
             return Err(RunError { kind: RunErrorKind::Provider, message: message.to_owned() });
         }
         Ok(Manual::at(Arc::new(Terminal)))

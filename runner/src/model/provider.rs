@@ -184,9 +184,9 @@ impl EntryFault {
     /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         match self {
-            EntryFault::NoAddress => "give it a `base_url`",
+            EntryFault::NoAddress => "add `base_url`",
             EntryFault::NotAnAddress(_) | EntryFault::NotWeb => "write it as `https://host/v1`",
-            EntryFault::Password => "put it into an environment variable, and name the variable as `key_env`",
+            EntryFault::Password => "put the password in an environment variable, and name the variable as `key_env`",
             EntryFault::Open => "use `https://`, or remove `key_env`",
         }
     }

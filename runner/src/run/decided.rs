@@ -109,7 +109,10 @@ impl AttemptRef<'_> {
     /// Returns an attempt that is omitted, because the gate of its model is decided.
     pub fn left_out(&self) -> RunResult {
         let subject = self.subject;
-        self.absent(AbsenceKind::Decided, format!("not run, because the threshold of `{subject}` is decided"))
+        self.absent(
+            AbsenceKind::Decided,
+            format!("not run, because it is already certain whether `{subject}` meets its threshold"),
+        )
     }
 
     /// Returns the message for a repeat that an earlier run may have omitted, and that decides now; `None` for any
@@ -118,7 +121,7 @@ impl AttemptRef<'_> {
         let is_missing = known.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::NoRecording);
         let subject = self.subject;
         (self.repeat > 0 && is_missing && gates.can_be_decided(subject)).then(|| {
-            let message = format!("no recording, and the threshold of `{subject}` depends on it; run it again");
+            let message = format!("no recording, and the threshold of `{subject}` depends on it; run the test again");
             self.absent(AbsenceKind::NoRecording, message)
         })
     }

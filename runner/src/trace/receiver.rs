@@ -328,7 +328,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
 
 /// Returns the response to an accepted request with this many rejected items.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
-    let reason = "the run exported more data than is kept";
+    let reason = "the run exported more data than can be recorded";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {
         (Encoding::Protobuf, 0) => Vec::new(),
         (Encoding::Json, 0) => b"{}".to_vec(),

@@ -139,7 +139,7 @@ fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range
         }
         Some(_) => None,
         None => {
-            let problem = problem(format!("unknown code `{word}`")).with_note("it silences nothing");
+            let problem = problem(format!("unknown code `{word}`")).with_note("it does not silence any problem");
             Some(match nearest(word, Code::ALL.iter().map(|code| code.as_str())) {
                 Some(near) => {
                     let fix = Fix::guess(format!("change it to `{near}`"), vec![Edit::new(range.clone(), near)]);

@@ -86,7 +86,8 @@ struct Known {
 struct Fresh {
     /// Id of the block that contains only the item, or 0.
     id: u64,
-    /// Ids of the blocks that its aliases lead to, or `None` for any block. Empty without aliases.
+    /// Ids of the blocks that its aliases lead to (its own block, if they lead to none), or `None` for any block. Empty
+    /// without aliases.
     dependencies: Vec<Option<u64>>,
     known: Known,
 }
@@ -583,8 +584,8 @@ impl Analyzer {
         });
         let dependencies = match dependencies {
             None => Vec::new(),
-            // The first is the block itself.
-            Some(Dependencies::These(ids)) => ids.iter().skip(1).copied().map(Some).collect(),
+            // The first is the block itself. Without others, the aliases have no definition yet.
+            Some(Dependencies::These(ids)) => ids.iter().skip(usize::from(ids.len() > 1)).copied().map(Some).collect(),
             Some(Dependencies::Any { .. }) => vec![None],
         };
         Fresh { id, dependencies, known: Known { key, offset: item.range().start - start, findings, reported: None } }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// A path is absolute, or is outside the directory of the suite.
+    /// A path is absolute, or is outside the workspace or the directory that must contain it.
     "invalid-path", Error
 }
 

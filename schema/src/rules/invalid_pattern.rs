@@ -108,11 +108,11 @@ impl Rule for InvalidPattern {
             InvalidPattern::Unsupported { reason, note } => {
                 Words::new(format!("unsupported regular expression: {reason}")).note(note)
             }
-            InvalidPattern::IgnoreCase => {
-                Words::new("ECMAScript does not support flags inside a pattern, such as `(?i)`")
-                    .note("the pattern ignores case anyway")
-                    .help("remove it")
-            }
+            InvalidPattern::IgnoreCase => Words::new(
+                "not a valid regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`",
+            )
+            .note("the pattern ignores case anyway")
+            .help("remove the flags"),
             InvalidPattern::PlainText { program, pattern, reason } => {
                 let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
                 let fix = instead_of(pattern).and_then(|(help, meant)| {

@@ -17,7 +17,7 @@ pub(crate) mod kindlm;
 pub(crate) mod task_item;
 
 page! {
-    /// A value is not one of the allowed values.
+    /// A value is not one of the allowed values, or does not have the required form.
     "invalid-value", Error
 }
 
@@ -112,7 +112,7 @@ impl Rule for NotAllowed {
         if let Some(written) = node.as_str() {
             let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
             words.note =
-                opposite_of(written, &names).map(|name| format!("no other value means the opposite of `{name}`"));
+                opposite_of(written, &names).map(|name| format!("there is no value for the opposite of `{name}`"));
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {
@@ -167,5 +167,5 @@ fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
         |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));
     let mut described = choices.iter().filter_map(|choice| Some((choice, choice.docs.filter(|docs| describes(docs))?)));
     let ((choice, docs), None) = (described.next()?, described.next()) else { return None };
-    Some(format!("write `{}`: {}", shape::show(choice.value), as_fragment(docs)))
+    Some(format!("write `{}` ({})", shape::show(choice.value), as_fragment(docs)))
 }

@@ -10,7 +10,7 @@ use crate::{
 
 page! {
     /// A string looks like a key, a token or a password. Anyone who can read the file has the secret. Revoke it, put
-    /// the new one into an environment variable, and write the variable's name.
+    /// the new one in an environment variable, and write the variable's name.
     "pasted-secret", Warning
 }
 
@@ -58,7 +58,7 @@ impl Rule for PastedSecret {
                 Words::new(format!("`{key}` contains a key, not the name of an environment variable"))
                     .note("anyone who can read the file has the key")
                     .help(
-                        "revoke the key, put a new one into an environment variable, and write the variable's name \
+                        "revoke the key, put a new one in an environment variable, and write the variable's name \
                          as `apiKeyEnv`, such as `OPENAI_API_KEY`",
                     )
             }

@@ -33,7 +33,7 @@ pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
     let Some(at_once) = count.filter(|count| *count > 1.0) else { return };
     let finding = workdir.head_finding(SharedWorkdir { at_once });
     report.push(match &concurrency {
-        Some(lint_node) => finding.with("the number of tasks at once", lint_node),
+        Some(lint_node) => finding.with("the number of simultaneous tasks", lint_node),
         None => finding,
     });
 }

@@ -10,7 +10,8 @@ use crate::{
 };
 
 page! {
-    /// The value of a template variable breaks out of the shell quotes around it.
+    /// The value of a template variable breaks out of the shell quotes around it, or is not quoted and the shell
+    /// splits or interprets it.
     "shell-quoting", Warning
 }
 

@@ -316,7 +316,9 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
             Some(main) => {
                 bail!("{} is part of a suite: name `{main}`, and select tests with `--test`", path.display())
             }
-            None => bail!("{} has no tests of its own: it is a {}", path.display(), scope.file.title()),
+            None => {
+                bail!("{} has no tests of its own: it is a file of the kind {}", path.display(), scope.file.title())
+            }
         }
     }
     Ok(Found { path: path.to_owned(), scope })
@@ -337,7 +339,7 @@ fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
                 missing => format!("lacks {}", missing.join(", ")),
             };
             format!(
-                "{shown} is not a suite: it looks like {}, but {missing}; add what is missing, or write `# speclens: \
+                "{shown} is not a suite: it looks like a file of the kind {}, but {missing}; add what is missing, or write `# speclens: \
                  dialect={}` at the top",
                 file.title(),
                 file.as_str()

@@ -256,7 +256,7 @@ fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>
 fn defect() -> Problem {
     Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
         .with_note("this is a bug in speclens")
-        .with_help("report it with the file")
+        .with_help("report it, and attach the file")
 }
 
 /// Returns the problems of the settings, with their text.

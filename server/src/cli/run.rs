@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Evaluate the current state of ClawSpec targets without starting or recording anything
     #[arg(long, conflicts_with_all = ["recorded", "dry_run", "failed", "keep_workdir"])]
     judge_only: bool,
-    /// Run to evaluate with `--judge-only` and in handoff contracts; defaults to the newest recorded run
+    /// Run to evaluate with `--judge-only` (defaults to the newest recorded run) or in handoff contracts (no default)
     #[arg(long, value_name = "ID", conflicts_with = "recorded")]
     run_id: Option<String>,
     /// Show what would run and check the preconditions of ClawSpec scenarios, without running anything
@@ -106,7 +106,7 @@ fn seconds(text: &str) -> Result<u64, String> {
         // In range, so the conversion is exact.
         Ok(millis as u64)
     } else {
-        Err("choose 0.001 to 86400 seconds".to_owned())
+        Err("choose a number of seconds from 0.001 to 86400".to_owned())
     }
 }
 

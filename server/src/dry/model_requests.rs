@@ -121,19 +121,21 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
         // Opening a script only reads it.
         return match models.open(id) {
             Ok(_) => (format!("played from {path}, without a network"), Known::Free),
-            Err(error) => (format!("its tests would break: {}", error.message), Known::Unknown),
+            Err(error) => (format!("its tests would end with an error: {}", error.message), Known::Unknown),
         };
     }
     let Description { host, is_gateway, key, price } = match models.describe(id) {
         Ok(described) => described,
-        Err(error) => return (format!("its tests would break: {}", error.message), Known::Unknown),
+        Err(error) => return (format!("its tests would end with an error: {}", error.message), Known::Unknown),
     };
     let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
     let place = match key {
         KeyState::NotNeeded => format!("requests go to {host}, without a key"),
         KeyState::Set(variable) => format!("requests go to {host} with the key in {variable}, which is set"),
         KeyState::Missing(variable) => {
-            format!("requests go to {host} with the key in {variable}, which is not set: its tests would break")
+            format!(
+                "requests go to {host} with the key in {variable}, which is not set: its tests would end with an error"
+            )
         }
     };
     (place, price.map_or(Known::Unknown, Known::Price))

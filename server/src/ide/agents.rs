@@ -58,7 +58,7 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
     }
     let content =
         if lines.is_empty() { String::new() } else { format!("\n\n{}", card::verbatim(&lines.join("\n"), "markdown")) };
-    Some(format!("{head}, known by {}{content}", card::inline(&file)))
+    Some(format!("{head}, defined by {}{content}", card::inline(&file)))
 }
 
 /// Returns the possible references to agents of the workspace, best first, with a description.

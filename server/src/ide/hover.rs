@@ -295,7 +295,7 @@ impl<'d> Place<'d> {
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
                 Some(value) => format!("{} Now {}.", known.docs, card::inline(&value)),
-                None => format!("{} Known when it runs.", known.docs),
+                None => format!("{} Its value is known only when the test runs.", known.docs),
             });
         }
         if !built_in.is_empty() {
@@ -349,7 +349,7 @@ fn resolved(command: &CommandAction, declared: &Inputs) -> String {
         Err(missing) => {
             let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
             format!(
-                "Cannot run: no value in `vars` for {}\n\n{}",
+                "This command cannot run: no value in `vars` for {}\n\n{}",
                 names.join(", "),
                 card::verbatim(&command.template, "sh")
             )
@@ -370,11 +370,11 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
         count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
     }
     match parts.is_empty() {
-        true => "Inputs: none, because it does not name a file of the workspace. List the files that it reads under \
-            `inputs` in `speclens.yaml`, so that changes to them make its recording stale."
+        true => "Inputs: none, because the command does not name a file of the workspace. List the files that it reads under \
+            `inputs` in `speclens.yaml`, so that changes to them make the recording stale."
             .to_owned(),
         false => format!(
-            "Inputs: {}. Changes to them make its recording stale; changes to other files that it reads do not.",
+            "Inputs: {}. Changes to them make the recording stale; changes to other files that the command reads do not.",
             parts.join(", ")
         ),
     }
@@ -421,7 +421,7 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
     let head = card::inline(text);
     let Some(path) = values.path(shape, text) else {
         let unknown = values.expand(shape, text).is_none();
-        let what = if unknown { "known when it runs" } else { "outside the suite's directory" };
+        let what = if unknown { "path known only when the test runs" } else { "outside the suite's directory" };
         return Some(format!("{head} · {what}"));
     };
     let what = match values.files.kind(&path) {

@@ -52,7 +52,7 @@ impl Reach<'_> {
         let models = Models::new(Arc::clone(self.settings), 1, self.environment);
         let described = match models.describe(id) {
             Ok(described) => described,
-            Err(error) => return format!("Cannot be asked: {}.", error.message),
+            Err(error) => return format!("This model cannot be used: {}.", error.message),
         };
         let place = place(&described);
         let Some(Quote { price: Price { input, output }, source }) = described.price else {

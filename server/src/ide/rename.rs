@@ -36,7 +36,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
             ));
         }
         NameKind::Thing(_) | NameKind::Shared(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
-            return Err("a name must be one line and not empty".to_owned());
+            return Err("a name must be a single line and must not be empty".to_owned());
         }
         NameKind::Thing(kind) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);

@@ -115,7 +115,7 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
         (false, Status::Fail | Status::Error) => "A run would not start anything",
         (false, Status::Pass | Status::Skip | Status::Warn | Status::Unknown) => "A run would start now",
     };
-    format!("{title}{sentence}. Nothing was started to find out.\n\n{lines}")
+    format!("{title}{sentence}. This check did not start anything.\n\n{lines}")
 }
 
 /// Returns the transcript of one attempt.
@@ -130,7 +130,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     }
     let Some(evidence) = attempt.evidence.get() else {
         // A run that has just begun may have replaced it: verdicts based on it remain until that run has a result.
-        text.push_str("the recording is gone: run the test again\n");
+        text.push_str("the recording no longer exists: run the test again\n");
         push_judged(&mut text, judged);
         return text;
     };

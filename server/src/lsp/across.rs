@@ -96,7 +96,7 @@ impl Crossing {
             return Err("the path of a log cannot be renamed: edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
-            return Err("a name must be one line and not empty".to_owned());
+            return Err("a name must be a single line and must not be empty".to_owned());
         }
         if to != self.name
             && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)

@@ -200,7 +200,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
         }
         if latest.is_some_and(|latest| latest.can_ask(&test)) {
-            actions.push(action(format!("Ask judge of `{test}`"), LensAction::Ask(test)));
+            actions.push(action(format!("Ask judge about `{test}`"), LensAction::Ask(test)));
         }
     }
     actions.push(action("Run file".to_owned(), LensAction::RunFile));

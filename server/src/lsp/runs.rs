@@ -162,7 +162,7 @@ pub(super) async fn start(
     });
     let withdrawn = asked.cancel.clone().drop_guard();
     let Ok(Some(snapshot)) = snapshot.await else {
-        return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
+        return Err(Refused::Failed("this file is not open or is not a suite: open a suite first".to_owned()));
     };
     let place = snapshot.place();
     if !place.has_tests() {

@@ -138,7 +138,7 @@ tests:\n  - name: greets\n    command: echo run >> runs.txt; echo hello\n    exp
     await window.save(/is short/);
     await window.retype('is short', 'is kind');
     await window.lens('name: greets', 'Ask judge', 'a');
-    await window.command('speclens: Ask Judge of Test at Cursor');
+    await window.command('speclens: Ask Judge About Test at Cursor');
     await window.lens('name: greets', '✓ passed');
     assert.deepEqual(judge.questions.map((question) => /is (polite|short|kind)/.exec(question)[1]), ['polite', 'short', 'kind']);
     assert.equal(readFileSync(join(path, RUNS), 'utf8'), 'run\n', 'the command ran once');

@@ -117,7 +117,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
     assert!(missing.len() >= 2, "{missing:?}");
     for absence in missing {
         assert_eq!(absence.kind, AbsenceKind::NoRecording);
-        assert!(absence.message.ends_with("depends on it; run it again"), "{}", absence.message);
+        assert!(absence.message.ends_with("depends on it; run the test again"), "{}", absence.message);
     }
     assert_eq!((gate(&edited).0, edited.result.inconclusive), (Status::Unknown, true));
 }

@@ -377,7 +377,7 @@ mod tests {
             let message = format!("at `/items/$ref`: `{elsewhere}` is not in the schema file, and other files");
             check_refused(json!({"items": {"$ref": elsewhere}}), &message);
         }
-        check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");
+        check_refused(json!({"nullable": true}), "at the top: `nullable` has no `type`");
         check_refused(json!({"type": "null", "nullable": false}), "contradicts");
         let deep = (0..200).fold(json!({}), |inner, _| json!({"items": inner}));
         check_refused(deep, "more than 128 levels deep");

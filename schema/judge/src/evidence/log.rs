@@ -99,7 +99,7 @@ impl LogGap {
     pub fn reason(self) -> &'static str {
         match self {
             LogGap::Cut => {
-                "the log has more lines about the run than are kept, and the missing ones could change the result"
+                "the log has more lines about the run than were recorded, and the missing ones could change the result"
             }
             LogGap::Dropped => "the gateway dropped lines of its log, which could change the result",
             LogGap::Truncated => "the log was emptied during the run, and the missing lines could change the result",

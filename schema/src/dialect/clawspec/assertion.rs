@@ -225,7 +225,7 @@ fn advice() -> Value {
                 "disallow", "disallowed_tools", "tool_disallowed", "tool_forbidden", "forbidden_tools", "forbid_tool",
                 "tool_denied", "tool_blocked", "tool_not_allowed",
             ],
-            "note": "ClawSpec can check only that a tool was not called",
+            "note": "ClawSpec cannot check whether a tool is forbidden, only whether it was called",
             "help": "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         },
         {
@@ -235,7 +235,7 @@ fn advice() -> Value {
         },
         {
             "names": ["model_not_used", "model_not_expected", "model_not_called"],
-            "note": "ClawSpec checks models that were used and models that were not with one type",
+            "note": "ClawSpec has a single type for models that must be used and models that must not",
             "help": "use `model_used` with `not_expected`",
         },
         {

@@ -296,7 +296,7 @@ impl JsonSchema for TaskEntry {
             "then": {
                 "type": "string",
                 "pattern": "^file://.",
-                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` matches any name or part of one, `**` any number of directories.",
+                "description": "Path of a task file, or a pattern that matches several.\n\nThe path begins in the directory of the main file. `*` matches any name or part of one, `**` any number of directories.",
                 "examples": ["file://tasks/*.yaml"],
                 "x-file": "tasks",
                 "x-glob": true

@@ -290,7 +290,7 @@ pub struct KeywordsGuardrail {
         "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
     ))]
     pub deny: Vec<String>,
-    /// Phrases of which at least one must occur. They have one result together.
+    /// Phrases of which at least one must occur. They share one result.
     #[schemars(extend("examples" = [["refund", "exchange"]]))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,

@@ -21,7 +21,7 @@ impl Rule for NoHelpModes {
     const CODE: Code = Code::NoEffect;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("an empty list of `help_modes` has no effect")
+        Words::new("an empty `help_modes` list has no effect")
             .note("a model gets only the name of the program and the intent")
             .help("remove the key")
     }

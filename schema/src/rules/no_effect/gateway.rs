@@ -15,7 +15,7 @@ pub(crate) fn check(steps: &[LintNode<'_>], report: &mut Report) {
     let mut answers = steps.iter().filter_map(|step| step.get("answer"));
     let Some(first) = answers.next() else { return };
     for answer in answers {
-        let place = Relation::Labelled("it is answered here");
+        let place = Relation::Labelled("the earlier answer");
         report.push(answer.head_finding(SecondAnswer).related(place, first.at.clone(), first.head()));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn check_turns(turns: &LintNode<'_>, is_task: bool, report: &mut Repo
     for turn in turns.items().into_iter().filter(LintNode::is_mapping) {
         if let Some(last) = &last {
             let finding = turn.head_finding(NoEffect::NeverPlayed { breaks: last.get("fail").is_some() });
-            report.push(finding.related(Relation::Labelled("it ends here"), last.at.clone(), last.head()));
+            report.push(finding.related(Relation::Labelled("the task ends here"), last.at.clone(), last.head()));
             return;
         }
         check_turn(&turn, report);
@@ -87,7 +87,7 @@ fn check_failure(owner: &LintNode<'_>, fail: &LintNode<'_>, others: &[&'static s
     for key in others {
         let Some(other) = owner.get(key) else { continue };
         let finding = other.head_finding(NoEffect::BesideFail(key));
-        report.push(finding.related(Relation::Labelled("it fails here"), fail.at.clone(), fail.head()));
+        report.push(finding.related(Relation::Labelled("the request fails here"), fail.at.clone(), fail.head()));
     }
 }
 

@@ -114,7 +114,7 @@ impl Rule for ShortConsistency {
         let meant = "{ runs: 3, min_passes: 3 }";
         let edits = site.replaced(meant);
         Words::new("ClawSpec 0.1.0 does not support `consistency: true`")
-            .note("it aborts the scenario, although its documentation describes the value")
+            .note("ClawSpec aborts the scenario, although its documentation describes the value")
             .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
     }
 }

@@ -52,7 +52,7 @@ impl Rule for UpstreamDiffers {
                 Words::naming("cli-bench does not document the task key", *key).note("cli-bench may ignore it")
             }
             UpstreamDiffers::ScriptedModel(id) => Words::new(format!("cli-bench has no scripted models: `{id}`"))
-                .note("it treats the id as a model on the network"),
+                .note("cli-bench treats the id as a model on the network"),
         }
     }
 }

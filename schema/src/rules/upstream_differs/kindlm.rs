@@ -130,7 +130,7 @@ impl Rule for Difference {
                 .note("speclens checks the arguments"),
             Difference::Draft { path, draft } => {
                 Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
-                    .note("it supports only draft-07")
+                    .note("KindLM supports only draft-07")
             }
             Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
                 .note("it checks only that the reply is JSON"),

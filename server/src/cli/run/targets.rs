@@ -64,7 +64,11 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
     );
     let mut files = HashSet::new();
     for (kind, file) in targets.iter().filter_map(|target| Some((target.kind, target.file.as_deref()?))) {
-        ensure!(files.insert(file), "two reports have the same file {}: give each its own file", file.display());
+        ensure!(
+            files.insert(file),
+            "two reports would be written to {}: name a different file for each",
+            file.display()
+        );
         if kind == ReportKind::ClawSpec {
             ensure!(!file.is_file(), "cannot write reports to {}: not a directory", file.display());
             continue;

@@ -124,19 +124,19 @@ fn a_command_is_shown_as_it_would_run() {
             echo 'b c'
             ```
 
-            Inputs: none, because it does not name a file of the workspace. List the files that it reads under `inputs` in `speclens.yaml`, so that changes to them make its recording stale.
+            Inputs: none, because the command does not name a file of the workspace. List the files that it reads under `inputs` in `speclens.yaml`, so that changes to them make the recording stale.
         "#]],
     );
     check(
         "tests:\n  - command: ec$0ho '{{a}}' {{b}}\n    vars: { a: b c }\n",
         expect![[r#"
-        [echo '{{a}}' {{b}}]
-        Cannot run: no value in `vars` for `b`
+            [echo '{{a}}' {{b}}]
+            This command cannot run: no value in `vars` for `b`
 
-        ```sh
-        echo '{{a}}' {{b}}
-        ```
-    "#]],
+            ```sh
+            echo '{{a}}' {{b}}
+            ```
+        "#]],
     );
 }
 
@@ -265,7 +265,7 @@ fn names_that_the_format_fills_are_shown() {
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify: { run: \"test -s {{work$0dir}}/a\" }\n",
         expect![[r#"
             [{{workdir}}]
-            **{{workdir}}** · The absolute path of the working directory. Known when it runs.
+            **{{workdir}}** · The absolute path of the working directory. Its value is known only when the test runs.
         "#]],
     );
     check(

@@ -33,7 +33,8 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     let repeat = if attempt.repeat > 0 { format!(", repetition {}", attempt.repeat + 1) } else { String::new() };
     text.push_str(&format!("\n## {} {}{repeat}\n\n", mark(attempt.status), one_line(&attempt.subject.to_string())));
     let Some(evidence) = attempt.evidence.get() else {
-        let reason = attempt.absence.as_ref().map_or("the recording is gone: run the test again", |it| &it.message);
+        let reason =
+            attempt.absence.as_ref().map_or("the recording no longer exists: run the test again", |it| &it.message);
         text.push_str(&format!("{reason}\n"));
         push_verdicts(text, attempt);
         return;
@@ -319,7 +320,7 @@ mod tests {
         let gone =
             RunResult { evidence: Held::Nowhere, ..attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass) };
         for text in [page("commits", &[&gone]), super::super::transcript("commits", &gone)] {
-            assert!(text.contains("the recording is gone") && text.contains("✓ ran `git status`"), "{text}");
+            assert!(text.contains("the recording no longer exists") && text.contains("✓ ran `git status`"), "{text}");
         }
     }
 

@@ -68,7 +68,7 @@ fn sum(trace: &Trace) -> String {
     let cost = trace.cost_usd.or_else(|| costs().next().map(|_| costs().sum()));
     parts.extend(cost.map(|cost| format!("${cost:.4}")));
     parts.extend(trace.joined.map(|joined| joined_by(joined).to_owned()));
-    parts.extend(trace.cut.then(|| "some spans were not kept".to_owned()));
+    parts.extend(trace.cut.then(|| "some spans were not recorded".to_owned()));
     parts.extend(trace.unfinished.then(|| "end not observed".to_owned()));
     parts.join(", ")
 }

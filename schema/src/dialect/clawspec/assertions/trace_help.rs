@@ -20,7 +20,7 @@ const MAX_COMPARED: usize = 2_000;
 /// Returns the reason why assertions about the whole trace, or about absent spans, are not certain.
 pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
     if trace.cut {
-        return Some("the trace has more spans than were kept, and the others could change the result");
+        return Some("the trace has more spans than were recorded, and the others could change the result");
     }
     trace.unfinished.then_some("the trace has not ended, and later spans could change the result")
 }

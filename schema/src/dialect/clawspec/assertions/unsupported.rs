@@ -23,14 +23,14 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    /// A Slack message was sent. It cannot be evaluated.
+    /// A Slack message was sent. This type cannot be evaluated.
     ///
     /// ClawSpec accepts the type, but aborts every scenario that uses it.
     SlackMessageSent = "slack_message_sent"
 }
 
 unsupported! {
-    /// An email was received. It cannot be evaluated.
+    /// An email was received. This type cannot be evaluated.
     ///
     /// ClawSpec accepts the type, but aborts every scenario that uses it.
     EmailReceived = "email_received"

@@ -53,7 +53,7 @@ impl<'e> Seen<'e> {
 
     fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, Row> {
         match self.evidence.answer_to(need) {
-            None => Err(Row::unknown(field, format!("{what} was not observed: run again"))),
+            None => Err(Row::unknown(field, format!("{what} was not observed: run the test again"))),
             Some(Answer::Nothing(reason)) => Err(Row::unknown(field, format!("{what} was not observed: {reason}"))),
             Some(answer) => Ok(answer),
         }
@@ -121,7 +121,7 @@ impl<'e> Seen<'e> {
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
-                    "the run waited for `{pattern}` for {} s instead of {} s: run again",
+                    "the run waited for `{pattern}` for {} s instead of {} s: run the test again",
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );
@@ -190,7 +190,7 @@ impl<'e> Seen<'e> {
             return Err(Row::broken(field, format!("`{}` is a directory: name a file", file.path)));
         }
         match &file.content {
-            None => Err(Row::unknown(field, format!("the content of `{}` was not kept", file.path))),
+            None => Err(Row::unknown(field, format!("the content of `{}` was not recorded", file.path))),
             Some(Content::Unreadable(reason)) => {
                 Err(Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
             }

@@ -83,7 +83,7 @@ impl CommandPattern {
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
             && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Found::Yes)
         {
-            return Some(format!("command {} matches with different case: `{}`", index + 1, commands[index]));
+            return Some(format!("command {} matches if case is ignored: `{}`", index + 1, commands[index]));
         }
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
         Some(format!("command {} is closest: `{}`", close.number, close.text))

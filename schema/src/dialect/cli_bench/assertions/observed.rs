@@ -151,7 +151,7 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
     let other_case = (lower.len() <= 2_000)
         .then(|| text.lines().take(20_000).enumerate().find(|(_, line)| line.to_lowercase().contains(&lower)));
     if let Some(Some((index, line))) = other_case {
-        return vec![format!("line {} has it with different case: {}", index + 1, shortened(line, 400))];
+        return vec![format!("line {} contains it if case is ignored: {}", index + 1, shortened(line, 400))];
     }
     closest_line(text, wanted)
         .map(|line| format!("line {} is closest: {}", line.number, line.text))

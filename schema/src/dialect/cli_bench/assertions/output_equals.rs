@@ -83,7 +83,7 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
             }
         }
         None if lines != wanted => help.push(format!("it has {lines} lines instead of {wanted}")),
-        None => help.push("only line ends differ".to_owned()),
+        None => help.push("only the line endings differ".to_owned()),
     }
     if !expected.is_empty() && actual.contains(expected) {
         help.push("the output contains it: `output_contains` would pass".to_owned());

@@ -152,7 +152,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               +  version: 1
             name: my app 
 
-              = line 1 has it with different case:  version: 1
+              = line 1 contains it if case is ignored:  version: 1
               = the last command was `cat config.yaml`
             fail /4/output_contains output contains "Created"
               the output of the last command does not contain "Created"
@@ -223,7 +223,7 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 matches with different case: `mycli init --name 'my app'`
+              = command 2 matches if case is ignored: `mycli init --name 'my app'`
             fail /2/ran ran `mycli init --nam$`
               none of 3 commands matches `mycli init --nam$`
               - a command that matches `mycli init --nam$`
@@ -291,7 +291,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               + version: 1
             name: my app
 
-              = line 1 has it with different case: version: 1
+              = line 1 contains it if case is ignored: version: 1
             fail /5/file_contains/path `confg.yaml` contains "a"
               `confg.yaml` does not exist
               - `confg.yaml` exists
@@ -387,7 +387,7 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               - Hello
               + greeting: hello
 
-              = line 1 has it with different case: greeting: hello
+              = line 1 contains it if case is ignored: greeting: hello
             fail /8/file_contains/path `new` contains "hello"
               `new` is a directory
               - a file that can be read

@@ -231,7 +231,7 @@ impl Explanation for InAssertion {
                 .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
             Meant::Variable(key) => {
-                let help = "write `vars` and a list";
+                let help = "rename it to `vars`, and write its value as a list";
                 let words = Words::new(format!("unknown key `{key}` in `env_present`")).note(IGNORED).help(help);
                 words.fix(variables(&member, help))
             }

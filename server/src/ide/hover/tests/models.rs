@@ -42,11 +42,11 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
     check(
         "//- /cli-bench.yaml\nproviders: [meta/lla$0ma-3.3-70b]\n",
         expect![[r#"
-        [meta/llama-3.3-70b]
-        **llama-3.3-70b** · model of the provider `meta`
+            [meta/llama-3.3-70b]
+            **llama-3.3-70b** · model of the provider `meta`
 
-        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
-    "#]],
+            This model cannot be used: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
+        "#]],
     );
 }
 

@@ -368,7 +368,7 @@ impl Parser {
                 let body = self.alternatives()?;
                 self.close(start)?;
                 if behind && body.most != Some(body.least) {
-                    return Err(self.invalid(start, "look-behind needs a pattern of a fixed length"));
+                    return Err(self.invalid(start, "a look-behind needs a pattern of fixed length"));
                 }
                 return Ok(Some(Part {
                     text: format!("(?{opening}{})", body.text),

@@ -53,7 +53,7 @@ const SEARCHES: &[Search] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("(?au)x", "mutually exclusive"),
     ("(?ua:x)", "mutually exclusive"),
-    ("(?a)(?u)x", "exclude"),
+    ("(?a)(?u)x", "mutually exclusive"),
     ("^*", "repeat"),
     ("(?m)^*", "repeat"),
     ("a$+", "repeat"),

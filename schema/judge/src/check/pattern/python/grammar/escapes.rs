@@ -15,7 +15,7 @@ impl Parser {
             'b' | 'B' => {
                 // The backtracking engine supports word boundaries of Unicode only.
                 if self.flags.ascii && self.backtracks {
-                    return Err(self.untranslatable(start, "word boundaries of ASCII are not supported here"));
+                    return Err(self.untranslatable(start, "ASCII word boundaries are not supported here"));
                 }
                 anchor(match (letter, self.flags.ascii) {
                     ('b', false) => r"\b",
@@ -73,7 +73,7 @@ impl Parser {
             'x' => return self.hexadecimal(start, letter, 2),
             'u' => return self.hexadecimal(start, letter, 4),
             'U' => return self.hexadecimal(start, letter, 8),
-            'N' => return Err(self.untranslatable(start, "characters by name are not supported: write `\\u…`")),
+            'N' => return Err(self.untranslatable(start, "named characters are not supported: write `\\u…`")),
             '0'..='7' => {
                 let mut digits = letter.to_string();
                 while digits.len() < 3
@@ -85,7 +85,9 @@ impl Parser {
                 return self.octal(start, &digits);
             }
             letter if letter.is_ascii_alphanumeric() => {
-                return Err(self.invalid(start, format!("`\\{letter}` is not an escape of Python's patterns")));
+                return Err(
+                    self.invalid(start, format!("`\\{letter}` is not a valid escape in a Python regular expression"))
+                );
             }
             letter => letter,
         })
