@@ -1,4 +1,5 @@
-//! Suites of cli-bench, run by the real binary. The model is a small server on this machine that speaks the protocol of OpenAI.
+//! Suites of cli-bench, run by the real binary. The model is a small server on this machine that speaks the protocol of
+//! OpenAI.
 
 mod faults;
 mod provider;

@@ -16,15 +16,16 @@
 //! | `x-name` | `what`, `note`, `help`, `severity` | next to these two: words for a name that is duplicate or undefined; alone: a text that no other one at this place has |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name without a definition: the same string elsewhere in the suite or the workspace has the same meaning |
 //!
-//! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only` (the
-//! sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at least as
-//! great). `x-compared` is at texts, or lists of texts, that are compared, where no other keyword says so: `name` where only a
-//! plain name can be meant, `text` where typographic quotes may be. `x-model` is at the ids of models, such as `openai/gpt-4o`, and `x-model-of` at the name
-//! by which the provider in a sibling key knows a model. `x-position` is at a number that no other item of the list has;
-//! `x-arguments` at a mapping of arguments of the tool that a sibling key names, or, where it is empty, that the mapping
-//! belongs to. `x-needed` is at a field in the branch of a schema that requires it: the reason. `x-unit` is the unit of a
-//! number whose name does not contain it: `seconds`. `x-resolved` is the key that KindLM itself sets to the content of the
-//! field. `x-template` at a mapping applies to every string in it. A type with keys allows no others, except with `x-open`.
+//! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only`
+//! (the sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at
+//! least as great). `x-compared` is at texts, or lists of texts, that are compared, where no other keyword says so:
+//! `name` where only a plain name can be meant, `text` where typographic quotes may be. `x-model` is at the ids of
+//! models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling key knows a model.
+//! `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of the tool
+//! that a sibling key names, or, where it is empty, that the mapping belongs to. `x-needed` is at a field in the branch
+//! of a schema that requires it: the reason. `x-unit` is the unit of a number whose name does not contain it:
+//! `seconds`. `x-resolved` is the key that KindLM itself sets to the content of the field. `x-template` at a mapping
+//! applies to every string in it. A type with keys allows no others, except with `x-open`.
 //!
 //! Other names of a key are declared at the key, or at the type that has the key's name. They are used by fixes,
 //! completion and the reference:

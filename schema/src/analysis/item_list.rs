@@ -86,8 +86,7 @@ struct Known {
 struct Fresh {
     /// Id of the block that contains only the item, or 0.
     id: u64,
-    /// Ids of the blocks that its aliases lead to (its own block, if they lead to none), or `None` for any block. Empty
-    /// without aliases.
+    /// Ids of the blocks that its aliases lead to, or its own; `None` for any block. Empty without aliases.
     dependencies: Vec<Option<u64>>,
     known: Known,
 }

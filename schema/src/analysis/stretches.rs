@@ -1,5 +1,6 @@
-//! Items of a list in stretches of a few dozen or hundred. What is reported of the items of a stretch is kept until one of them
-//! changes, so a keystroke costs nothing for the items of the others, of which there may be thousands.
+//! Items of a list in stretches of a few dozen, in long lists of a few hundred. What is reported of the items of a stretch
+//! is kept until one of them changes, so a keystroke costs nothing for the items of the others, of which there may be
+//! thousands.
 
 use std::{ops::Range, sync::Arc};
 

@@ -101,7 +101,8 @@ fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<Stri
     new.map(|problem| problem.message.clone())
 }
 
-/// Returns the reason why a shared name cannot become another one: the document already has that name, so the two would become one.
+/// Returns the reason why a shared name cannot become another one: the document already has that name, so the two would
+/// become one.
 fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
     let mut others = crossing::mentions(document, file, "").into_iter();
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Pass rate that each model must reach, in percent.
 ///
-/// The pass rate of a model is the share of its runs that passed; runs that ended with an error count as not passed. Its threshold is the
-/// one in `models`, or else `default`, minus `tolerance`. A lower pass rate is a violation. A model without a threshold
-/// cannot violate one.
+/// The pass rate of a model is the share of its runs that passed; runs that ended with an error count as not passed. Its
+/// threshold is the one in `models`, or else `default`, minus `tolerance`. A lower pass rate is a violation. A model
+/// without a threshold cannot violate one.
 ///
 /// ```yaml
 /// thresholds:
