@@ -312,7 +312,10 @@ impl SpecFile {
         counts: Counts::Never,
         empty: Empty::Defaults(Code::InvalidSetting),
         schema,
-        committed: || Some(include_str!("../json/speclens.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../json/speclens.schema.json");
+            Some(TEXT)
+        },
         ..Kind::PLAIN
     });
 }

@@ -22,7 +22,10 @@ impl SpecFile {
         landmarks: Landmarks::At(|_| Vec::new()),
         report: lint::report,
         schema: generate::<Script>,
-        committed: || Some(include_str!("../../json/script.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../json/script.schema.json");
+            Some(TEXT)
+        },
         ..Kind::PLAIN
     });
 }

@@ -35,7 +35,10 @@ impl SpecFile {
         counts: Counts::Matched,
         landmarks: Landmarks::Cases,
         schema: generate::<ScenarioContract>,
-        committed: || Some(include_str!("../../../json/clawspec-scenarios.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec-scenarios.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 
@@ -53,7 +56,10 @@ impl SpecFile {
         counts: Counts::Declared,
         landmarks: Landmarks::At(handoff),
         schema: generate::<HandoffContract>,
-        committed: || Some(include_str!("../../../json/clawspec-handoff.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec-handoff.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 
@@ -66,7 +72,10 @@ impl SpecFile {
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
         landmarks: Landmarks::At(pipeline),
         schema: generate::<PipelineContract>,
-        committed: || Some(include_str!("../../../json/clawspec-pipeline.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec-pipeline.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 
@@ -79,7 +88,10 @@ impl SpecFile {
         family: Family::SettingsOf(Dialect::CLAWSPEC),
         empty: Empty::Defaults(Code::NoEffect),
         schema: generate::<Config>,
-        committed: || Some(include_str!("../../../json/clawspec.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 
@@ -96,7 +108,10 @@ impl SpecFile {
             ledger_contracts::contract_of(entry, place)
         },
         schema: generate::<CoverageLedger>,
-        committed: || Some(include_str!("../../../json/clawspec-ledger.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec-ledger.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 
@@ -115,7 +130,10 @@ impl SpecFile {
             })
         },
         schema: generate::<Baselines>,
-        committed: || Some(include_str!("../../../json/clawspec-baselines.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/clawspec-baselines.schema.json");
+            Some(TEXT)
+        },
         ..FILE
     });
 }

@@ -26,7 +26,10 @@ impl SpecFile {
         counts: Counts::Named,
         empty: Empty::Incomplete("begin it with `cli:` and the name of a program"),
         schema: generate::<Config>,
-        committed: || Some(include_str!("../../../json/cli-bench.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/cli-bench.schema.json");
+            Some(TEXT)
+        },
         ..Kind::PLAIN
     });
 
@@ -40,7 +43,10 @@ impl SpecFile {
         counts: Counts::InSuite,
         empty: Empty::Incomplete("begin it with `- id:` and the id of a task"),
         schema: generate::<Tasks>,
-        committed: || Some(include_str!("../../../json/cli-bench-tasks.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/cli-bench-tasks.schema.json");
+            Some(TEXT)
+        },
         ..Kind::PLAIN
     });
 }

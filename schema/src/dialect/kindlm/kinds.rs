@@ -27,7 +27,10 @@ impl SpecFile {
         counts: Counts::Named,
         empty: Empty::Incomplete("begin it with `kindlm: 1`"),
         schema: generate::<Config>,
-        committed: || Some(include_str!("../../../json/kindlm.schema.json")),
+        committed: || {
+            static TEXT: &str = include_str!("../../../json/kindlm.schema.json");
+            Some(TEXT)
+        },
         ..Kind::PLAIN
     });
 }
