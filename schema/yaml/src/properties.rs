@@ -265,6 +265,35 @@ fn assert_kept(document: &Document, text: &str) {
     }
 }
 
+/// The places of the blocks of a long document are kept in pieces.
+#[test]
+fn blocks_of_a_long_document_move_with_the_edits_before_them() {
+    for line_break in ["\n", "\r\n"] {
+        let item = |number: usize| format!("  - name: n{number}{line_break}    run: x{line_break}");
+        let mut text = format!("tests:{line_break}{}", (0..1_000).map(item).collect::<String>());
+        let mut document = Document::read(&text, ScalarRules::Yaml12);
+        assert_kept(&document, &text);
+        let start_of = |text: &str, number: usize| text.find(&item(number)).unwrap_or(text.len());
+        let edits: [(usize, usize, String); 5] = [
+            (3, 3, item(2_000)),
+            (500, 501, item(500).replace('x', "longer")),
+            (100, 400, String::new()),
+            (1_000, 1_000, (3_000..3_200).map(item).collect()),
+            (0, 1, String::new()),
+        ];
+        for (first, end, new) in edits {
+            let range = start_of(&text, first)..start_of(&text, end);
+            let same_lines = text[range.clone()].matches('\n').count() == new.matches('\n').count();
+            let before = document.lines_id();
+            text.replace_range(range.clone(), &new);
+            document.edit(range, &new);
+            document.refresh();
+            assert_kept(&document, &text);
+            assert_eq!(document.lines_id() == before, same_lines, "{first}..{end}");
+        }
+    }
+}
+
 /// A saved document is the same in an editor that opens the file.
 #[test]
 fn a_saved_document_is_the_reopened_one() {
