@@ -105,6 +105,7 @@ mod tests {
             dependencies_of_last(&chain(MAX_DEPENDENCIES)).map(|dependencies| dependencies.len()),
             Some(MAX_DEPENDENCIES)
         );
+        assert_eq!(dependencies_of_last(&chain(MAX_DEPENDENCIES + 2)), None);
         let text = chain(2_000);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         let before: Vec<Dependencies> = document.blocks().map(|(start, _)| document.dependencies_at(start)).collect();
