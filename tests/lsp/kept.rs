@@ -227,3 +227,36 @@ fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened
         }
     }
 }
+
+/// An item names a later one, whose line changes while its own does not.
+#[test]
+fn place_elsewhere_in_a_long_list_moves_with_the_lines_before_it() {
+    let name = "skills/news/tests/scenarios.yaml";
+    let scenario = |number: usize| {
+        let claim = |path: &str| format!("[{{type: artifact_exists, path: out/{path}.md}}]");
+        let then = match number {
+            0 => claim("same"),
+            1 => format!("&same {}", claim("same")),
+            800 => "*same".to_owned(),
+            _ => claim(&number.to_string()),
+        };
+        format!("  - name: s{number}\n    tags: [negative]\n    when: {{invoke: /news}}\n    then: {then}\n")
+    };
+    let head = "version: \"1.0\"\ntarget: {type: skill, path: skills/news, trigger: /news}\nscenarios:\n";
+    let mut text = format!("{head}{}", (0..900).map(scenario).collect::<String>());
+    let mut client = Client::spawn(&[(name, &text)]);
+    let capabilities = json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });
+    client.initialize(capabilities, json!({ "trusted": true }));
+    client.open(name);
+    let line_of = |text: &str| text.lines().position(|line| line.ends_with("name: s800")).unwrap() + 3;
+    let lines_of_related = |found: &[Value]| -> Vec<u64> {
+        let related = found.iter().flat_map(|it| it["relatedInformation"].as_array().cloned().unwrap_or_default());
+        let again = related.filter(|it| it["message"] == "used again here");
+        again.filter_map(|it| it["location"]["range"]["start"]["line"].as_u64()).collect()
+    };
+    let found = client.diagnostics(name, |found| !found.is_empty());
+    assert_eq!(lines_of_related(&found), [line_of(&text) as u64]);
+    client.replace(name, &mut text, "  - name: s400\n", "  # one\n  # two\n  - name: s400\n", 2);
+    let found = client.diagnostics(name, |_| true);
+    assert_eq!(lines_of_related(&found), [line_of(&text) as u64]);
+}
