@@ -55,7 +55,7 @@ pub struct Kind {
     /// Generates the schema.
     pub schema: fn(SpecFile) -> Value,
     /// Returns the committed copy of the schema, which optimized builds read: that is much faster than generating it. A
-    /// function, because each use of a kind would have a copy of a text in it.
+    /// function with a static text, so that the program contains the text once.
     pub committed: fn() -> Option<&'static str>,
 }
 
@@ -299,7 +299,7 @@ impl SpecFile {
     /// Returns the schema.
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
-        // Who changes a type sees it at once in a build without optimization.
+        // In builds without optimization, a changed type takes effect before its schema is committed.
         let committed = (self.0.committed)().filter(|_| !cfg!(debug_assertions));
         let read = |text: &str| serde_json::from_str(text).expect("a committed schema is JSON");
         SCHEMAS.get(self, || committed.map_or_else(|| (self.0.schema)(self), read))

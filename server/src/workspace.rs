@@ -254,14 +254,13 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
     let items = list.into_iter().flat_map(|list| list.items()).enumerate();
     items
         .filter_map(|(index, item)| {
-            let reason = mask::pattern(item.text()?).err()?;
+            let error = mask::pattern(item.text()?).err()?;
             let at = Pointer::root().key("recordings").key("redact_patterns").index(index);
-            let message = format!("this pattern cannot be used for masking: {reason}");
+            let message = format!("this pattern cannot be used for masking: {}", error.reason);
             let problem = Problem::new(Code::InvalidPattern, at, item.range(), message)
                 .with_note("this pattern masks nothing")
                 .with_severity(Severity::Error);
-            let is_unsupported = reason.ends_with("not supported");
-            Some(if is_unsupported { problem.with_help(mask::LINEAR_HELP) } else { problem })
+            Some(error.help.into_iter().fold(problem, Problem::with_help))
         })
         .collect()
 }

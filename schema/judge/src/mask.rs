@@ -177,18 +177,29 @@ impl PartialEq for Secrets {
     }
 }
 
-/// Help for a pattern that uses look-around or back-references.
-pub const LINEAR_HELP: &str = "write the pattern without look-around and back-references";
+/// The reason why a pattern cannot be used for masking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The problem, as a lower-case sentence without a final period.
+    pub reason: String,
+    /// What to do about it, if that is known.
+    pub help: Option<&'static str>,
+}
 
 /// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
 /// The error is the reason why it is not valid.
-pub fn pattern(source: &str) -> Result<regex::Regex, String> {
+pub fn pattern(source: &str) -> Result<regex::Regex, Unusable> {
+    const HELP: Option<&str> = Some("write the pattern without look-around and back-references");
     regex::RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
         let reason = error.to_string();
         match reason.lines().next_back().unwrap_or_default().trim_start_matches("error: ") {
-            it if it.starts_with("look-around") => "look-around is not supported".to_owned(),
-            it if it.starts_with("backreferences") => "back-references are not supported".to_owned(),
-            it => shortened(it, 200),
+            it if it.starts_with("look-around") => {
+                Unusable { reason: "look-around is not supported".to_owned(), help: HELP }
+            }
+            it if it.starts_with("backreferences") => {
+                Unusable { reason: "back-references are not supported".to_owned(), help: HELP }
+            }
+            it => Unusable { reason: shortened(it, 200), help: None },
         }
     })
 }
@@ -400,7 +411,7 @@ pub fn has_hidden(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, holds_secret, looks_secret, pattern};
+    use super::{Secrets, Unusable, holds_secret, looks_secret, pattern};
 
     fn secrets(environment: &[(&str, &str)], named: &[&str], patterns: &[&str]) -> Secrets {
         let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
@@ -508,8 +519,11 @@ mod tests {
 
     #[test]
     fn a_pattern_that_cannot_be_read_says_why() {
-        assert_eq!(pattern("(").unwrap_err(), "unclosed group");
-        assert!(pattern("a(?=b)").unwrap_err().contains("look-around"));
+        assert_eq!(pattern("(").unwrap_err(), Unusable { reason: "unclosed group".to_owned(), help: None });
+        for (source, reason) in [("a(?=b)", "look-around"), ("(a)\\1", "back-references")] {
+            let error = pattern(source).unwrap_err();
+            assert!(error.reason.starts_with(reason) && error.help.is_some(), "{error:?}");
+        }
         assert!(Secrets::new([], &[], &["(".to_owned()]).is_empty());
     }
 }

@@ -2,7 +2,7 @@ use crate::{
     check::pattern::refused_by_original,
     dialect::Format,
     finding::{Finding, Report, Rule, Site, Words},
-    mask::{self, LINEAR_HELP},
+    mask,
     pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
     problem::{Code, Fix, Severity},
 };
@@ -24,7 +24,7 @@ enum InvalidPattern {
     /// The pattern is searched for as plain text.
     PlainText { program: &'static str, pattern: String, reason: String },
     /// Matching takes more than linear time, so the pattern is not used for masking.
-    NotLinear(String),
+    NotLinear(mask::Unusable),
     /// The tool rejects the pattern, because it may take too long.
     Nested { program: &'static str, note: &'static str },
 }
@@ -120,10 +120,10 @@ impl Rule for InvalidPattern {
                 });
                 words.fix_with_help(fix)
             }
-            InvalidPattern::NotLinear(reason) => {
-                let words = Words::new(format!("this pattern cannot be used for masking: {reason}"))
+            InvalidPattern::NotLinear(error) => {
+                let words = Words::new(format!("this pattern cannot be used for masking: {}", error.reason))
                     .note("this pattern masks nothing");
-                if reason.ends_with("not supported") { words.help(LINEAR_HELP) } else { words }
+                error.help.into_iter().fold(words, Words::help)
             }
             InvalidPattern::Nested { program, note } => {
                 Words::new(format!("{program} rejects patterns with nested quantifiers"))
