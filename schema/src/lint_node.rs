@@ -31,6 +31,11 @@ impl<'d> LintNode<'d> {
         Some(LintNode { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
     }
 
+    /// Returns the value of a key, if it is a string.
+    pub(crate) fn text_at(&self, key: &str) -> Option<&'d str> {
+        self.node.get(key)?.as_str()
+    }
+
     /// Returns the node at a location below this one.
     pub(crate) fn at(&self, place: &Pointer) -> Option<LintNode<'d>> {
         let node = self.node.find(place)?;

@@ -72,7 +72,7 @@ pub(crate) enum End {
 /// No process of a run is left behind.
 pub(crate) fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
-    let runtime = threads::runtime()?;
+    let runtime = threads::server_runtime()?;
     // Past the buffers of the standard library: a message is written at once.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);

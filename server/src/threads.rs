@@ -43,22 +43,41 @@ pub(crate) fn start<T: Send + 'static>(
 
 const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
 
-/// Builds an asynchronous runtime.
+/// Builds an asynchronous runtime for runs.
 ///
 /// Tokio panics or waits forever if the system refuses a thread, so that number of threads is started first as a test,
 /// and tokio's threads are kept alive.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
+    try_threads(async_threads() + MAX_BLOCKING_THREADS)?;
+    build()
+}
+
+/// Builds an asynchronous runtime for the language server, which an editor waits for: its threads for blocking work are
+/// tested when a run begins, by [`try_blocking_threads`].
+pub(crate) fn server_runtime() -> anyhow::Result<Runtime> {
+    try_threads(async_threads())?;
+    build()
+}
+
+fn async_threads() -> usize {
+    cores().clamp(2, MAX_ASYNC_THREADS)
+}
+
+fn build() -> anyhow::Result<Runtime> {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    let workers = cores().clamp(2, MAX_ASYNC_THREADS);
-    try_threads(workers + MAX_BLOCKING_THREADS)?;
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
+        .worker_threads(async_threads())
         .max_blocking_threads(MAX_BLOCKING_THREADS)
         .thread_stack_size(STACK_BYTES)
         .thread_keep_alive(DAY)
         .enable_all()
         .build()
         .context("cannot start the asynchronous runtime")
+}
+
+/// Tests whether the system allows the threads for blocking work that a runtime starts on demand.
+pub(crate) fn try_blocking_threads() -> anyhow::Result<()> {
+    try_threads(MAX_BLOCKING_THREADS)
 }
 
 /// Starts that many threads at once, and ends them.

@@ -108,11 +108,11 @@ function tasks(tests, pad) {
   };
 }
 
-/** A suite of a kind with about this many bytes. */
+/** A suite of a kind with about this many bytes, every tenth test with a problem. */
 export function ofSize(kind, bytes) {
-  const each = Buffer.byteLength(KINDS[kind](300).text) / 300;
+  const each = Buffer.byteLength(withMistakes(kind, 300).text) / 300;
   const tests = Math.max(6, Math.round(bytes / each));
-  return { tests, ...KINDS[kind](tests) };
+  return { tests, ...withMistakes(kind, tests) };
 }
 
 /** A key that is unknown in each kind of test. */

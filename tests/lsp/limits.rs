@@ -13,6 +13,9 @@ fn suite(count: usize, lines: &str) -> String {
     format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n{tests}")
 }
 
+/// Maximum number of diagnostics that are sent for a file.
+const LIMIT: usize = 500;
+
 /// Adds a warning to a test.
 const WARNING: &str = "    tagss: [x]\n";
 
@@ -26,7 +29,7 @@ fn lines_of(found: &[Value], severity: u32) -> Vec<u64> {
 
 fn check_many(found: &[Value], last_line: u64) {
     let (last, shown) = found.split_last().unwrap();
-    assert_eq!((&last["code"], &last["severity"], shown.len()), (&json!("not-shown"), &json!(3), 1000), "{last}");
+    assert_eq!((&last["code"], &last["severity"], shown.len()), (&json!("not-shown"), &json!(3), LIMIT), "{last}");
     assert_eq!(found.iter().filter(|one| one["code"] == "not-shown").count(), 1);
     assert_eq!(lines_of(found, 1), [last_line], "the error behind all warnings is shown");
     let lines: Vec<u64> = shown.iter().map(|one| one["range"]["start"]["line"].as_u64().unwrap()).collect();
@@ -34,7 +37,7 @@ fn check_many(found: &[Value], last_line: u64) {
 }
 
 #[test]
-fn an_error_after_a_thousand_warnings_is_shown_and_so_is_what_was_typed_last() {
+fn an_error_after_many_warnings_is_shown_and_so_is_what_was_typed_last() {
     let text = suite(1500, WARNING) + ERROR;
     let last_line = text.lines().count() as u64 - 1;
     for pulls in [false, true] {
@@ -61,16 +64,16 @@ fn an_error_after_a_thousand_warnings_is_shown_and_so_is_what_was_typed_last() {
 }
 
 #[test]
-fn a_thousand_errors_nearest_to_last_edit_are_shown() {
+fn errors_nearest_to_last_edit_are_shown() {
     let mut client = Client::start(&[("kindlm.yaml", &suite(1200, ERROR))]);
     let mut text = client.open("kindlm.yaml");
     let at_first = client.diagnostics("kindlm.yaml", |_| true);
     let lines = lines_of(&at_first, 1);
-    assert_eq!((lines.len(), lines[0], at_first.len()), (1000, 7, 1001));
-    assert!(at_first[1000]["message"].as_str().unwrap().contains(" more problems are not shown\n"));
+    assert_eq!((lines.len(), lines[0], at_first.len()), (LIMIT, 7, LIMIT + 1));
+    assert!(at_first[LIMIT]["message"].as_str().unwrap().contains(" more problems are not shown\n"));
     client.replace("kindlm.yaml", &mut text, "- name: t1190\n", "- name: t1190x\n", 2);
     let typed = lines_of(&client.diagnostics("kindlm.yaml", |_| true), 1);
-    assert_eq!((typed.len(), typed[999]), (1000, text.lines().count() as u64 - 1));
+    assert_eq!((typed.len(), typed[LIMIT - 1]), (LIMIT, text.lines().count() as u64 - 1));
 }
 
 #[test]
@@ -86,9 +89,9 @@ fn failing_claims_of_a_run_are_limited_like_errors() {
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     client.diagnostics("kindlm.yaml", |found| {
         let of_run: Vec<&Value> = found.iter().filter(|one| one["source"] == "speclens run").collect();
-        of_run.len() == 1001
-            && of_run[1000]["code"] == "not-shown"
-            && of_run[..1000].iter().all(|one| one["severity"] == 1)
+        of_run.len() == LIMIT + 1
+            && of_run[LIMIT]["code"] == "not-shown"
+            && of_run[..LIMIT].iter().all(|one| one["severity"] == 1)
     });
 }
 

@@ -65,7 +65,7 @@ const WORDS: [&str; 14] = [
 /// Returns the fixes: a tag for an existing negative scenario, or a new scenario.
 fn fixes_of(scenarios: &LintNode<'_>, log_path: &str) -> Vec<Fix> {
     let looks = |scenario: &LintNode<'_>| {
-        let name = scenario.get("name").and_then(|name| name.text()).unwrap_or_default().to_lowercase();
+        let name = scenario.text_at("name").unwrap_or_default().to_lowercase();
         WORDS.iter().any(|word| name.contains(word))
     };
     let items = scenarios.items();

@@ -213,7 +213,7 @@ fn is_wild(assertion: &LintNode<'_>, real: &str) -> bool {
         let bare = path.replace("{{", "").replace("}}", "");
         bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
     };
-    let path = assertion.get("path").and_then(|path| path.text());
+    let path = assertion.text_at("path");
     matches!(real, "file_absent" | "file_present") && path.is_some_and(is_expanded_elsewhere)
 }
 

@@ -36,9 +36,12 @@ pub(crate) fn check_key(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Re
 
 /// Whether a mapping begins with a nested mapping.
 fn begins_with_braces(node: NodeRef<'_>) -> bool {
+    // Few mappings have such a key, and a look at the text takes longer.
+    if node.entries().next().is_none_or(|first| first.key.shape() != Shape::Mapping) {
+        return false;
+    }
     let start = node.own_range().start;
-    node.shape() == Shape::Mapping
-        && node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
+    node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
 }
 
 /// Reports a placeholder without quotes. `None` for any other node.

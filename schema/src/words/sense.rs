@@ -248,8 +248,15 @@ impl Written {
         }
         let (length, kinds) = outline(name);
         // Most names have another length or other letters and are excluded quickly.
-        let more = (self.length + limit > length && !lacks(kinds, self.kinds, limit))
-            .then(|| self.least(limit, more_negated(&words(name), self.length.saturating_sub(length), limit)));
+        let more = (self.length + limit > length && !lacks(kinds, self.kinds, limit)).then(|| {
+            let words = words(name);
+            let (_, own) = outline(&words.concat());
+            let missing = self.length.saturating_sub(length);
+            let fits = |negation: &str| {
+                negation.len().abs_diff(missing) <= limit && self.has_like_letters(own | outline(negation).1, limit)
+            };
+            self.least(limit, more_negated(&words, &fits))
+        });
         let less = (self.length < length + limit && !lacks(self.kinds, kinds, limit))
             .then(|| self.least(limit, less_negated(&words(name))));
         more.flatten().into_iter().chain(less.flatten()).min()
@@ -260,14 +267,16 @@ impl Written {
         name.len().abs_diff(self.letters.len()) > LONGEST_WORD + 3 + limit
     }
 
+    /// Whether these kinds of letters allow the distance: each misspelling adds and removes at most one letter. This is
+    /// faster to check than the distance.
+    fn has_like_letters(&self, kinds: u64, limit: usize) -> bool {
+        !lacks(kinds, self.kinds, limit) && !lacks(self.kinds, kinds, limit)
+    }
+
     fn least(&self, limit: usize, names: impl Iterator<Item = String>) -> Option<usize> {
         let names = names.filter(|name| !name.is_empty() && name.len().abs_diff(self.letters.len()) <= 4 * limit);
         let has_known = |name: &String| self.known.iter().all(|word| name.contains(word.as_str()));
-        // Each misspelling adds and removes at most one letter, which is faster to check than the distance.
-        let has_letters = |name: &String| {
-            let (_, kinds) = outline(name);
-            !lacks(kinds, self.kinds, limit) && !lacks(self.kinds, kinds, limit)
-        };
+        let has_letters = |name: &String| self.has_like_letters(outline(name).1, limit);
         names
             .filter(has_known)
             .filter(has_letters)
@@ -422,11 +431,11 @@ fn swapped(words: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the names with one more negation, of about this length.
-fn more_negated(words: &[String], length: usize, limit: usize) -> impl Iterator<Item = String> {
+/// Returns the names with one more negation, which has to fit.
+fn more_negated(words: &[String], fits: &impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     (0..=words.len()).flat_map(move |index| {
         let prefixes = if index < words.len() { PREFIXES } else { &[] };
-        let negations = NEGATIONS.iter().chain(prefixes).filter(move |it| it.len().abs_diff(length) <= limit);
+        let negations = NEGATIONS.iter().chain(prefixes).filter(move |it| fits(it));
         negations.map(move |negation| {
             let (before, behind) = words.split_at(index);
             [before.concat(), (*negation).to_owned(), behind.concat()].concat()

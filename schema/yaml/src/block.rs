@@ -13,6 +13,7 @@ use std::{
 
 use ropey::str_utils::byte_to_line_idx;
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use super::{
     Pointer, Way, directives, events,
@@ -36,7 +37,7 @@ pub struct Block {
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
     /// The anchors by name, created on the first request if there are many.
-    anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
+    anchor_table: OnceLock<FxHashMap<SmolStr, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
     /// The positions of comments that may be addressed to speclens.
@@ -81,7 +82,7 @@ impl BlockKind {
 /// The name of an anchor or an alias.
 #[derive(Debug)]
 pub(super) struct Name {
-    pub name: Box<str>,
+    pub name: SmolStr,
     /// Start of the anchor's node, or of the alias.
     pub at: usize,
     /// End of the anchor's node, or of the alias.
@@ -315,7 +316,7 @@ impl Block {
         const FEW: usize = 16;
         (self.anchors.len() > FEW).then(|| {
             let table = self.anchor_table.get_or_init(|| {
-                let mut table: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+                let mut table: FxHashMap<SmolStr, Vec<usize>> = FxHashMap::default();
                 for (place, anchor) in self.anchors.iter().enumerate() {
                     table.entry(anchor.name.clone()).or_default().push(place);
                 }

@@ -3,6 +3,7 @@
 mod kind;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, options};
+use smol_str::SmolStr;
 
 use super::{
     fault::FaultKind,
@@ -167,7 +168,7 @@ impl Builder<'_> {
                 let (range, style) = self.scalar_place(range, style, absent);
                 self.expect_deeper_lines(&range, style);
                 self.read_to = self.read_to.max(range.end);
-                let value = if absent { "".into() } else { value.into_owned().into_boxed_str() };
+                let value = if absent { SmolStr::default() } else { SmolStr::new(value) };
                 let tag = tag.map(|tag| tag_text(&tag));
                 self.close(Node::new(range, NodeKind::Scalar { value, style }).with_tag(tag));
             }

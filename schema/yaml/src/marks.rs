@@ -21,6 +21,8 @@ pub(super) enum Mark {
     Tab,
     /// A number sign with a digit after it.
     Number,
+    /// Two less-than signs, which a key that merges consists of.
+    Merge,
     /// An item that is not a mapping.
     PlainItem,
 }
@@ -37,6 +39,7 @@ impl Marks {
             .with(Mark::Nul, has(0))
             .with(Mark::Tab, has(b'\t'))
             .with(Mark::Number, numbers(text).next().is_some())
+            .with(Mark::Merge, memchr::memmem::find(text.as_bytes(), b"<<").is_some())
     }
 
     /// Returns the set with a mark, if it applies.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
+use smol_str::SmolStr;
 
 use super::{
     BlockKind,
@@ -19,6 +20,8 @@ use super::{
 pub(super) struct Index {
     pub(super) outline: Arc<Outline>,
     pub(super) definitions: Definitions,
+    /// Whether any mapping may have a merge key: nearly none does, and each missing key would have to search for it.
+    pub(super) may_merge: bool,
     /// The blocks that use a name that is not defined before them, in order.
     pub(super) dangling: Arc<Vec<usize>>,
     /// Number of uses of the name that is used most often, once requested.
@@ -36,7 +39,7 @@ pub(super) struct Index {
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The blocks that define each name, in order.
-    pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
+    pub(super) anchors: Arc<FxHashMap<SmolStr, Vec<usize>>>,
     blocks: Slots,
     /// The sum of the hashes of the ids of the blocks that define any name.
     pub(super) fingerprint: u64,
@@ -162,8 +165,8 @@ pub(super) fn is_list(blocks: &Slots) -> bool {
 }
 
 /// Returns the blocks that define names.
-fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
-    let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+fn anchors(blocks: &Slots) -> FxHashMap<SmolStr, Vec<usize>> {
+    let mut anchors: FxHashMap<SmolStr, Vec<usize>> = FxHashMap::default();
     for (number, block) in blocks.marked(Mark::Anchor) {
         for anchor in &block.anchors {
             let places = anchors.entry(anchor.name.clone()).or_default();

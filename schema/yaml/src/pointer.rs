@@ -7,6 +7,7 @@ use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::{SmolStr, SmolStrBuilder};
 
 /// Description of a pointer in JSON Schemas.
 const POINTER: &str = "A JSON Pointer. The empty string is the root.";
@@ -20,7 +21,8 @@ const MAX_DIGITS: usize = 20;
 /// step; in one that was parsed, a number is an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer {
-    text: String,
+    /// Rules make a pointer for nearly every node of an item; most fit in here without an allocation.
+    text: SmolStr,
     /// Start offsets of keys that look like the number of an item.
     numeric_keys: Vec<usize>,
 }
@@ -103,7 +105,7 @@ impl Pointer {
     /// Parses a pointer; text that does not begin with `/` counts as one step.
     pub fn parse(text: &str) -> Pointer {
         if text.is_empty() || text.starts_with('/') {
-            Pointer { text: text.to_owned(), numeric_keys: Vec::new() }
+            Pointer { text: text.into(), numeric_keys: Vec::new() }
         } else {
             Pointer::root().key(text)
         }
@@ -111,14 +113,14 @@ impl Pointer {
 
     /// Returns the pointer to the member `key`.
     pub fn key(&self, key: &str) -> Pointer {
-        let mut text = String::with_capacity(self.text.len() + key.len() + 1);
+        let mut text = SmolStrBuilder::new();
         text.push_str(&self.text);
         text.push('/');
         let mut numeric_keys = self.numeric_keys.clone();
         if number(key).is_some() {
-            numeric_keys.push(text.len());
+            numeric_keys.push(self.text.len() + 1);
         }
-        // Few keys need an escape, and rules make a pointer for nearly every node.
+        // Few keys need an escape.
         let mut rest = key;
         while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
             text.push_str(&rest[..at]);
@@ -126,7 +128,7 @@ impl Pointer {
             rest = &rest[at + 1..];
         }
         text.push_str(rest);
-        Pointer { text, numeric_keys }
+        Pointer { text: text.finish(), numeric_keys }
     }
 
     /// Returns the pointer to the item `index`, from 0.
@@ -138,11 +140,11 @@ impl Pointer {
             digits[first] = rest % 10;
             rest /= 10;
         }
-        let mut text = String::with_capacity(self.text.len() + MAX_DIGITS - first + 1);
+        let mut text = SmolStrBuilder::new();
         text.push_str(&self.text);
         text.push('/');
-        text.extend(digits[first..].iter().map(|digit| char::from(b'0' + *digit as u8)));
-        Pointer { text, numeric_keys: self.numeric_keys.clone() }
+        digits[first..].iter().for_each(|digit| text.push(char::from(b'0' + *digit as u8)));
+        Pointer { text: text.finish(), numeric_keys: self.numeric_keys.clone() }
     }
 
     /// Returns the pointer extended by a step.
@@ -155,10 +157,15 @@ impl Pointer {
 
     /// Returns this pointer followed by a relative one.
     pub fn join(&self, relative: &Pointer) -> Pointer {
-        let mut joined = self.clone();
-        joined.text.push_str(&relative.text);
-        joined.numeric_keys.extend(relative.numeric_keys.iter().map(|at| at + self.text.len()));
-        joined
+        if relative.is_root() {
+            return self.clone();
+        }
+        let mut text = SmolStrBuilder::new();
+        text.push_str(&self.text);
+        text.push_str(&relative.text);
+        let mut numeric_keys = self.numeric_keys.clone();
+        numeric_keys.extend(relative.numeric_keys.iter().map(|at| at + self.text.len()));
+        Pointer { text: text.finish(), numeric_keys }
     }
 
     /// Returns the steps from the root.
@@ -190,18 +197,17 @@ impl Pointer {
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.text.rfind('/')?;
         let numeric_keys = self.numeric_keys.iter().copied().filter(|at| *at < end).collect();
-        Some(Pointer { text: self.text[..end].to_owned(), numeric_keys })
+        Some(Pointer { text: self.text[..end].into(), numeric_keys })
     }
 
     /// Returns the rest of this pointer below `base`; `None` if it is not below.
     pub fn below(&self, base: &Pointer) -> Option<Pointer> {
-        let rest = self.text.strip_prefix(&base.text)?;
+        let rest = self.text.strip_prefix(base.text.as_str())?;
         let start = base.text.len();
         let is_below = rest.is_empty() || rest.starts_with('/');
         let (above, below) = self.numeric_keys.split_at(self.numeric_keys.partition_point(|at| *at < start));
         let numeric_keys = || below.iter().map(|at| at - start).collect();
-        (is_below && above == base.numeric_keys)
-            .then(|| Pointer { text: rest.to_owned(), numeric_keys: numeric_keys() })
+        (is_below && above == base.numeric_keys).then(|| Pointer { text: rest.into(), numeric_keys: numeric_keys() })
     }
 
     /// Returns whether this is the whole document.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smol_str::SmolStr;
+
 /// A YAML node as written. Aliases are not expanded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -25,8 +27,8 @@ pub(super) struct Properties {
 pub enum NodeKind {
     /// Text with its style; its meaning (a number, null) depends on the dialect.
     Scalar {
-        /// The text after YAML's escapes and folding.
-        value: Box<str>,
+        /// The text after YAML's escapes and folding. Most are short and need no allocation.
+        value: SmolStr,
         /// The style in the file.
         style: Style,
     },
@@ -35,7 +37,7 @@ pub enum NodeKind {
     /// A mapping, in the order of the file, repeated keys included.
     Mapping(Vec<Entry>),
     /// `*name`, without the `*`.
-    Alias(Box<str>),
+    Alias(SmolStr),
 }
 
 /// One `key: value` of a mapping.

@@ -141,8 +141,10 @@ impl Document {
         let same_uses = of_old.eq(of_new);
         let grown = fingerprint(new.iter()).wrapping_sub(fingerprint(gone.iter().copied()));
         let count = new.len();
-        blocks.replace(old, new);
         let before = Arc::clone(&self.index);
+        let has_merge = |slot: &Slot| slot.marks.has(Mark::Merge);
+        let may_merge = self.rules.merges() && (before.may_merge || new.iter().any(has_merge));
+        blocks.replace(old, new);
         let outline = if alike { Arc::clone(&before.outline) } else { Arc::new(Outline::of(&self.blocks)) };
         let is_anywhere = moved && !before.definitions.anchors.is_empty() || !same_names;
         let definitions = match is_anywhere {
@@ -150,7 +152,7 @@ impl Document {
             false => before.definitions.with(&self.blocks, grown),
         };
         let most_uses = if same_uses { Arc::clone(&before.most_uses) } else { Arc::default() };
-        self.index = Arc::new(Index { outline, definitions, most_uses, ..Index::default() });
+        self.index = Arc::new(Index { outline, definitions, most_uses, may_merge, ..Index::default() });
         let dangling = match moved || is_anywhere {
             true => Arc::new(self.dangling(0..self.blocks.len())),
             false => self.dangling_again(&before.dangling, head..head + count),

@@ -271,4 +271,20 @@ mod tests {
         let merged = document.root().unwrap().get("c").unwrap().to_value().unwrap();
         assert_eq!(merged, json!({"x": 3, "y": 1, "z": 2}));
     }
+
+    #[test]
+    fn keys_are_merged_once_a_merge_key_is_typed() {
+        let text = "a: &a {x: 1}\nc:\n  y: 2\n";
+        for (rules, merged) in [(ScalarRules::Yaml11, Some("1")), (ScalarRules::Yaml12, None)] {
+            let mut document = Document::read(text, rules);
+            let of_c = |document: &Document| Some(document.root()?.get("c")?.get("x")?.text()?.to_owned());
+            assert_eq!(of_c(&document), None);
+            document.edit(text.len()..text.len(), "  <<: *a\n");
+            document.refresh();
+            assert_eq!(of_c(&document).as_deref(), merged);
+            document.edit(text.len()..document.text().len_bytes(), "");
+            document.refresh();
+            assert_eq!(of_c(&document), None);
+        }
+    }
 }

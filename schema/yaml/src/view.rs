@@ -50,7 +50,7 @@ pub struct EntryRef<'d> {
 impl EntryRef<'_> {
     /// Returns whether it merges another mapping. Quoted `<<` is an ordinary key.
     pub fn is_merge(&self) -> bool {
-        self.key.document.rules().merges() && self.key.text() == Some("<<") && self.key.style() == Some(Style::Plain)
+        self.key.document.index.may_merge && self.key.text() == Some("<<") && self.key.style() == Some(Style::Plain)
     }
 }
 
@@ -379,7 +379,7 @@ impl<'d> NodeRef<'d> {
         if let Some(entry) = self.own_entry(key) {
             return Some(entry);
         }
-        if !self.document.rules().merges() || depth > DEPTH || self.own_entry("<<").is_none() {
+        if !self.document.index.may_merge || depth > DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
         let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);

@@ -148,7 +148,7 @@ impl Backend {
             while !session.state().stopping {
                 tokio::time::sleep(EVERY).await;
                 let looking = Arc::clone(&session);
-                let _ = tokio::task::spawn_blocking(move || looking.look_for_recordings()).await;
+                let _ = session.patient.perform(move || looking.look_for_recordings()).await;
             }
         });
     }

@@ -315,23 +315,23 @@ async fn ask_for_trust(
 
 /// Returns the response with a page for the user. If the client does not show it itself, it is asked to open a
 /// file with it.
-fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
+fn shown(session: &Arc<Session>, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
     if !is_shown && session.state().abilities.shows_documents {
-        tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));
+        tokio::spawn(show_text(Arc::clone(session), name, text.clone(), language));
     }
     json!({ "text": text, "language": language.as_str() })
 }
 
 /// Shows a page to the user in a file of speclens: the same file for the same kind of page.
-async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: String, language: Language) {
-    let written = tokio::task::spawn_blocking(move || {
+async fn show_text(session: Arc<Session>, name: &'static str, text: String, language: Language) {
+    let written = session.patient.perform(move || {
         let path = crate::trust::state_directory()?.join(format!("{name}.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });
     let Ok(Some(uri)) = written.await else { return };
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
-    if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
+    if let Err(error) = session.client.send_request::<ShowDocumentRequest>(params).await {
         tracing::warn!("the client does not show the {name}: {error}");
     }
 }

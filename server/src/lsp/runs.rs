@@ -30,6 +30,7 @@ use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
     results::{self, SuiteId},
+    threads,
 };
 
 use listener::Listener;
@@ -226,6 +227,7 @@ struct Request {
 impl Request {
     /// Decides whether the run begins, and registers it if it does.
     fn decide(&self) -> Result<(Planned, BTreeSet<usize>), Refused> {
+        threads::try_blocking_threads().map_err(|error| Refused::warning(format!("{error:#}")))?;
         let (snapshot, uri) = (&self.asked.session.refreshed(&self.uri, self.snapshot.clone()), &self.uri);
         let workspace = snapshot.workspace();
         let suite = Arc::new(self.asked.session.whole_suite(snapshot, &workspace));

@@ -45,8 +45,7 @@ pub(crate) fn artifact_paths(site: &Site<'_>) -> Vec<String> {
     for list in blocks.iter().flatten().flat_map(|block| LISTS.iter().filter_map(|key| block.get(key))) {
         for (index, node) in list.node.items().take(MAX_ASKED).enumerate() {
             let assertion = LintNode { node, key: None, at: list.at.index(index) };
-            let looks_at_artifact =
-                assertion.get("type").and_then(|kind| kind.text()).is_some_and(|kind| kind.starts_with("artifact_"));
+            let looks_at_artifact = assertion.text_at("type").is_some_and(|kind| kind.starts_with("artifact_"));
             if looks_at_artifact
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.text()

@@ -150,7 +150,7 @@ fn paths_of<'d>(
 ) -> impl Iterator<Item = (LintNode<'d>, LintNode<'d>, &'d str)> {
     let assertions = item.get(list).map(|list| list.items()).unwrap_or_default();
     assertions.into_iter().filter_map(move |assertion| {
-        let kind = assertion.get("type").and_then(|kind| kind.text())?;
+        let kind = assertion.text_at("type")?;
         let path = assertion.get("path").filter(|_| types.contains(&kind))?;
         let text = path.text().filter(|text| !text.is_empty())?;
         Some((assertion, path, text))

@@ -48,7 +48,7 @@ impl<'d> Target<'d> {
     /// Returns the target of a scenario contract.
     pub(crate) fn of_scenarios(root: &LintNode<'d>, files: &dyn Files) -> Option<Target<'d>> {
         let target = root.get("target")?;
-        let (path, kind) = (target.get("path")?, target.get("type").and_then(|kind| kind.text()));
+        let (path, kind) = (target.get("path")?, target.text_at("type"));
         let text = path.text().filter(|text| !text.is_empty() && is_placed(files))?;
         let here = target_of(files.place());
         let outside = |path| Some(Target::Outside(path, here.map(str::to_owned)));

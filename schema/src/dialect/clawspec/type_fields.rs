@@ -23,11 +23,9 @@ pub(crate) fn fields_of(name: &str) -> Vec<Field> {
     form.map(|form| form.shape.fields(None)).unwrap_or_default()
 }
 
-/// Returns the type of an assertion, and its location. `None` for an unknown type.
-pub(crate) fn type_of<'d>(assertion: &LintNode<'d>) -> Option<(LintNode<'d>, &'static TypeInfo)> {
-    let kind = assertion.get("type")?;
-    let info = Assertion::type_info(kind.text()?)?;
-    Some((kind, info))
+/// Returns the type of an assertion. `None` for an unknown type.
+pub(crate) fn type_of(assertion: &LintNode<'_>) -> Option<&'static TypeInfo> {
+    Assertion::type_info(assertion.text_at("type")?)
 }
 
 /// Returns the keys for a log and a run, as members of an assertion.

@@ -12,7 +12,7 @@ pub(crate) const WAITING: &str = "only `state_file` and the types that begin wit
 
 /// Returns whether the type of an assertion waits. `None` for an unknown type.
 pub(crate) fn waits(assertion: &LintNode<'_>) -> Option<bool> {
-    type_of(assertion).map(|(_, info)| info.waits)
+    type_of(assertion).map(|info| info.waits)
 }
 
 /// Returns `updated_after` of an assertion that waits.

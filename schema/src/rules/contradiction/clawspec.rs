@@ -184,7 +184,7 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
             "file_absent" => say(Subject::File, "path", false),
             "log_entry" => {
                 let absent = assertion.get("absent").and_then(|it| it.bool()).unwrap_or(false);
-                let path = assertion.get("path").and_then(|it| it.text()).unwrap_or_default();
+                let path = assertion.text_at("path").unwrap_or_default();
                 if let Some(pattern) = assertion.get("pattern")
                     && let Some(text) = pattern.text().filter(|text| !text.is_empty())
                 {

@@ -79,7 +79,7 @@ fn check_counts<'d>(asserted: &Asserted<'d>, report: &mut Report) {
         |count: &LintNode<'d>, name: &str| count.get(name).and_then(|lint_node| Some((lint_node.number()?, lint_node)));
     let mut before: HashMap<&str, Vec<&LintNode<'d>>> = HashMap::new();
     for count in &counts {
-        let Some(pattern) = count.get("pattern").and_then(|lint_node| lint_node.text()) else { continue };
+        let Some(pattern) = count.text_at("pattern") else { continue };
         let same = before.entry(pattern).or_default();
         // One pair is sufficient.
         let pairs = same.iter().flat_map(|other| [(count, *other), (*other, count)]);

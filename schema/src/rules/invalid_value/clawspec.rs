@@ -61,7 +61,7 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
 
 /// Checks the address of an assertion, and the time that it compares with.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let has_type = assertion.get("type").is_some_and(|kind| kind.text().is_some());
+    let has_type = assertion.text_at("type").is_some();
     if let Some(endpoint) = assertion.get("endpoint").filter(|_| has_type) {
         check_address(&endpoint, report);
     }

@@ -16,9 +16,9 @@ struct Undefined(String);
 
 /// Checks the type of an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    let Some(name) = assertion.text_at("type") else { return };
     if Assertion::type_info(name).is_some_and(|info| info.category == Category::Unsupported) {
-        report.push(kind.finding(Undefined(name.to_owned())));
+        report.extend(assertion.get("type").map(|kind| kind.finding(Undefined(name.to_owned()))));
     }
 }
 

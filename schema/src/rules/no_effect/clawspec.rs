@@ -42,7 +42,7 @@ enum Idle {
 
 /// Checks an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some((_, info)) = type_of(assertion) else { return };
+    let Some(info) = type_of(assertion) else { return };
     match info.name {
         "token_budget" => {
             let total = number_of(assertion, "max_total_tokens").unwrap_or(f64::INFINITY);

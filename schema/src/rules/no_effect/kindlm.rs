@@ -129,7 +129,7 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
         }
     }
     for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
-        let provider = model.get("provider").and_then(|provider| provider.text()).unwrap_or_default();
+        let provider = model.text_at("provider").unwrap_or_default();
         if let Some(seed) = model.find(&["params", "seed"]).filter(|_| SEEDLESS.contains(&provider)) {
             report.push(seed.head_finding(NoEffect::Seed { provider: provider.to_owned() }));
         }

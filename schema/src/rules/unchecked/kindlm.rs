@@ -57,7 +57,7 @@ fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
         }
     }
     if let Some(drift) = expect.find(&["baseline", "drift"]) {
-        let method = drift.get("method").and_then(|method| method.text()).unwrap_or("judge");
+        let method = drift.text_at("method").unwrap_or("judge");
         if let Some(fields) = drift.get("fields").filter(|_| method != "field-diff") {
             report.push(fields.head_finding(Unchecked::Fields { method: method.to_owned() }));
         }

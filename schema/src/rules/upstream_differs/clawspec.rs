@@ -53,12 +53,14 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 
 /// Checks an assertion. ClawSpec's schema lacks the types about the trace.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some((kind, info)) = type_of(assertion) else { return };
+    let Some(info) = type_of(assertion) else { return };
     if info.category == Category::Trace {
-        report.push(kind.finding(NotInSchema(info.name.to_owned())));
+        report.extend(assertion.get("type").map(|it| it.finding(NotInSchema(info.name.to_owned()))));
     }
-    let consistency = assertion.get("consistency").filter(|it| info.name == "llm_judge" && it.bool() == Some(true));
-    report.extend(consistency.map(|it| it.finding(ShortConsistency)));
+    if info.name == "llm_judge" {
+        let consistency = assertion.get("consistency").filter(|it| it.bool() == Some(true));
+        report.extend(consistency.map(|it| it.finding(ShortConsistency)));
+    }
 }
 
 /// Reports a contract that ClawSpec does not find, or finds twice.

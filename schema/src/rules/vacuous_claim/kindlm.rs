@@ -123,7 +123,7 @@ fn empty_list(list: &LintNode<'_>, report: &mut Report) {
 }
 
 fn check_output(output: &LintNode<'_>, report: &mut Report) {
-    let is_json = output.get("format").and_then(|format| format.text()) == Some("json");
+    let is_json = output.text_at("format") == Some("json");
     if output.is_mapping() && !is_json && output.node.entries().all(|entry| entry.key.text() == Some("format")) {
         report.push(output.head_finding(Vacuous::Empty(Part::Output)));
     }

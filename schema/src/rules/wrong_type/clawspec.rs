@@ -87,7 +87,7 @@ struct NotANumber {
 
 /// Checks the numbers and the time of an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some((_, info)) = type_of(assertion) else { return };
+    let Some(info) = type_of(assertion) else { return };
     let texts = |keys: &[&'static str]| {
         let members = keys.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
         members.filter_map(|(key, member)| Some((key, member.text()?, member))).collect::<Vec<_>>()

@@ -48,7 +48,8 @@ fn walk<'d>(node: NodeRef<'d>, at: &Way<'_>, apart: &[&str], visit: &mut impl Fn
     }
     match node.shape() {
         NodeShape::Scalar => {
-            if node.style() == Some(Style::Plain) && node.as_str().is_some_and(|text| key_of(text).is_some()) {
+            let is_key = node.text().is_some_and(|text| key_of(text).is_some());
+            if is_key && node.style() == Some(Style::Plain) && node.as_str().is_some() {
                 visit(at, at, node);
             }
         }

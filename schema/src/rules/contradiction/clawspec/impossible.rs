@@ -73,11 +73,11 @@ enum NoPath {
 
 /// Checks an assertion. `is_before`: whether it is a precondition.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, is_before: bool, report: &mut Report) {
-    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    let Some(name) = assertion.text_at("type") else { return };
     check_tools(assertion, name, report);
     check_paths(assertion, name, report);
     if is_before {
-        check_before(assertion, &kind, name, report);
+        check_before(assertion, name, report);
     }
     match name {
         "state_file" => check_state(assertion, report),
@@ -198,7 +198,7 @@ fn words_in_brackets(path: &str) -> Option<&str> {
 }
 
 /// Reports preconditions about results of the run, which do not exist yet.
-fn check_before(assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str, report: &mut Report) {
+fn check_before(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
     if let Some(moment) = assertion.get("updated_after")
         && moment.text().is_some_and(|text| text.contains("{{run_started_at}}"))
         && assertion.get("timeout").is_none()
@@ -206,7 +206,7 @@ fn check_before(assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str, repor
         report.push(moment.finding(Impossible::NewerThanRun));
     }
     if matches!(name, "tool_was_called" | "delegation_occurred") && is_of_run(assertion) {
-        report.push(kind.finding(Impossible::InEmptyLog(name.to_owned())));
+        report.extend(assertion.get("type").map(|kind| kind.finding(Impossible::InEmptyLog(name.to_owned()))));
     }
 }
 
@@ -229,7 +229,7 @@ fn check_state(assertion: &LintNode<'_>, report: &mut Report) {
             report.push(field.head_finding(Impossible::KeyOfList(written)));
         }
     }
-    let status = assertion.get("expected_status").and_then(|status| status.text());
+    let status = assertion.text_at("expected_status");
     if let Some(field) = assertion.find(&["expected_fields", "status"])
         && let (Some(status), Some(other)) = (status, field.text())
         && status != other
@@ -247,7 +247,7 @@ pub(crate) fn check_heading(section: &LintNode<'_>, report: &mut Report) {
 }
 
 fn check_contains(assertion: &LintNode<'_>, report: &mut Report) {
-    let path = assertion.get("path").and_then(|path| path.text());
+    let path = assertion.text_at("path");
     let ending = path.and_then(|path| path.rsplit_once('.')).map_or("", |(_, ending)| ending);
     if let Some(sections) = assertion.get("sections") {
         for section in sections.items() {

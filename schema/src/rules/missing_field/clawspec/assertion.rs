@@ -75,7 +75,7 @@ pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
 
 /// Checks an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
-    let Some((_, info)) = type_of(assertion) else { return };
+    let Some(info) = type_of(assertion) else { return };
     let (kind, lacks) = (info.name, |key: &&'static str| assertion.get(key).is_none());
     if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
         report.push(assertion.head_finding(AnyOf { kind, keys }));

@@ -24,7 +24,7 @@ enum Unchecked {
 
 /// Checks an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some((_, info)) = type_of(assertion) else { return };
+    let Some(info) = type_of(assertion) else { return };
     let both = |one: &str, other: &str| Some((assertion.get(one)?, assertion.get(other)?));
     match info.name {
         "state_file" => {
