@@ -118,3 +118,23 @@ fn keys_that_are_numbers_are_not_items() {
     let problem = problems.iter().find(|problem| problem.code == Code::WrongType).unwrap();
     assert!(problem.message.starts_with("expected a string for `1`"), "{}", problem.message);
 }
+
+/// A key in a suite of any format is reported once, wherever it is.
+#[test]
+fn pasted_secrets_are_reported_in_every_format() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let key = ["ghp_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"].concat();
+    for (file, text) in [
+        (SpecFile::KINDLM, format!("kindlm: 1\ntests:\n  - name: a\n    command: login {key}\n    expect: {{}}\n")),
+        (SpecFile::KINDLM, format!("kindlm: 1\nproject: {key}\n")),
+        (SpecFile::CLI_BENCH, format!("cli: a\nsetup: [login {key}]\n")),
+        (SpecFile::CLI_BENCH_TASKS, format!("- id: a\n  env: {{TOKEN: {key}}}\n")),
+        (SpecFile::CLAWSPEC_SCENARIOS, format!("scenarios:\n  - name: a\n    when: {{params: {{key: {key}}}}}\n")),
+        (SpecFile::CLAWSPEC, format!("gateway_auth_token: {key}\n")),
+    ] {
+        let problems = analysis(&text, file).problems;
+        let told: Vec<_> = problems.iter().filter(|problem| problem.code == Code::PastedSecret).collect();
+        assert_eq!(told.len(), 1, "{text}{problems:#?}");
+        assert!(text[told[0].range.clone()].contains(&key) || file == SpecFile::CLAWSPEC, "{told:?}");
+    }
+}
