@@ -2,7 +2,7 @@
 //!
 //! The schema keyword `x-template` selects the syntax for a string.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use crate::{
     dialect::{clawspec, cli_bench, kindlm},
@@ -119,6 +119,24 @@ impl Placeholder<'_> {
     pub fn is_reserved(&self) -> bool {
         is_reserved(self.name)
     }
+}
+
+/// Replaces placeholders by their values in one pass. Those without a value are kept.
+pub(crate) fn expanded<'v>(
+    text: &str,
+    placeholders: &[Placeholder<'_>],
+    value_of: impl Fn(&str) -> Option<Cow<'v, str>>,
+) -> String {
+    let mut expanded = String::with_capacity(text.len());
+    let mut from = 0;
+    for found in placeholders {
+        let Some(value) = value_of(found.name) else { continue };
+        expanded.push_str(&text[from..found.at]);
+        expanded.push_str(&value);
+        from = found.range().end;
+    }
+    expanded.push_str(&text[from..]);
+    expanded
 }
 
 /// Returns the placeholders of a text in the syntax `word`.

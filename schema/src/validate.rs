@@ -75,11 +75,6 @@ impl Definition {
         if list.is_empty() { Some(root) } else { root.get(list) }
     }
 
-    /// Returns an item of a top-level list if its items are validated separately.
-    pub fn item(file: SpecFile, key: &str) -> Option<Definition> {
-        Definition::lists(file).iter().find(|list| **list == key).map(|list| Definition::Item(file, list))
-    }
-
     /// Returns the kind of file.
     pub fn file(self) -> SpecFile {
         match self {
@@ -234,7 +229,7 @@ pub fn empty(file: SpecFile) -> Problem {
 
 /// Returns the violations of the schema in one part. Pointers are relative to the node, ranges as [`NodeRef::range`]
 /// returns them.
-pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
+fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
     check(node, definition, &MemoryFiles::default(), &mut report);
     let mut problems = report.resolve(false).problems(node);

@@ -17,7 +17,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-use golden::{clawspec_files, clawspec_kind};
+use golden::{DEMO_SKILL, clawspec_files, clawspec_kind};
 
 /// Returns the problems of a text in the workspace of the golden files.
 fn problems(text: &str) -> Vec<Problem> {
@@ -30,21 +30,21 @@ fn problems_in(file: SpecFile, text: &str, files: MemoryFiles) -> Vec<Problem> {
     Analyzer::new(file).problems(&document, &files, &Settings::default())
 }
 
+/// Returns the contract of a target with one scenario.
+fn contract(target: &str, name: &str, tags: &str) -> String {
+    format!(
+        "version: '1.0'\ntarget: {{type: skill, path: {target}, trigger: /demo}}\nscenarios:\n  - name: {name}\n    \
+         tags: [{tags}]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
+    )
+}
+
 /// Where nothing says which directory the root is, a target that ends as its place does is taken for right.
 #[test]
 fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
     let text = fs::read_to_string(folder.join("missing-negative.yaml")).unwrap();
-    let files = MemoryFiles::new(
-        "/work",
-        [
-            (
-                "copy/skills/demo/SKILL.md",
-                "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
-            ),
-            ("copy/skills/demo/tests/scenarios.yaml", ""),
-        ],
-    );
+    let beside = [("copy/skills/demo/SKILL.md", DEMO_SKILL.1), ("copy/skills/demo/tests/scenarios.yaml", "")];
+    let files = MemoryFiles::new("/work", beside);
     let look = |place: &str| {
         let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text, files.clone().at(place));
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
@@ -57,10 +57,7 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
 #[test]
 fn another_name_is_one_mistake() {
     let look = |claim: &str| {
-        let text = format!(
-            "version: '1.0'\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n  - name: a\n    \
-             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{{claim}}}\n"
-        );
+        let text = contract("skills/demo", "a", "negative").replace("type: file_present, path: x", claim);
         let found = problems(&text).into_iter().filter(|problem| problem.severity == Severity::Error);
         found.map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
@@ -90,29 +87,14 @@ fn meta_with_a_path_is_renamed_to_target() {
 /// What the patterns of the settings find, and what other contracts of the target hold.
 #[test]
 fn the_patterns_of_the_workspace_count() {
-    let text = |tags: &str| {
-        format!(
-            "version: '1.0'\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n  - name: a\n    \
-             tags: [{tags}]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
-        )
-    };
     let look = |patterns: &str, place: &str, other: &str| {
         let settings = format!("scenario_patterns: [{patterns}]\n");
         let settings = if patterns.is_empty() { "" } else { &settings };
-        let other = text(other).replace("name: a\n", "name: b\n");
-        let files = MemoryFiles::new(
-            "/work",
-            [
-                ("clawspec.yaml", settings),
-                (
-                    "skills/demo/SKILL.md",
-                    "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
-                ),
-                ("skills/demo/tests/b-scenarios.yaml", other.as_str()),
-                ("skills/demo/tests/scenarios.yaml", ""),
-            ],
-        );
-        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text("smoke"), files.at(place));
+        let (own, other) = (contract("skills/demo", "a", "smoke"), contract("skills/demo", "b", other));
+        let (all, usual) =
+            (("skills/demo/tests/b-scenarios.yaml", other.as_str()), ("skills/demo/tests/scenarios.yaml", ""));
+        let files = MemoryFiles::new("/work", [("clawspec.yaml", settings), DEMO_SKILL, all, usual]);
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &own, files.at(place));
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     let usual = "skills/demo/tests/scenarios.yaml";
@@ -128,22 +110,16 @@ fn the_patterns_of_the_workspace_count() {
 /// Contracts of one target whose scenarios have the same names.
 #[test]
 fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
-    let text = |target: &str, name: &str| {
-        format!(
-            "version: '1.0'\ntarget: {{type: skill, path: {target}, trigger: /demo}}\nscenarios:\n  - name: {name}\n    \
-             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
-        )
-    };
     let look = |other: &str| {
         let files = MemoryFiles::new("/work", [("skills/demo/tests/scenarios.yaml", other)]);
-        let own = text("skills/demo", "a");
+        let own = contract("skills/demo", "a", "negative");
         let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &own, files.at("skills/copy/tests/scenarios.yaml"));
         let same = found.into_iter().filter(|problem| problem.code == Code::DuplicateName);
         same.map(|problem| (own[problem.range].to_owned(), problem.severity, problem.related.len())).collect::<Vec<_>>()
     };
-    assert_eq!(look(&text("skills/demo", "a")), [("skills/demo".to_owned(), Severity::Warning, 1)]);
-    assert_eq!(look(&text("skills/demo", "b")), []);
-    assert_eq!(look(&text("skills/copy", "a")), []);
+    assert_eq!(look(&contract("skills/demo", "a", "negative")), [("skills/demo".to_owned(), Severity::Warning, 1)]);
+    assert_eq!(look(&contract("skills/demo", "b", "negative")), []);
+    assert_eq!(look(&contract("skills/copy", "a", "negative")), []);
     assert_eq!(look("version: ["), []);
 }
 
@@ -151,10 +127,7 @@ fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
 #[test]
 fn contract_is_not_compared_with_itself() {
     for target in ["skills/demo", "./skills/demo/", "skills/demo/", "./skills/demo"] {
-        let text = format!(
-            "version: '1.0'\ntarget: {{type: skill, path: {target}, trigger: /demo}}\nscenarios:\n  - name: a\n    \
-             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
-        );
+        let text = contract(target, "a", "negative");
         let place = "skills/demo/tests/scenarios.yaml";
         let files = MemoryFiles::new("/work", [(place, text.as_str())]).at(place);
         let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text, files);
@@ -165,11 +138,10 @@ fn contract_is_not_compared_with_itself() {
 /// Without settings, nothing says where ClawSpec is started: its own patterns count from any directory.
 #[test]
 fn contract_that_no_usual_pattern_finds_is_reported_without_settings() {
-    let text = "version: '1.0'\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: a\n    \
-                tags: [negative]\n    when: {invoke: /demo}\n    then:\n      - {type: file_present, path: x}\n";
+    let text = contract("skills/demo", "a", "negative");
     let is_reported = |place: &str, settings: Option<&str>| {
         let files = MemoryFiles::new("/work", settings.map(|settings| ("clawspec.yaml", settings)));
-        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, text, files.at(place));
+        let found = problems_in(SpecFile::CLAWSPEC_SCENARIOS, &text, files.at(place));
         found.iter().any(|problem| problem.message == "no scenario pattern matches this file")
     };
     assert!(is_reported("skills/demo/tests/other.yaml", None));
@@ -213,17 +185,4 @@ fn a_contract_with_an_error_is_not_intact() {
     let wrong = analyze(&text.replace("tool: mail.send", "tool: 'mail.*'"));
     assert!(wrong.problems.iter().any(|problem| problem.severity == Severity::Error), "{:#?}", wrong.problems);
     assert!(!wrong.suite.cases[0].intact);
-}
-
-/// Bases that are merged twice multiply: the work has an end anyway.
-#[test]
-fn bases_that_are_merged_twice_do_not_multiply() {
-    let mut text = "version: '1.0'\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  \
-        - &m0 {name: a, tags: [negative], when: {invoke: /demo}, then: [{type: file_present, path: x}]}\n"
-        .to_owned();
-    for number in 1..30 {
-        let before = number - 1;
-        text.push_str(&format!("  - &m{number} {{<<: [*m{before}, *m{before}], name: s{number}}}\n"));
-    }
-    assert!(problems(&text).iter().any(|problem| problem.code == Code::TooLarge));
 }

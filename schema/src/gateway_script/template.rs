@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Unfilled, Variable, trimmed_placeholders},
+    template::{Filling, Unfilled, Variable, expanded, trimmed_placeholders},
 };
 
 const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
@@ -28,16 +28,7 @@ pub const FILLING: Filling = Filling {
     unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
 };
 
-/// Expands the placeholders of a text in one pass. Those without a value are kept.
+/// Expands the placeholders of a text. Those without a value are kept.
 pub fn expand<'v>(text: &'v str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
-    let mut expanded = String::with_capacity(text.len());
-    let mut from = 0;
-    for placeholder in trimmed_placeholders(text) {
-        let Some(value) = value_of(placeholder.name) else { continue };
-        expanded.push_str(&text[from..placeholder.at]);
-        expanded.push_str(&value);
-        from = placeholder.range().end;
-    }
-    expanded.push_str(&text[from..]);
-    expanded
+    expanded(text, &trimmed_placeholders(text), value_of)
 }

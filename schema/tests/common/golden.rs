@@ -138,16 +138,19 @@ fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
     (file, clawspec_files().at(place))
 }
 
+/// A skill and its definition.
+pub(crate) const DEMO_SKILL: (&str, &str) = (
+    "skills/demo/SKILL.md",
+    "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+);
+
 /// Returns the workspace around a text of ClawSpec.
 pub(crate) fn clawspec_files() -> MemoryFiles {
     let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
     MemoryFiles::new(
         "/work",
         [
-            (
-                "skills/demo/SKILL.md",
-                "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
-            ),
+            DEMO_SKILL,
             (
                 "skills/other/SKILL.md",
                 "---\nname: other\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Other\n",

@@ -1,10 +1,10 @@
 //! Template variables (`{{name}}`) in contracts, and where they have a value.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Preset, Unfilled, Variable, trimmed_placeholders},
+    template::{Filling, Preset, Unfilled, Variable, expanded, trimmed_placeholders},
 };
 
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
@@ -58,20 +58,13 @@ pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }
 
-/// Expands the placeholders of a text in one pass. The error names the first one without a value.
+/// Expands the placeholders of a text. The error names the first one without a value.
 pub fn expand<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, NoValue> {
-    let mut expanded = String::with_capacity(text.len());
-    let mut from = 0;
-    for placeholder in trimmed_placeholders(text) {
-        expanded.push_str(&text[from..placeholder.at]);
-        from = placeholder.at + placeholder.text.len();
-        match value_of(placeholder.name) {
-            Some(value) => expanded.push_str(value),
-            None => return Err(NoValue(placeholder.name.to_owned())),
-        }
+    let placeholders = trimmed_placeholders(text);
+    match placeholders.iter().find(|found| value_of(found.name).is_none()) {
+        Some(missing) => Err(NoValue(missing.name.to_owned())),
+        None => Ok(expanded(text, &placeholders, |name| value_of(name).map(Cow::Borrowed))),
     }
-    expanded.push_str(&text[from..]);
-    Ok(expanded)
 }
 
 /// A variable that has no value.

@@ -287,7 +287,7 @@ pub(crate) fn test_facts(test: NodeRef<'_>) -> Facts {
     Facts::new(facts, topics)
 }
 
-pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
+fn read_test(test: NodeRef<'_>) -> TestFacts {
     let start = test.range().start;
     let test = LintNode::root(test);
     let text = |key: &str| test.get(key).and_then(|lint_node| named(&lint_node, start));

@@ -112,6 +112,3 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let missing = problems.iter_mut().filter(|problem| problem.code == Code::MissingField);
     missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KINDLM, problem, &names));
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! Templates (`{{name}}`) in KindLM: variables of tests, and those in the request of an HTTP provider.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     json_schema::SpecFile,
@@ -46,24 +46,19 @@ pub fn names(template: &str) -> impl Iterator<Item = &str> {
     template::placeholders(template).into_iter().filter(|found| !found.is_reserved()).map(|found| found.name)
 }
 
-/// Expands the placeholders in one pass, without quoting. The error lists the distinct names without a value.
+/// Expands the placeholders without quoting. The error lists the distinct names without a value.
 pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
-    let mut expanded = String::with_capacity(template.len());
     let mut missing: Vec<String> = Vec::new();
-    let mut from = 0;
-    for found in template::placeholders(template) {
-        expanded.push_str(&template[from..found.at]);
-        from = found.range().end;
-        if found.is_reserved() {
-            expanded.push_str(found.text);
-        } else if let Some(value) = variables.get(found.name) {
-            expanded.push_str(value);
-        } else if !missing.iter().any(|known| known == found.name) {
-            missing.push(found.name.to_owned());
+    for name in names(template).filter(|name| !variables.contains_key(*name)) {
+        if !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
         }
     }
-    expanded.push_str(&template[from..]);
-    if missing.is_empty() { Ok(expanded) } else { Err(missing) }
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    let value_of = |name: &str| variables.get(name).filter(|_| !template::is_reserved(name)).map(Cow::from);
+    Ok(template::expanded(template, &template::placeholders(template), value_of))
 }
 
 #[cfg(test)]
