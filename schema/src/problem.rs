@@ -237,18 +237,6 @@ impl Problem {
         }
     }
 
-    /// Creates a problem whose message ends with a name. Problems that differ only in this name are merged.
-    pub fn naming(
-        code: Code,
-        at: Pointer,
-        range: Range<usize>,
-        before: impl Into<String>,
-        name: impl Into<String>,
-    ) -> Problem {
-        let listing = Listing { before: before.into(), names: vec![name.into()] };
-        Problem { listing: Some(listing.clone()), ..Problem::new(code, at, range, listing.message()) }
-    }
-
     /// Returns the message, the note and the help on separate lines, for clients that show one text.
     pub fn text(&self) -> String {
         let mut text = self.message.clone();
