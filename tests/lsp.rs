@@ -269,7 +269,10 @@ fn trust_can_be_given_and_taken_while_the_server_runs() {
 
 #[test]
 fn a_client_that_pulls_gets_problems_once() {
-    let mut client = Client::spawn(&[("kindlm.yaml", &SUITE.replace("name: greets", "nme: greets"))]);
+    let files = [("kindlm.yaml", &*SUITE.replace("name: greets", "nme: greets"))];
+    let others = Client::spawn(&files).initialize(json!({}), json!({}));
+    assert_eq!(others["capabilities"]["diagnosticProvider"], Value::Null);
+    let mut client = Client::spawn(&files);
     let capabilities = client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
     assert_eq!(capabilities["capabilities"]["diagnosticProvider"]["identifier"], "speclens");
     client.open("kindlm.yaml");

@@ -39,7 +39,7 @@ fn two_models(more: &str) -> Place {
 }
 
 fn with_columns(place: &Place, columns: &str, arguments: &[&str]) -> Done {
-    Done::of(&place.program(arguments).env("COLUMNS", columns).output().unwrap())
+    place.run_with(&[("COLUMNS", columns)], arguments)
 }
 
 #[test]

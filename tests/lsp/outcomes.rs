@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
+    positions::units,
     run,
     running::{WAITING, lenses_until, running},
     sources,
@@ -86,7 +87,8 @@ tests:
 fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
     let schema = "{\n  \"properties\": {\"é😀\": {}, \"n\": {\"minimum\": 5}}\n}\n";
     let before = &schema.lines().nth(1).unwrap().split('5').next().unwrap();
-    for (encoding, column) in [("utf-16", before.encode_utf16().count()), ("utf-8", before.len())] {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let column = units(before, encoding);
         let mut client = Client::spawn(&[("kindlm.yaml", JUDGED), ("schemas/n.json", schema)]);
         let capabilities = json!({ "general": { "positionEncodings": [encoding] } });
         client.initialize(capabilities, json!({ "trusted": true }));
