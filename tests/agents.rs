@@ -5,18 +5,15 @@ mod faults;
 mod provider;
 mod secrets;
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    sync::mpsc,
-    thread,
-};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{Done, Place};
-use provider::Provider;
+use crate::{
+    loopback::Loopback,
+    support::{Done, Place, outcomes},
+};
+use provider::running;
 
 const SUITE: &str = "\
 cli: sh
@@ -37,11 +34,11 @@ tasks:
 /// Returns a directory with the suite, a model on this machine that runs these commands, and a place for temporary
 /// directories.
 fn place(suite: &str, commands: &'static [&'static str]) -> Place {
-    place_of(suite, &Provider::running(commands))
+    place_of(suite, &running(commands))
 }
 
 /// Returns the same with this provider.
-fn place_of(suite: &str, provider: &Provider) -> Place {
+fn place_of(suite: &str, provider: &Loopback) -> Place {
     let place = Place::empty();
     place.write("speclens.yaml", settings(provider));
     place.write("cli-bench.yaml", suite);
@@ -50,8 +47,8 @@ fn place_of(suite: &str, provider: &Provider) -> Place {
     place
 }
 
-fn settings(provider: &Provider) -> String {
-    format!("providers: {{local: {{base_url: 'http://127.0.0.1:{}/v1', key_env: LOCAL_KEY}}}}\n", provider.port)
+fn settings(provider: &Loopback) -> String {
+    format!("providers: {{local: {{base_url: '{}/v1', key_env: LOCAL_KEY}}}}\n", provider.url())
 }
 
 const GREETING: &[&str] = &["cat name > out.txt; echo you >> out.txt", "cat out.txt; printf '\\033[31m'"];
@@ -106,6 +103,8 @@ fn models_and_help_modes_of_the_command_line_take_the_place_of_those_of_the_suit
     let runs = found["suites"][0]["cases"][0]["runs"].as_array().unwrap();
     let subjects: Vec<&str> = runs.iter().map(|run| run["subject"]["name"].as_str().unwrap()).collect();
     assert_eq!(subjects, ["local/two (discoverable)", "local/three (discoverable)"]);
+    let replayed = run(&place, &[&["run", "--recorded"], &options[..]].concat());
+    assert_eq!(replayed.code, Some(0), "{replayed:?}");
     let done = run(&place, &[&["run", "--dry-run"], &options[..]].concat());
     let dry = "a task for local/two, local/three, in the help mode discoverable, in at most 4 turns";
     assert!(done.stdout.contains(dry), "{done:?}");
@@ -123,7 +122,7 @@ fn key_of_the_model_is_not_seen_by_commands_and_a_missing_one_is_an_error() {
     assert_eq!(run_entry["status"], "pass", "{found}");
     let text = run_entry["evidence"]["commands"][0]["stdout"].as_str().unwrap();
     assert!(text.contains("TERM=dumb") && !text.contains("LOCAL_KEY"), "{text}");
-    let done = Done::of(&place.program(&["run"]).output().unwrap());
+    let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
     assert!(done.stdout.contains("error[key]") && done.stdout.contains("LOCAL_KEY"), "{done:?}");
 }
@@ -144,26 +143,6 @@ fn thresholds_decide_the_exit_status() {
 }
 
 #[test]
-fn interrupted_run_leaves_no_process_and_no_directory() {
-    let place = place(SUITE, &["(trap '' TERM; echo $$ > \"$MARK\"; sleep 60) & (trap '' TERM; sleep 60); wait"]);
-    let mark = place.path().join("mark");
-    assert!(Command::new("mkfifo").arg(&mark).status().unwrap().success());
-    let mut program = place.program(&["run"]);
-    program.env("LOCAL_KEY", "key-0123456789abcdef").env("TMPDIR", place.path().join("tmp")).env("MARK", &mark);
-    let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(fs::read_to_string(mark).unwrap()));
-    let inner = receiver.recv().unwrap();
-    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(stopped.success());
-    let done = Done::of(&child.wait_with_output().unwrap());
-    assert_eq!(done.code, Some(130), "{done:?}");
-    assert!(is_empty(&place.path().join("tmp")));
-    let state = fs::read_to_string(format!("/proc/{}/stat", inner.trim()));
-    assert!(state.is_err() || state.unwrap().contains(") Z "), "the process is gone");
-}
-
-#[test]
 fn scripted_model_does_a_task_without_a_key() {
     let place = place(&SUITE.replace("local/one", "scripted/good"), &[]);
     place.write(
@@ -171,7 +150,7 @@ fn scripted_model_does_a_task_without_a_key() {
         "tasks:\n  greet:\n    - run: cat name > out.txt; echo you >> out.txt\n    - run: cat out.txt\n      \
          expect: {exit_code: 0, output_contains: hello you}\n    - say: Done.\n",
     );
-    let done = Done::of(&place.program(&["run"]).output().unwrap());
+    let done = place.run(&["run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     // The text of a script is part of the test.
     place.write("good.script.yaml", place.read("good.script.yaml").replace("you", "me"));
@@ -256,9 +235,8 @@ fn agent_program_that_runs_everything_through_its_shell_is_judged_by_all_command
             for recorded in [&[][..], &["--recorded"]] {
                 let program = format!("{prefix}{work}");
                 let (found, report) = place.report(&[&["--model", &program], recorded].concat());
-                let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap();
-                let outcomes: Vec<&str> = verdicts.iter().map(|it| it["outcome"].as_str().unwrap()).collect();
                 assert_eq!(found, Some(code), "{report}");
+                let outcomes = outcomes(&report["suites"][0]["cases"][0]["runs"][0]);
                 assert_eq!(outcomes, [word, word, "pass", "pass", "pass", word, word], "{report}");
             }
         }
@@ -280,9 +258,7 @@ fn agent_program_does_a_task_and_what_cannot_be_seen_of_it_is_unknown() {
         entry["evidence"]["turns"][0]["text"].as_str().unwrap().lines().next(),
         Some("working on: CLI: sh, Task: Write a greeting into out.txt")
     );
-    let outcomes: Vec<&str> =
-        entry["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
-    assert_eq!(outcomes, ["unknown", "unknown", "pass", "pass", "pass"], "{found}");
+    assert_eq!(outcomes(entry), ["unknown", "unknown", "pass", "pass", "pass"], "{found}");
     assert_eq!(entry["evidence"]["files"][0]["path"], "out.txt");
 }
 

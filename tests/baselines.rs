@@ -1,7 +1,5 @@
 //! `speclens baseline`: stored metrics of the scenarios of a ClawSpec target.
 
-use serde_json::Value;
-
 use crate::support::Place;
 
 const CONTRACT: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: demo-smoke\n    when: {invoke: /demo}\n    then: [{type: file_present, path: clawspec.yaml}]\n    regression: {max_duration_drift: 1.5}\n  - name: demo-negative\n    tags: [negative]\n    when: {invoke: /demo no}\n    then: [{type: file_absent, path: sent.txt}]\n";
@@ -29,7 +27,7 @@ fn stored_baselines_are_shown_for_any_name_of_the_target() {
         assert!(done.stdout.contains("p50 1800.5  p95 3200  min 1200  max 4100  stddev 500"), "{done:?}");
     }
     let done = place.run(&["baseline", "show", "demo", "--format", "json"]);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = done.json();
     assert_eq!(report["baselines"]["demo-smoke"]["metrics"]["duration_ms"]["p95"], 3200.0);
     let none = place.run(&["baseline", "show", "skills/none"]);
     assert!(none.code == Some(2) && none.stderr.contains("no scenario contract found for `skills/none`"), "{none:?}");

@@ -1,8 +1,6 @@
 //! The output of `speclens check`: details for few files, a summary for many, one line each, and nothing that controls
 //! a terminal.
 
-use serde_json::Value;
-
 use crate::support::Place;
 
 /// Returns a suite with an error, a warning, and a note or hint about KindLM.
@@ -122,13 +120,12 @@ fn failures_hide_no_other_suite() {
     assert!(done.stderr.contains("missing.yaml does not exist"), "{done:?}");
     assert!(done.stdout.contains("unknown key"), "{done:?}");
     let done = place.run(&["check", "--format", "json", "missing.yaml", "00"]);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = done.json();
     assert_eq!(report["suites"].as_array().map(Vec::len), Some(1));
     assert!(report["failures"][0].as_str().unwrap().contains("missing.yaml does not exist"), "{report}");
     assert_eq!(done.stderr, "");
-    let done = place.run(&["check", "--format", "json", "missing.yaml"]);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!((report["suites"].as_array().map(Vec::len), done.code), (Some(0), Some(2)));
+    let (code, report) = place.check(&["missing.yaml"]);
+    assert_eq!((report["suites"].as_array().map(Vec::len), code), (Some(0), Some(2)));
     // A run reports it, too, and runs the rest.
     place.write("good/kindlm.yaml", crate::support::suite("echo hello", "{output: {contains: [hello]}}"));
     let done = place.run(&["run", "missing.yaml", "good"]);

@@ -4,11 +4,9 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Mutex,
     thread,
     time::{Duration, SystemTime},
 };
@@ -16,7 +14,10 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Done, Place, repository};
+use crate::{
+    loopback::{Answer, Loopback, Request},
+    support::{Done, Place, repository},
+};
 
 const CASES: &str = "schema/tests/cases/clawspec";
 const NOW: &str = "2026-05-14T12:00:00Z";
@@ -44,20 +45,7 @@ struct Difference {
     why: String,
 }
 
-/// A request in the recording.
-#[derive(Clone, Debug, PartialEq)]
-struct Exchange {
-    method: String,
-    path: String,
-    json: Value,
-}
-
-/// The gateway of a case. Files that only exist after the act are written when the act is triggered.
-struct Gateway {
-    address: SocketAddr,
-    exchanges: Arc<Mutex<Vec<Exchange>>>,
-}
-
+/// The behavior of the gateway of a case. Files that only exist after the act are written when the act is triggered.
 struct Rules {
     rules: Vec<(Value, u64)>,
     trace: Option<Value>,
@@ -67,80 +55,28 @@ struct Rules {
     late: Vec<(Duration, PathBuf, String)>,
 }
 
-impl Gateway {
-    fn of(case: &Path, place: &Place, harness: &Value) -> Gateway {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+impl Rules {
+    fn of(case: &Path, place: &Place, harness: &Value) -> Rules {
         let rules = harness["http"].as_array().into_iter().flatten();
         let trace = fs::read_to_string(case.join("trace.json")).ok();
-        let logs = case.join("ws/logs");
-        let left = fs::read_dir(&logs).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let left = fs::read_dir(case.join("ws/logs")).into_iter().flatten().map(|entry| entry.unwrap().path());
         let late = harness["delayed_files"].as_array().into_iter().flatten().map(|file| {
             let text = |key: &str| file[key].as_str().unwrap().to_owned();
-            (
-                Duration::from_millis(file["after_ms"].as_u64().unwrap()),
-                place.path().join(text("path")),
-                text("content"),
-            )
+            let after = Duration::from_millis(file["after_ms"].as_u64().unwrap());
+            (after, place.path().join(text("path")), text("content"))
         });
-        let rules = Arc::new(Mutex::new(Rules {
+        Rules {
             late: late.collect(),
             rules: rules.map(|rule| (rule.clone(), rule["times"].as_u64().unwrap_or(u64::MAX))).collect(),
             trace: trace.map(|text| serde_json::from_str(&text).unwrap()),
             left: left.map(|from| (from.clone(), place.path().join("logs").join(from.file_name().unwrap()))).collect(),
-        }));
-        let exchanges = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&exchanges);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (rules, seen) = (Arc::clone(&rules), Arc::clone(&seen));
-                thread::spawn(move || serve(stream, &rules, &seen));
-            }
-        });
-        Gateway { address, exchanges }
-    }
-}
-
-fn serve(mut stream: TcpStream, rules: &Mutex<Rules>, seen: &Mutex<Vec<Exchange>>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    loop {
-        let mut first = String::new();
-        reader.read_line(&mut first).ok().filter(|&length| length > 0)?;
-        let mut words = first.split(' ').map(str::to_owned);
-        let (method, path) = (words.next()?, words.next()?);
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok()?;
-            if line.trim().is_empty() {
-                break;
-            }
-            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().ok()?;
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let answer = rules.lock().unwrap().answer(&method, &path, &json);
-        if !path.starts_with("/v1/private/") {
-            seen.lock().unwrap().push(Exchange { method, path, json });
-        }
-        match answer {
-            Some((status, text)) => {
-                let head = format!("HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\n");
-                write!(stream, "{head}content-length: {}\r\n\r\n{text}", text.len()).ok()?;
-            }
-            // No answer at all.
-            None => thread::park(),
         }
     }
-}
 
-impl Rules {
-    fn answer(&mut self, method: &str, path: &str, json: &Value) -> Option<(u64, String)> {
+    fn answer(&mut self, request: &Request) -> Answer {
+        let path = request.path.as_str();
         if path.starts_with("/v1/private/") {
-            return Some((200, self.spans(path, json)));
+            return Answer::Reply(200, self.spans(path, &request.body));
         }
         if path.starts_with("/webhook/") {
             for (from, to) in &self.left {
@@ -158,13 +94,13 @@ impl Rules {
         }
         let fits = |rule: &Value| {
             let url = rule["url"].as_str().unwrap();
-            url.ends_with(path) && rule["method"].as_str().is_none_or(|wanted| wanted == method)
+            url.ends_with(path) && rule["method"].as_str().is_none_or(|wanted| wanted == request.method)
         };
         match self.rules.iter_mut().find(|(rule, left)| *left > 0 && fits(rule)) {
             Some((rule, left)) => {
                 *left -= 1;
                 if rule["error"] == "timeout" {
-                    return None;
+                    return Answer::Nothing;
                 }
                 let mut body = rule["json"].clone();
                 // The recording never waited for an end; here the answer reports one.
@@ -172,12 +108,12 @@ impl Rules {
                     body["status"] = json!("completed");
                 }
                 let text = rule["body"].as_str().map_or_else(|| body.to_string(), str::to_owned);
-                Some((rule["status"].as_u64().unwrap_or(200), text))
+                Answer::Reply(rule["status"].as_u64().map_or(200, |status| status as u16), text)
             }
             None if path.starts_with("/webhook/") => {
-                Some((200, json!({ "status": "completed", "runId": "run-a1" }).to_string()))
+                Answer::Reply(200, json!({ "status": "completed", "runId": "run-a1" }).to_string())
             }
-            None => Some((404, json!({ "error": "no such place" }).to_string())),
+            None => Answer::Reply(404, json!({ "error": "no such place" }).to_string()),
         }
     }
 
@@ -229,7 +165,7 @@ fn written(directory: &Path, root: &Path, harness: &Value) {
 struct Ran {
     done: Done,
     report: Value,
-    exchanges: Vec<Exchange>,
+    requests: Vec<Request>,
     place_at: String,
 }
 
@@ -239,8 +175,9 @@ fn run(name: &str) -> Ran {
     let harness: Value = serde_json::from_str(&fs::read_to_string(case.join("harness.json")).unwrap()).unwrap();
     let workspace = format!("{CASES}/{name}/ws");
     let place = if repository().join(&workspace).exists() { Place::copy_of(&workspace) } else { Place::empty() };
-    let gateway = Gateway::of(&case, &place, &harness);
-    let address = format!("http://{}", gateway.address);
+    let mut rules = Rules::of(&case, &place, &harness);
+    let gateway = Loopback::acting(move |request| rules.answer(request));
+    let address = gateway.url();
     let here =
         |text: &str| text.replace("http://localhost:18789", &address).replace("http://127.0.0.1:18789", &address);
     let place_at = harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml").to_owned();
@@ -295,8 +232,7 @@ fn run(name: &str) -> Ran {
     }
     let done = Done::of(&program.output().unwrap());
     let report = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{name}: {error}: {done:?}"));
-    let exchanges = gateway.exchanges.lock().unwrap().clone();
-    Ran { done, report, exchanges, place_at }
+    Ran { done, report, requests: gateway.requests(), place_at }
 }
 
 fn outcome_of(word: &str) -> Option<&'static str> {
@@ -449,10 +385,10 @@ fn skills_are_started_with_the_requests_of_the_original() {
         }
         let ran = run(&name);
         let sent: Vec<Value> = ran
-            .exchanges
+            .requests
             .iter()
-            .filter(|exchange| exchange.path.starts_with("/webhook/"))
-            .map(|exchange| without_id(exchange.json.clone()))
+            .filter(|request| request.path.starts_with("/webhook/"))
+            .map(|request| without_id(request.body.clone()))
             .collect();
         if ran.done.code == Some(2) && sent.is_empty() {
             // The file is refused before anything is sent.

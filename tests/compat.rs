@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Done, Place};
+use crate::support::Place;
 
 const TRACES: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: one\n  tags: [negative]\n  when: {invoke: /a}\n  then:\n  - type: no_span_errors\n  - type: trace_cost\n    max_usd: 1\n- name: two\n  when: {invoke: /a}\n  then:\n  - type: no_span_errors\n";
 const COMMAND: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo hello\n    expect: {output: {contains: [hello]}}\n";
@@ -18,8 +18,7 @@ fn workspace(settings: &str) -> Place {
 }
 
 /// Returns the severity and the message of each fact, by file.
-fn facts(done: &Done) -> Vec<(String, String, String)> {
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+fn facts(report: &Value) -> Vec<(String, String, String)> {
     let suites = report["suites"].as_array().unwrap();
     let problems = suites.iter().flat_map(|suite| suite["problems"].as_array().unwrap());
     let facts = problems.filter(|problem| problem["code"] == "upstream-differs").map(|problem| {
@@ -34,7 +33,7 @@ fn facts(done: &Done) -> Vec<(String, String, String)> {
 #[test]
 fn what_a_program_rejects_is_reported_once_for_a_file() {
     let place = workspace("");
-    let done = place.run(&["check", "--format", "json"]);
+    let (code, report) = place.check(&[]);
     let scenarios = "skills/a/tests/scenarios.yaml".to_owned();
     let rejected = "ClawSpec 0.1.0 rejects this file: its schema does not allow `no_span_errors` or `trace_cost`";
     let command = "KindLM requires `providers`, `models` and `prompts`";
@@ -42,8 +41,7 @@ fn what_a_program_rejects_is_reported_once_for_a_file() {
         ("kindlm.yaml".to_owned(), "hint".to_owned(), command.to_owned()),
         (scenarios, "hint".to_owned(), rejected.to_owned()),
     ];
-    assert_eq!(facts(&done), expected);
-    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!((code, facts(&report)), (Some(0), expected.to_vec()));
 }
 
 #[test]
@@ -54,10 +52,10 @@ fn compat_makes_errors_of_what_its_programs_reject() {
         ("compat: [clawspec, kindlm, cli-bench]\nseverity: {upstream-differs: hint}\n", ["error", "error"], 2),
         ("compat: [cli-bench]\nseverity: {upstream-differs: information}\n", ["information", "information"], 0),
     ] {
-        let done = workspace(settings).run(&["check", "--format", "json"]);
-        let found: Vec<String> = facts(&done).into_iter().map(|(_, severity, _)| severity).collect();
-        assert_eq!(found, severities, "{settings}");
-        assert_eq!(done.code, Some(code), "{settings}: {done:?}");
+        let (found, report) = workspace(settings).check(&[]);
+        let shown: Vec<String> = facts(&report).into_iter().map(|(_, severity, _)| severity).collect();
+        assert_eq!(shown, severities, "{settings}");
+        assert_eq!(found, Some(code), "{settings}: {report}");
     }
     let done = workspace("compat: [clawspek]\n").run(&["check"]);
     assert!(done.stdout.contains("speclens.yaml:1"), "{done:?}");
@@ -81,11 +79,10 @@ fn fixes_add_no_problem() {
         let text =
             TRACES.replace("  - type: no_span_errors\n", claims).replace("  - type: trace_cost\n    max_usd: 1\n", "");
         place.write("skills/a/tests/scenarios.yaml", text);
-        let done = place.run(&["check", "--fix", "--format", "json"]);
-        assert!(facts(&done).iter().all(|(path, ..)| path == "kindlm.yaml"), "{done:?}");
+        let report = place.run(&["check", "--fix", "--format", "json"]).json();
+        assert!(facts(&report).iter().all(|(path, ..)| path == "kindlm.yaml"), "{report:#}");
         let fixed = place.read("skills/a/tests/scenarios.yaml");
         assert_eq!(fixed.matches("type: tool_not_called").count(), 2, "{fixed}");
-        let report: Value = serde_json::from_str(&done.stdout).unwrap();
         assert!(!report.to_string().contains("\"severity\":\"error\""), "{report:#}");
     }
 }

@@ -1,7 +1,5 @@
 //! `speclens coverage`: the targets of a ClawSpec workspace and the tests that cover them.
 
-use serde_json::Value;
-
 use crate::support::Place;
 
 const CONTRACT: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: no\n    tags: [negative]\n    when: {invoke: /demo no}\n    then: [{type: file_absent, path: sent.txt}]\n";
@@ -41,9 +39,7 @@ fn gaps_are_reported_with_their_lines_from_any_directory_of_the_workspace() {
         let more =
             "      - id: skills/none\n        contracts:\n          scenario_file: skills/none/tests/scenarios.yaml\n";
         place.write("coverage-ledger.yaml", format!("{LEDGER}{more}").replace('\n', end));
-        let mut below = place.program(&["coverage"]);
-        let below = below.current_dir(place.path().join("skills/demo")).output().unwrap();
-        assert_eq!(below.status.code(), Some(1));
+        assert_eq!(place.run_in("skills/demo", &["coverage"]).code, Some(1));
         let done = place.run(&["coverage"]);
         let lines = [
             "coverage-ledger.yaml:5: skills/none: `skills/none` does not exist (target_missing)",
@@ -60,7 +56,7 @@ fn json_has_every_target_with_its_gaps() {
     let place = workspace();
     place.write("skills/demo/tests/scenarios.yaml", CONTRACT.replace("negative", "smoke"));
     let done = place.run(&["coverage", "--format", "json"]);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = done.json();
     assert_eq!(done.code, Some(1));
     assert_eq!(report["totals"], serde_json::json!({ "targets": 1, "covered": 0, "percent": 0.0 }));
     let target = &report["targets"][0];
@@ -78,8 +74,8 @@ fn ledger_is_found_where_settings_or_the_environment_or_the_option_say() {
     let missing = place.run(&["coverage"]);
     assert!(missing.code == Some(2) && missing.stderr.contains("does not exist: create it"), "{missing:?}");
     assert_eq!(place.run(&["coverage", "--ledger", "docs/testing/l.yaml"]).code, Some(0));
-    let with = place.program(&["coverage"]).env("CLAWSPEC_LEDGER_PATH", "docs/testing/l.yaml").output().unwrap();
-    assert_eq!(with.status.code(), Some(0));
+    let with = place.run_with(&[("CLAWSPEC_LEDGER_PATH", "docs/testing/l.yaml")], &["coverage"]);
+    assert_eq!(with.code, Some(0));
     place.write("clawspec.yaml", "ledger_path: docs/testing/l.yaml\n");
     assert_eq!(place.run(&["coverage"]).code, Some(0));
 }

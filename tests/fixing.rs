@@ -162,8 +162,7 @@ fn report_for_programs_lists_the_fixes() {
         "a/kindlm.yaml",
         text.replace("        maxLength", "        format: json\n        schemaFile: new.json\n        maxLength"),
     );
-    let done = place.run(&["check", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let (_, report) = place.check(&[]);
     let problems = report["suites"][0]["problems"].as_array().unwrap();
     let of = |code: &str, word: &str| {
         let problem = problems.iter().find(|it| it["code"] == code && it["message"].as_str().unwrap().contains(word));

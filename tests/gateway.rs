@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     loopback::{Answer, Loopback, Request},
-    support::{Done, Place},
+    support::{Done, Place, outcomes},
 };
 
 /// Returns the answer of a gateway whose run has ended.
@@ -119,9 +119,7 @@ fn precondition_that_does_not_hold_starts_nothing() {
     place.write("out/a.md", "old");
     let (code, report) = place.report(&[]);
     let run = attempts(&report)[0].1;
-    let outcomes: Vec<&str> =
-        run["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
-    assert_eq!((code, outcomes), (Some(1), vec!["fail", "pass", "skip", "skip"]), "{report:#}");
+    assert_eq!((code, outcomes(run)), (Some(1), vec!["fail", "pass", "skip", "skip"]), "{report:#}");
     assert_eq!(gateway.requests().len(), 1, "its health alone");
 }
 

@@ -44,21 +44,6 @@ fn judge_is_asked_about_the_output_and_its_score_decides() {
 }
 
 #[test]
-fn another_threshold_is_judged_without_asking_and_another_criterion_is_unknown() {
-    let server = Loopback::ollama(&[POOR]);
-    let place = Place::with(&judged(&server.url(), "printf hi", "[{criteria: is long}]"));
-    assert_eq!(place.report(&[]).0, Some(1));
-    place.write("kindlm.yaml", judged(&server.url(), "printf hi", "[{criteria: is long, minScore: 0.3}]"));
-    assert_eq!(place.report(&["--recorded"]).0, Some(0));
-    place.write("kindlm.yaml", judged(&server.url(), "printf hi", "[{criteria: is polite}]"));
-    let (code, report) = place.report(&["--recorded"]);
-    assert_eq!(code, Some(3), "{report}");
-    let message = report["suites"][0]["cases"][0]["runs"][0]["verdicts"][0]["message"].as_str().unwrap();
-    assert!(message.contains("has not been asked"), "{message}");
-    assert_eq!(server.requests().len(), 1, "no judge was asked again");
-}
-
-#[test]
 fn answer_that_is_missing_or_cannot_be_read_leaves_the_claim_unknown() {
     let server = Loopback::ollama(&["It was quite nice."]);
     let place = Place::with(&judged(&server.url(), "printf hi", "[{criteria: is long}]"));

@@ -8,8 +8,7 @@ const SCENARIOS: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a,
 
 /// Returns the files that `check` reports, in its order.
 fn checked(place: &Place, arguments: &[&str]) -> Vec<(String, String)> {
-    let done = place.run(&[&["check", "--format", "json"], arguments].concat());
-    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
+    let (_, report) = place.check(arguments);
     let text = |suite: &serde_json::Value, key: &str| suite[key].as_str().unwrap().to_owned();
     report["suites"].as_array().unwrap().iter().map(|suite| (text(suite, "path"), text(suite, "dialect"))).collect()
 }
@@ -105,9 +104,8 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     place.write("skills/a/tests/scenarios.yaml", &contract);
     place.write("drafts/more.yaml", &contract);
     let listed = |variable: Option<&str>, arguments: &[&str]| {
-        let mut program = place.program(&[&["list"], arguments].concat());
-        program.envs(variable.map(|patterns| ("CLAWSPEC_SCENARIO_PATTERNS", patterns)));
-        let done = crate::support::Done::of(&program.output().unwrap());
+        let variable = variable.map(|patterns| ("CLAWSPEC_SCENARIO_PATTERNS", patterns));
+        let done = place.run_with(variable.as_slice(), &[&["list"], arguments].concat());
         let files = ["skills/a/tests/scenarios.yaml", "drafts/more.yaml"];
         let found: Vec<&str> = files.into_iter().filter(|path| done.stdout.contains(path)).collect();
         (found, done.stderr)
@@ -133,8 +131,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     let (found, said) = listed(Some(" drafts/*.yaml , nothing/*"), &[]);
     assert_eq!(found, ["drafts/more.yaml"]);
     assert!(said.contains("no pattern of `CLAWSPEC_SCENARIO_PATTERNS` matches it"), "{said}");
-    let mut program = place.program(&["check", "drafts"]);
-    let done = crate::support::Done::of(&program.env("CLAWSPEC_SCENARIO_PATTERNS", "drafts/*.yaml").output().unwrap());
+    let done = place.run_with(&[("CLAWSPEC_SCENARIO_PATTERNS", "drafts/*.yaml")], &["check", "drafts"]);
     assert!(!done.text().contains("no scenario pattern matches"), "{done:?}");
     assert!(place.run(&["check", "drafts"]).text().contains("no scenario pattern matches"));
 }
@@ -263,8 +260,7 @@ fn paths_of_contracts_start_where_the_path_of_the_target_does() {
     place.write("skills/mail/a/SKILL.md", "---\nname: a\ndescription: b\n---\n# A\n");
     place.write("skills/mail/a/tests/scenarios.yaml", scenarios);
     for directory in ["skills", "skills/mail", "skills/mail/a", "skills/mail/a/tests"] {
-        let output = place.program(&["check"]).current_dir(place.path().join(directory)).output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap();
+        let shown = place.run_in(directory, &["check"]).stdout;
         assert!(!shown.contains("target-mismatch") && !shown.contains("does not exist"), "{directory}: {shown}");
     }
 }
@@ -290,8 +286,7 @@ fn an_id_in_two_files_is_shown_in_both() {
         let problems = suite["problems"].as_array().unwrap().iter();
         problems.filter(|problem| problem["code"] == "duplicate-name").cloned().collect()
     };
-    let done = place.run(&["check", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let (_, report) = place.check(&[]);
     let places = |suite: usize| -> Vec<(String, u64)> {
         let found = duplicates(&report["suites"][suite]);
         let related = found.iter().flat_map(|problem| problem["related"].as_array().unwrap());
@@ -306,8 +301,7 @@ fn an_id_in_two_files_is_shown_in_both() {
     assert_eq!(places(2), [one], "{report:#}");
     let human = place.run(&["check", "bench/tasks/two.yaml"]).stdout;
     assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("also used here"), "{human}");
-    let sarif: serde_json::Value =
-        serde_json::from_str(&place.run(&["check", "--format", "sarif", "bench/tasks/two.yaml"]).stdout).unwrap();
+    let sarif = place.run(&["check", "--format", "sarif", "bench/tasks/two.yaml"]).json();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     let found = results.iter().find(|result| result["ruleId"] == "duplicate-name").unwrap();
     let other = &found["relatedLocations"][0]["physicalLocation"];

@@ -1,4 +1,4 @@
-//! A model server on this machine in place of a provider: it answers as the test says, and stores requests.
+//! A server on this machine in place of a provider or a gateway: it answers as the test says, and stores requests.
 
 use std::{
     collections::VecDeque,
@@ -20,6 +20,7 @@ pub(crate) struct Loopback {
 type Acting = dyn FnMut(&Request) -> Answer + Send;
 
 /// An answer of the server.
+#[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// A status and a body.
     Reply(u16, String),
@@ -41,6 +42,7 @@ struct State {
 /// A request as it arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    pub(crate) method: String,
     pub(crate) path: String,
     /// The headers, names in lower case, each on its line.
     pub(crate) headers: String,
@@ -72,13 +74,7 @@ impl Loopback {
 
     /// Returns a server that answers with these texts, in Ollama's protocol.
     pub(crate) fn ollama(texts: &[&str]) -> Loopback {
-        let said = |text: &&str| {
-            let message = json!({"role": "assistant", "content": text});
-            let body =
-                json!({"model": "m", "message": message, "done": true, "prompt_eval_count": 70, "eval_count": 9});
-            (200, body.to_string())
-        };
-        Loopback::answering(texts.iter().map(said))
+        Loopback::answering(texts.iter().map(|text| (200, body(text))))
     }
 
     /// Returns a server that answers with the text for the first of these words in a question, in Ollama's protocol.
@@ -154,7 +150,8 @@ fn respond(answer: Answer, stream: &mut TcpStream, reader: &mut BufReader<TcpStr
 fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut first = String::new();
     reader.read_line(&mut first).ok().filter(|&length| length > 0)?;
-    let path = first.split(' ').nth(1)?.to_owned();
+    let mut words = first.split(' ').map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
     let mut headers = String::new();
     loop {
         let mut line = String::new();
@@ -168,5 +165,5 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let length = headers.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    Some(Request { path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
 }

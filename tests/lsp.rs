@@ -40,6 +40,8 @@ mod numbers;
 mod outcomes;
 #[path = "lsp/parts.rs"]
 mod parts;
+#[path = "lsp/positions.rs"]
+mod positions;
 #[path = "lsp/protocol.rs"]
 mod protocol;
 #[path = "recorded.rs"]
@@ -72,6 +74,7 @@ mod writing;
 use serde_json::{Value, json};
 
 use client::{Client, at};
+use positions::position_of;
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -98,15 +101,12 @@ fn sources(diagnostics: &[Value], source: &str) -> Vec<String> {
 }
 
 fn lens_titles(client: &mut Client, name: &str) -> Vec<String> {
-    let uri = client.uri(name);
-    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let lenses = answer["result"].as_array().unwrap();
-    lenses.iter().map(|lens| lens["command"]["title"].as_str().unwrap().to_owned()).collect()
+    let lenses = client.about(name, "codeLens");
+    lenses.as_array().unwrap().iter().map(|lens| lens["command"]["title"].as_str().unwrap().to_owned()).collect()
 }
 
 fn run(client: &mut Client, test: &str) {
-    let uri = client.uri("kindlm.yaml");
-    let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
+    let answer = client.run_test("kindlm.yaml", test);
     assert!(answer["result"]["run"].is_u64(), "{answer}");
 }
 
@@ -164,8 +164,7 @@ fn a_recording_of_another_command_is_stale() {
 
     // The script in the command changes.
     std::fs::write(client.path("refuse.sh"), "echo sorry\n").unwrap();
-    let script = client.uri("refuse.sh");
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": script, "type": 2 }] }));
+    client.files_changed(&[("refuse.sh", 2)]);
     client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
     let titles = lens_titles(&mut client, "kindlm.yaml");
     assert!(titles.contains(&"⚠ stale, run again".to_owned()), "{titles:?}");
@@ -223,8 +222,7 @@ fn no_process_of_a_run_outlives_the_server() {
     ];
     for (name, end, status) in ends {
         let mut client = Client::opened(&[("kindlm.yaml", &suite), ("stubborn.sh", STUBBORN)]);
-        let uri = client.uri("kindlm.yaml");
-        client.execute("speclens.runFile", json!([{ "uri": uri }]));
+        client.run_file("kindlm.yaml");
         let pids: Vec<String> = (0..8).map(|index| client.wait_for_line(&format!("pid.{index}"))).collect();
         end(&mut client);
         let found = client.exit_status();
@@ -242,21 +240,18 @@ fn running_needs_trust() {
     let mut client = Client::spawn(FILES);
     client.initialize(json!({}), json!({}));
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
-    let arguments = json!([{ "uri": uri, "test": "refuses" }]);
-    let answer = client.execute("speclens.run", arguments.clone());
+    let answer = client.run_test("kindlm.yaml", "refuses");
     assert_eq!(answer["result"]["run"], Value::Null);
-    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
-    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Cancel" } }));
+    let question = client.question();
+    client.choose(&question, "Cancel");
 
-    client.execute("speclens.run", arguments.clone());
-    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
-    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
+    client.run_test("kindlm.yaml", "refuses");
+    let question = client.question();
+    client.choose(&question, "Trust and run");
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
 
     // The answer is remembered.
-    let answer = client.execute("speclens.run", arguments);
-    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    run(&mut client, "refuses");
 }
 
 #[test]
@@ -264,24 +259,25 @@ fn trust_can_be_given_and_taken_while_the_server_runs() {
     let mut client = Client::spawn(FILES);
     client.initialize(json!({}), json!({}));
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
     client.notify("speclens/trust", json!({ "trusted": true }));
-    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let answer = client.run_file("kindlm.yaml");
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     client.notify("speclens/trust", json!({ "trusted": false }));
-    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let answer = client.run_file("kindlm.yaml");
     assert_eq!(answer["result"]["run"], Value::Null);
 }
 
 #[test]
 fn a_client_that_pulls_gets_problems_once() {
-    let mut client = Client::spawn(&[("kindlm.yaml", &SUITE.replace("name: greets", "nme: greets"))]);
+    let files = [("kindlm.yaml", &*SUITE.replace("name: greets", "nme: greets"))];
+    let others = Client::spawn(&files).initialize(json!({}), json!({}));
+    assert_eq!(others["capabilities"]["diagnosticProvider"], Value::Null);
+    let mut client = Client::spawn(&files);
     let capabilities = client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
     assert_eq!(capabilities["capabilities"]["diagnosticProvider"]["identifier"], "speclens");
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
-    let answer = client.request("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }));
-    assert!(!sources(answer["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{answer}");
+    let report = client.about("kindlm.yaml", "diagnostic");
+    assert!(!sources(report["items"].as_array().unwrap(), "speclens").is_empty(), "{report}");
     run(&mut client, "refuses");
     let pushed = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
     assert_eq!(sources(&pushed, "speclens"), Vec::<String>::new(), "pushed and pulled");
@@ -292,9 +288,7 @@ const WRONG: &str = "kindlm: 1\nprojct: demo\nproject: demo\nsuite: {name: demo}
 
 /// Has the reference written, which diagnostics link to from then on.
 fn have_reference(client: &mut Client) {
-    let position = json!({ "line": 2, "character": 2 });
-    let document = json!({ "uri": client.uri("kindlm.yaml") });
-    client.request("textDocument/hover", json!({ "textDocument": document, "position": position }));
+    client.hover("kindlm.yaml", json!({ "line": 2, "character": 2 }));
 }
 
 #[test]
@@ -364,12 +358,11 @@ fn pulling_client_is_notified_when_reading_the_whole_changes_the_problems() {
     let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
     client.initialize(capabilities, json!({ "trusted": true }));
     let mut text = client.open("kindlm.yaml");
-    let document = json!({ "textDocument": { "uri": client.uri("kindlm.yaml") } });
     client.replace("kindlm.yaml", &mut text, "  - name: refuses", "---\n  - name: refuses", 2);
-    let before = client.request("textDocument/diagnostic", document.clone());
-    assert!(!sources(before["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{before}");
+    let before = client.about("kindlm.yaml", "diagnostic");
+    assert!(!sources(before["items"].as_array().unwrap(), "speclens").is_empty(), "{before}");
     // If the whole text is already read after opening, the request precedes the save.
-    client.notify("textDocument/didSave", document);
+    client.save("kindlm.yaml");
     client.wait("the request to pull again", |message| message["method"] == "workspace/diagnostic/refresh");
 }
 
@@ -424,24 +417,16 @@ fn the_editor_completes_explains_outlines_folds_and_fixes() {
     let capabilities = json!({ "textDocument": { "completion": { "completionItem": { "snippetSupport": true } } } });
     client.initialize(capabilities, json!({}));
     client.open("kindlm.yaml");
-    let document = json!({ "uri": client.uri("kindlm.yaml") });
     let line = |text: &str| suite[..suite.find(text).unwrap()].matches('\n').count();
 
-    let position = json!({ "line": line("contains: [hello]"), "character": 8 });
-    let answer = client.request("textDocument/completion", json!({ "textDocument": document, "position": position }));
-    let labels: Vec<_> =
-        answer["result"]["items"].as_array().unwrap().iter().map(|item| item["label"].clone()).collect();
-    assert!(labels.contains(&json!("notContains")), "{labels:?}");
-
-    let position = json!({ "line": line("printf"), "character": 6 });
-    let answer = client.request("textDocument/hover", json!({ "textDocument": document, "position": position }));
-    let text = answer["result"]["contents"]["value"].as_str().unwrap();
-    assert!(text.contains("printf 'Ann'"), "{text}");
-
-    let answer = client.request("textDocument/documentSymbol", json!({ "textDocument": document }));
-    assert!(answer["result"].to_string().contains("refuses"), "{answer}");
-    let answer = client.request("textDocument/foldingRange", json!({ "textDocument": document }));
-    assert!(answer["result"].as_array().unwrap().len() > 3, "{answer}");
+    let labels = client.labels("kindlm.yaml", position_of(&suite, "contains: [hello]"));
+    assert!(labels.contains(&"notContains".to_owned()), "{labels:?}");
+    let hover = client.hover("kindlm.yaml", position_of(&suite, "mmand: printf"));
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("printf 'Ann'"), "{hover}");
+    let symbols = client.about("kindlm.yaml", "documentSymbol");
+    assert!(symbols.to_string().contains("refuses"), "{symbols}");
+    let folds = client.about("kindlm.yaml", "foldingRange");
+    assert!(folds.as_array().unwrap().len() > 3, "{folds}");
 
     let actions = client.actions("kindlm.yaml", &at(line("containz"), 9), None);
     let fix = actions.iter().find(|action| action["kind"] == "quickfix").unwrap();
@@ -456,14 +441,8 @@ fn a_run_in_the_terminal_is_seen_in_the_editor() {
     let mut client = Client::start(FILES);
     client.open("kindlm.yaml");
     client.diagnostics("kindlm.yaml", |_| true);
-    let status = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
-        .args(["run", "kindlm.yaml"])
-        .current_dir(client.directory.path())
-        .output()
-        .unwrap();
-    assert_eq!(status.status.code(), Some(1));
-    let recording = client.uri(".speclens/recordings/any.json");
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": recording, "type": 1 }] }));
+    assert_eq!(client.command_line(&["run", "kindlm.yaml"]).status.code(), Some(1));
+    client.files_changed(&[(".speclens/recordings/any.json", 1)]);
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
 }
 
@@ -473,19 +452,14 @@ fn what_becomes_a_secret_later_is_masked_in_what_is_shown() {
     let mut client = Client::opened(&[("kindlm.yaml", &suite), ("refuse.sh", "echo no\n")]);
     run(&mut client, "greets");
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
-    let shown = |client: &mut Client| {
-        let uri = client.uri("kindlm.yaml");
-        client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "greets" }])).to_string()
-    };
-    let before = shown(&mut client);
+    let before = client.transcript("kindlm.yaml", "greets");
     assert!(before.contains("Hello, world"), "{before}");
     std::fs::write(client.path("speclens.yaml"), "recordings: {redact_patterns: ['wor[a-z]+']}\n").unwrap();
     client.forget();
-    let uri = client.uri("speclens.yaml");
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+    client.files_changed(&[("speclens.yaml", 1)]);
     let is_masked = |found: &[Value]| sources(found, "speclens run").iter().any(|message| message.contains("masked"));
     client.diagnostics("kindlm.yaml", is_masked);
-    let after = shown(&mut client);
+    let after = client.transcript("kindlm.yaml", "greets");
     assert!(after.contains("Hello, *****") && after.contains("1 secret value was masked"), "{after}");
     assert!(!after.contains("world"), "{after}");
 }

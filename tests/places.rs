@@ -45,14 +45,14 @@ fn rule_of_a_schema_is_shown_in_every_report() {
         place.write("sub/schemas/n.json", schema);
         let human = run(&place, "human").stdout;
         assert!(human.contains("sub/schemas/n.json:3") && human.contains("`data/n` breaks this rule"), "{human}");
-        let report: Value = serde_json::from_str(&run(&place, "json").stdout).unwrap();
+        let report = run(&place, "json").json();
         let verdict = &report["suites"][0]["cases"][0]["runs"][0]["verdicts"][1];
         let related = &verdict["related"][0];
         assert_eq!(related["message"], "`data/n` breaks this rule");
         assert_eq!(related["place"]["path"], "sub/schemas/n.json");
         assert_eq!(related["place"]["pointer"], "/properties/n/minimum");
         assert_eq!(related["place"]["range"]["start"]["line"], 2);
-        let sarif: Value = serde_json::from_str(&run(&place, "sarif").stdout).unwrap();
+        let sarif = run(&place, "sarif").json();
         let other = &failure(&sarif)["relatedLocations"][0];
         assert_eq!(other["physicalLocation"]["artifactLocation"]["uri"], "sub/schemas/n.json");
         assert_eq!(other["physicalLocation"]["region"]["startLine"], 3);
@@ -66,7 +66,7 @@ fn rule_of_a_schema_is_shown_in_every_report() {
 #[test]
 fn other_places_of_an_assertion_are_related_locations() {
     let place = Place::with(&suite("echo aa bb", "{guardrails: {pii: {denyPatterns: [a, b]}}}"));
-    let sarif: Value = serde_json::from_str(&run(&place, "sarif").stdout).unwrap();
+    let sarif = run(&place, "sarif").json();
     let result = failure(&sarif);
     let uri = |location: &Value| location["physicalLocation"]["artifactLocation"]["uri"].clone();
     assert_eq!(uri(&result["relatedLocations"][0]), json!("kindlm.yaml"), "{result}");
@@ -83,8 +83,7 @@ fn secret_in_another_file_is_masked_where_its_line_is_shown() {
     let place = place();
     place.write("sub/schemas/n.json", format!("{{\"properties\": {{\"{KEY}\": {{}}, \"n\": {{\"minimum\": 5}}}}}}"));
     for format in ["human", "json", "sarif", "github", "junit"] {
-        let mut program = place.program(&["run", "--report", format]);
-        let done = Done::of(&program.env("OPENAI_API_KEY", KEY).output().unwrap());
+        let done = place.run_with(&[("OPENAI_API_KEY", KEY)], &["run", "--report", format]);
         assert!(done.stdout.contains("sub/schemas/n.json") && !done.text().contains(KEY), "{format}: {done:?}");
     }
 }
@@ -92,9 +91,7 @@ fn secret_in_another_file_is_masked_where_its_line_is_shown() {
 #[test]
 fn path_is_relative_to_the_working_directory_also_from_within_the_suite() {
     let place = place();
-    let mut program = place.program(&["run", "--report", "json", "../kindlm.yaml"]);
-    let done = Done::of(&program.current_dir(place.path().join("sub/schemas")).output().unwrap());
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = place.run_in("sub/schemas", &["run", "--report", "json", "../kindlm.yaml"]).json();
     let related = &report["suites"][0]["cases"][0]["runs"][0]["verdicts"][1]["related"][0];
     assert_eq!(related["place"]["path"], "n.json");
 }

@@ -9,18 +9,14 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, suite};
-
-fn run_of(report: &Value, case: usize) -> &Value {
-    &report["suites"][0]["cases"][case]["runs"][0]
-}
+use crate::support::{Done, Place, attempt, suite};
 
 #[test]
 fn an_accident_of_the_command_is_recorded_and_noted() {
     let place = Place::with(&suite("echo half; kill -s SEGV $$", "{output: {notContains: [x]}}"));
     for (arguments, origin) in [(&[][..], "fresh"), (&["--recorded"], "replayed")] {
         let (code, report) = place.report(arguments);
-        let run = run_of(&report, 0);
+        let run = attempt(&report, 0);
         assert_eq!((code, &run["status"], &run["recording"]), (Some(0), &"pass".into(), &origin.into()), "{report}");
         assert_eq!((&run["evidence"]["exit_code"], &run["evidence"]["signal"]), (&1.into(), &11.into()));
         assert_eq!(run["notes"][0], "ended by signal 11 (SEGV)");
@@ -36,7 +32,7 @@ fn command_that_was_killed_is_an_error() {
         let place = Place::with(&suite(&script, "{output: {notContains: [x]}}"));
         for arguments in [&[][..], &["--recorded"]] {
             let (code, report) = place.report(arguments);
-            let run = run_of(&report, 0);
+            let run = attempt(&report, 0);
             assert_eq!((code, &run["error"]["kind"]), (Some(3), &"killed".into()), "{report}");
             assert!(run["error"]["message"].as_str().unwrap().contains(words), "{report}");
             assert_eq!((&run["evidence"]["stdout"], &run["verdicts"]), (&"half\n".into(), &Value::Array(Vec::new())));
@@ -48,8 +44,8 @@ fn command_that_was_killed_is_an_error() {
 fn a_shell_that_reports_a_killed_command_is_noted() {
     let place = Place::with(&suite("sh -c 'kill -s KILL $$'; exit $?", "{output: {notContains: [x]}}"));
     let (_, report) = place.report(&[]);
-    assert_eq!(run_of(&report, 0)["evidence"]["exit_code"], 137);
-    assert!(run_of(&report, 0)["notes"][0].as_str().unwrap().contains("signal 9 (KILL)"), "{report}");
+    assert_eq!(attempt(&report, 0)["evidence"]["exit_code"], 137);
+    assert!(attempt(&report, 0)["notes"][0].as_str().unwrap().contains("signal 9 (KILL)"), "{report}");
 }
 
 #[test]
@@ -70,7 +66,7 @@ tests:
     );
     let (code, report) = place.report(&[]);
     assert_eq!(code, Some(0), "{report}");
-    assert!(run_of(&report, 0)["notes"][0].as_str().unwrap().contains("background process running"), "{report}");
+    assert!(attempt(&report, 0)["notes"][0].as_str().unwrap().contains("background process running"), "{report}");
     assert_gone(&place, &["pid"]);
 }
 

@@ -4,20 +4,12 @@
 
 use std::os::unix::fs::symlink;
 
-use serde_json::Value;
-
-use crate::support::{Done, Place, suite};
+use crate::support::{Place, suite};
 
 const TASK: &str = "- id: one\n  intent: Show the history of the repository\n  assert: [{ exit_code: 0 }]\n";
 
 fn main(entry: &str) -> String {
     format!("cli: git\nproviders: [anthropic/claude-opus-4-6]\ntasks: ['{entry}']\n")
-}
-
-fn checked(place: &Place) -> (Option<i32>, Value) {
-    let done = place.run(&["check", "--format", "json"]);
-    let report = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
-    (done.code, report)
 }
 
 #[test]
@@ -46,8 +38,7 @@ fn link_out_of_the_suite_is_read_in_a_trusted_workspace() {
     place.write("out/s.json", "{\"type\": \"objekt\"}");
     symlink("../out/t.yaml", place.path().join("w/t.yaml")).unwrap();
     symlink("../../out/s.json", place.path().join("w/k/link.json")).unwrap();
-    let mut check = place.program(&["check"]);
-    let done = Done::of(&check.current_dir(place.path().join("w")).output().unwrap());
+    let done = place.run_in("w", &["check"]);
     assert!(done.stdout.contains("unknown key `exit_cod`"), "{done:?}");
     assert!(done.stdout.contains("`link.json` cannot be used as a JSON Schema"), "{done:?}");
     assert!(done.stdout.contains("2 errors in 3 suites"), "{done:?}");
@@ -58,10 +49,7 @@ fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
     let place = Place::empty();
     place.write("w/sub/cli-bench.yaml", main("file://../t.yaml"));
     place.write("w/t.yaml", TASK.replace("exit_code", "exit_cod"));
-    let check = |directory: &str| {
-        let mut check = place.program(&["check"]);
-        Done::of(&check.current_dir(place.path().join(directory)).output().unwrap())
-    };
+    let check = |directory: &str| place.run_in(directory, &["check"]);
     let around = check("w");
     assert!(
         around.stdout.contains(" --> t.yaml:3:14") && around.stdout.contains("\n1 error in 2 suites"),
@@ -86,7 +74,7 @@ fn a_task_file_reports_its_own_problems() {
         [(&b"- id: \xff\n"[..], "encoding"), (b"tasks:\n  - id: a\n", "wrong-type"), (b"", "missing-field")]
     {
         place.write("t.yaml", content);
-        let (code, report) = checked(&place);
+        let (code, report) = place.check(&[]);
         let problems = |file: &str| -> Vec<String> {
             let suites = report["suites"].as_array().unwrap().iter();
             let of_file = suites.filter(|suite| suite["path"] == file);
@@ -102,6 +90,6 @@ fn a_task_file_reports_its_own_problems() {
     }
     // A file with a comment about another kind is checked as that.
     place.write("t.yaml", "# speclens: dialect=kindlm\nkindlm: 1\n");
-    let (_, report) = checked(&place);
+    let (_, report) = place.check(&[]);
     assert!(report.to_string().contains("the task file `t.yaml` is not a list of tasks"), "{report}");
 }

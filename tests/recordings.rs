@@ -98,8 +98,7 @@ fn recorded_cases(place: &Place) -> Vec<String> {
 
 /// Makes a recording look old.
 fn age(place: &Place, case: &str) {
-    let is_of = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
-    let path = place.recordings().iter().find(is_of).unwrap().clone();
+    let path = file_of(place, case);
     let name = path.file_name().unwrap().to_str().unwrap();
     let mut parts: Vec<&str> = name.split('.').collect();
     parts[3] = "0000000000000001";
@@ -142,16 +141,12 @@ fn old_and_large_recordings_leave_after_a_run() {
     assert_eq!((recorded_cases(&place), place.texts().len()), (vec!["a".to_owned()], 0));
 }
 
-fn json(done: &crate::support::Done) -> serde_json::Value {
-    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
-}
-
 /// Returns the recordings in JSON, by test.
 fn states(place: &Place, paths: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["recordings", "list", "--format", "json"], paths].concat());
     assert_eq!(done.code, Some(0), "{done:?}");
     let word = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
-    let list = json(&done)["recordings"].as_array().unwrap().clone();
+    let list = done.json()["recordings"].as_array().unwrap().clone();
     let mut states: Vec<_> = list.iter().map(|it| (word(&it["test"]), word(&it["state"]))).collect();
     states.sort();
     states
@@ -251,7 +246,7 @@ fn input_that_cannot_be_read_is_an_error_and_hides_nothing() {
         "{done:?}"
     );
     let done = place.run(&["recordings", "list", "--format", "json", "missing.yaml"]);
-    assert_eq!((done.code, json(&done)["failures"].as_array().unwrap().len()), (Some(2), 1));
+    assert_eq!((done.code, done.json()["failures"].as_array().unwrap().len()), (Some(2), 1));
     let done = place.run(&["recordings", "list", "missing.yaml"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{done:?}");
     assert!(done.stderr.contains("missing.yaml"), "{done:?}");
@@ -281,7 +276,7 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     }
     let done = place.run(&["recordings", "show", "talks", "--format", "json"]);
     assert!(!done.stdout.contains("tok-123"), "{done:?}");
-    let shown = json(&done)["recordings"][0].clone();
+    let shown = done.json()["recordings"][0].clone();
     assert_eq!(
         (&shown["test"], &shown["state"], &shown["subject"]["name"]),
         (&"talks".into(), &"fresh".into(), &"command".into())

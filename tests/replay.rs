@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, suite};
+use crate::support::{Done, Place, attempt, outcomes, suite};
 
 fn run_of(report: &Value) -> &Value {
-    &report["suites"][0]["cases"][0]["runs"][0]
+    attempt(report, 0)
 }
 
 #[test]
@@ -72,9 +72,7 @@ fn settings_above_the_workspace_make_it_no_larger() {
     place.write("run.sh", "echo hello\n");
     place.write("work/kindlm.yaml", suite("sh ../run.sh", "{output: {contains: [hello]}}"));
     for (folder, is_noted) in [("work", true), ("", false)] {
-        let mut program = place.program(&["run", "--report", "json"]);
-        let output = program.current_dir(place.path().join(folder)).output().unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report = place.run_in(folder, &["run", "--report", "json"]).json();
         assert_eq!(!run_of(&report)["notes"].is_null(), is_noted, "{report}");
     }
 }
@@ -242,10 +240,7 @@ fn secrets_reach_no_recording_and_no_report() {
         "{output: {contains: [missing, \"sk-12345-very-secret\"]}}",
     ));
     place.write("speclens.yaml", "recordings: {redact_env: [CUSTOMER], redact_patterns: ['ticket-\\d+']}\n");
-    let run = |arguments: &[&str]| {
-        let mut program = place.program(arguments);
-        Done::of(&program.env("MY_API_KEY", SECRET).env("CUSTOMER", "Ada").output().unwrap())
-    };
+    let run = |arguments: &[&str]| place.run_with(&[("MY_API_KEY", SECRET), ("CUSTOMER", "Ada")], arguments);
     let json = ["run", "--report", "json", "--set", "report.evidence=true"];
     let live = run(&json);
     let human = run(&["run"]);
@@ -261,7 +256,7 @@ fn secrets_reach_no_recording_and_no_report() {
     let stars = "*".repeat(SECRET.len());
     assert!(recording.contains(&format!("key={stars}")), "{recording}");
     for done in [live, replayed] {
-        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        let report = done.json();
         let verdicts = run_of(&report)["verdicts"].as_array().unwrap();
         // The claims of one test contain a masked value, so their results are unknown.
         assert!(verdicts.iter().any(|verdict| verdict["outcome"] == "unknown"), "{report}");
@@ -272,11 +267,12 @@ fn secrets_reach_no_recording_and_no_report() {
 
 #[test]
 fn where_nothing_can_be_recorded_the_run_says_so_and_goes_on() {
-    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    let second = "  - {name: second, command: echo b, expect: {output: {contains: [b]}}}\n";
+    let place = Place::with(&format!("{}{second}", suite("echo hello", "{output: {contains: [hello]}}")));
     place.write(".speclens", "a file is in the way");
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(done.stdout.contains("1 passed"), "{done:?}");
+    assert!(done.stdout.contains("2 passed"), "{done:?}");
     assert_eq!(done.stderr.matches("cannot record").count(), 1, "{done:?}");
     let (code, report) = place.report(&[]);
     assert_eq!((code, &run_of(&report)["recording"]), (Some(0), &"none".into()));
@@ -309,13 +305,7 @@ fn output_beyond_the_limit_leaves_what_it_could_decide_open() {
     ));
     place.write("speclens.yaml", "limits: {output_mib: 1}\n");
     let (code, report) = place.report(&[]);
-    let outcomes: Vec<&str> = run_of(&report)["verdicts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|verdict| verdict["outcome"].as_str().unwrap())
-        .collect();
-    assert_eq!((code, outcomes), (Some(3), vec!["pass", "unknown", "unknown"]));
+    assert_eq!((code, outcomes(run_of(&report))), (Some(3), vec!["pass", "unknown", "unknown"]));
     assert!(
         run_of(&report)["notes"][0].as_str().unwrap().contains("longer than 1 MiB"),
         "{}",

@@ -6,8 +6,6 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use serde_json::Value;
-
 use crate::{
     loopback::{Answer, Loopback},
     support::{Done, Place},
@@ -159,7 +157,7 @@ fn capture_runs_each_scenario_so_many_times_and_stores_what_they_take() {
     let done = run_at(&place, &server, &again);
     assert!(done.code == Some(2) && done.stderr.contains("`one` already has a baseline"), "{done:?}");
     let done = run_at(&place, &server, &[&again[..], &["--force", "--format", "json"]].concat());
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = done.json();
     assert_eq!((done.code, report["captured"].as_object().unwrap().len()), (Some(0), 2), "{report}");
     assert!(report["unmeasured"]["two"]["cost_usd"].is_string(), "{report}");
     assert_eq!(server.count(WEBHOOK), 15);
@@ -201,7 +199,7 @@ fn later_run_is_compared_with_what_is_stored() {
     let done = run_at(&place, &server, &["run", "--recorded"]);
     assert!(done.code == Some(1) && done.stdout.contains("times the baseline's median"), "{done:?}");
     let done = run_at(&place, &server, &["baseline", "compare", "demo", "--format", "json"]);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let report = done.json();
     let check = &report["scenarios"][0]["checks"][0];
     assert_eq!((done.code, &check["status"], &check["limit"]), (Some(1), &"fail".into(), &1000.0.into()), "{report}");
     assert_eq!(server.count(WEBHOOK), 1);

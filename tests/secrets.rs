@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, suite};
+use crate::support::{self, Place, attempt, suite};
 
 const KEY: &str = "sk-abcdef1234567890";
 
@@ -10,13 +10,9 @@ const KEY: &str = "sk-abcdef1234567890";
 fn outcomes(place: &Place, arguments: &[&str]) -> (Option<i32>, Vec<String>, Value) {
     let mut all = vec!["run", "--report", "json", "--set", "report.evidence=true"];
     all.extend(arguments);
-    let mut program = place.program(&all);
-    let done = Done::of(&program.env("OPENAI_API_KEY", KEY).env("USER_PASSWORD", "123-45-6789").output().unwrap());
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
-    let run = report["suites"][0]["cases"][0]["runs"][0].clone();
-    let verdicts = run["verdicts"].as_array().unwrap();
-    let outcomes = verdicts.iter().map(|verdict| verdict["outcome"].as_str().unwrap().to_owned()).collect();
-    (done.code, outcomes, run)
+    let done = place.run_with(&[("OPENAI_API_KEY", KEY), ("USER_PASSWORD", "123-45-6789")], &all);
+    let run = attempt(&done.json(), 0).clone();
+    (done.code, support::outcomes(&run).into_iter().map(str::to_owned).collect(), run)
 }
 
 #[track_caller]
@@ -80,11 +76,8 @@ fn a_secret_that_hides_how_the_output_reads_leaves_it_unknown() {
     ));
     place.write("any.json", "{}");
     let outcome = |first: &str, second: &str| {
-        let mut program = place.program(&["run", "--report", "json"]);
-        let done = Done::of(&program.env("A_TOKEN", first).env("B_TOKEN", second).output().unwrap());
-        let report: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
-        let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap().clone();
-        verdicts.iter().map(|verdict| verdict["outcome"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let done = place.run_with(&[("A_TOKEN", first), ("B_TOKEN", second)], &["run", "--report", "json"]);
+        support::outcomes(attempt(&done.json(), 0)).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(outcome("12345678", "}"), ["fail", "pass", "pass", "pass"]);
     // With stars it would be JSON.
@@ -101,8 +94,7 @@ fn reports_say_that_something_was_masked() {
         (code, &run["notes"][0]),
         (Some(0), &"2 secret values were masked in the output (`OPENAI_API_KEY`, `USER_PASSWORD`)".into())
     );
-    let mut program = place.program(&["run"]);
-    let human = Done::of(&program.env("OPENAI_API_KEY", KEY).output().unwrap());
+    let human = place.run_with(&[("OPENAI_API_KEY", KEY)], &["run"]);
     assert!(human.stdout.contains("1 secret value was masked in the output"), "{human:?}");
     let replayed = place.run(&["run", "--recorded"]);
     assert!(replayed.stdout.contains("1 secret value was masked in the output"), "{replayed:?}");
@@ -116,8 +108,8 @@ fn key_of_a_provider_is_masked_whatever_its_variable_is_called() {
         "providers:\n  local:\n    base_url: http://localhost:1/v1\n    key_env: MY_PROXY\n",
     ] {
         place.write("speclens.yaml", settings);
-        let mut program = place.program(&["run", "--report", "json", "--set", "report.evidence=true"]);
-        let done = Done::of(&program.env("MY_PROXY", "plain-word").output().unwrap());
+        let done = place
+            .run_with(&[("MY_PROXY", "plain-word")], &["run", "--report", "json", "--set", "report.evidence=true"]);
         assert!(done.code == Some(3) && !done.stdout.contains("is plain-word"), "{done:?}");
         assert!(done.stdout.contains("it is **********"), "{done:?}");
     }
@@ -144,8 +136,10 @@ fn a_secret_with_escapes_is_masked_where_it_is_read() {
     {
         place.write("out.txt", format!(r#"{{"kindlm":"tool_call","name":"x","arguments":{{"k":"{written}"}}}}"#));
         for format in ["human", "json", "junit"] {
-            let mut program = place.program(&["run", "--report", format, "--set", "report.evidence=true"]);
-            let done = Done::of(&program.env("AWS_SECRET_ACCESS_KEY", SECRET).output().unwrap());
+            let done = place.run_with(
+                &[("AWS_SECRET_ACCESS_KEY", SECRET)],
+                &["run", "--report", format, "--set", "report.evidence=true"],
+            );
             assert!(!done.stdout.contains("ghi") && done.stdout.contains("***"), "{done:?}");
         }
         for recording in place.recordings() {
@@ -158,7 +152,7 @@ fn a_secret_with_escapes_is_masked_where_it_is_read() {
 fn a_secret_in_the_suite_itself_is_not_printed() {
     let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: [{KEY}, zz], contans: [{KEY}]}}}}")));
     for arguments in [&["check"][..], &["run", "--allow", "unknown-key"]] {
-        let done = Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+        let done = place.run_with(&[("OPENAI_API_KEY", KEY)], arguments);
         assert!(done.stdout.contains(&"*".repeat(KEY.len())) && !done.stdout.contains(KEY), "{done:?}");
     }
 }
@@ -192,7 +186,7 @@ fn secret_in_the_suite_reaches_no_report() {
         .replace("name: only", &format!("name: {name}"))
         .replace("{name: demo}", &format!("{{name: demo {KEY}}}"));
     let place = Place::with(&text);
-    let run = |arguments: &[&str]| Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+    let run = |arguments: &[&str]| place.run_with(&[("OPENAI_API_KEY", KEY)], arguments);
     for format in ["human", "concise", "json", "sarif", "github"] {
         let done = run(&["check", "--format", format]);
         assert!(done.stdout.contains("notContanis"), "{format}: {done:?}");
@@ -232,11 +226,8 @@ fn fix_that_writes_a_secret_is_left_out_of_reports() {
     let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: ['a', \"{KEY}\\d\"]}}}}")));
     for format in ["json", "sarif"] {
         let text = |is_secret: bool| {
-            let mut program = place.program(&["check", "--format", format]);
-            if is_secret {
-                program.env("OPENAI_API_KEY", KEY);
-            }
-            Done::of(&program.output().unwrap()).stdout
+            let variables: &[(&str, &str)] = if is_secret { &[("OPENAI_API_KEY", KEY)] } else { &[] };
+            place.run_with(variables, &["check", "--format", format]).stdout
         };
         assert!(text(false).contains(KEY), "{}", text(false));
         assert!(!text(true).contains(KEY), "{}", text(true));
@@ -254,8 +245,7 @@ fn secret_beside_a_fix_is_masked_in_what_is_said_of_the_fix() {
             let claim = format!("expect:\n      output:\n        {key}: {value}");
             let text = text.replace("expect: {}", &claim).replace('\n', end);
             let place = Place::with(&text);
-            let run =
-                |arguments: &[&str]| Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+            let run = |arguments: &[&str]| place.run_with(&[("OPENAI_API_KEY", KEY)], arguments);
             let diff = run(&["check", "--diff"]);
             assert!(diff.stdout.contains("+ "), "{diff:?}");
             assert!(diff.stdout.contains(&"*".repeat(KEY.len())) && !diff.text().contains(KEY), "{diff:?}");

@@ -91,9 +91,8 @@ fn every_report_of_a_refused_suite_names_the_settings() {
 
 /// Returns whether a run below a directory obeys settings that switch recordings off.
 fn obeys(place: &Place, folder: &str, arguments: &[&str]) -> bool {
-    let mut program = place.program(arguments);
-    let output = program.current_dir(place.path().join(folder)).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let done = place.run_in(folder, arguments);
+    assert_eq!(done.code, Some(0), "{done:?}");
     let recorded = place.path().join("work/sub/.speclens");
     let obeys = !recorded.exists();
     let _ = std::fs::remove_dir_all(recorded);

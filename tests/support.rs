@@ -76,13 +76,28 @@ impl Place {
         Done::of(&self.program(arguments).output().unwrap())
     }
 
+    /// Runs the program here with these variables in its environment.
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Done {
+        Done::of(&self.program(arguments).envs(variables.iter().copied()).output().unwrap())
+    }
+
+    /// Runs the program in a directory here.
+    pub(crate) fn run_in(&self, directory: &str, arguments: &[&str]) -> Done {
+        Done::of(&self.program(arguments).current_dir(self.path().join(directory)).output().unwrap())
+    }
+
+    /// Checks the suites here and reads the JSON report.
+    pub(crate) fn check(&self, arguments: &[&str]) -> (Option<i32>, Value) {
+        let done = self.run(&[&["check", "--format", "json"], arguments].concat());
+        (done.code, done.json())
+    }
+
     /// Runs the suites here and reads the JSON report.
     pub(crate) fn report(&self, arguments: &[&str]) -> (Option<i32>, Value) {
         let mut all = vec!["run", "--report", "json", "--set", "report.evidence=true"];
         all.extend(arguments);
         let done = self.run(&all);
-        let report = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
-        (done.code, report)
+        (done.code, done.json())
     }
 
     /// Returns the recordings here, by name.
@@ -113,6 +128,11 @@ impl Done {
         }
     }
 
+    /// Returns the JSON on standard output.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
     /// Returns all output.
     pub(crate) fn text(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
@@ -124,6 +144,16 @@ pub(crate) fn suite(command: &str, expect: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n  - name: only\n    command: {command:?}\n    expect: {expect}\n"
     )
+}
+
+/// Returns the outcomes of the verdicts of an attempt in a report.
+pub(crate) fn outcomes(attempt: &Value) -> Vec<&str> {
+    attempt["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
+}
+
+/// Returns the first attempt of a test in the report of one suite.
+pub(crate) fn attempt(report: &Value, test: usize) -> &Value {
+    &report["suites"][0]["cases"][test]["runs"][0]
 }
 
 pub(crate) fn repository() -> PathBuf {

@@ -39,7 +39,7 @@ fn two_models(more: &str) -> Place {
 }
 
 fn with_columns(place: &Place, columns: &str, arguments: &[&str]) -> Done {
-    Done::of(&place.program(arguments).env("COLUMNS", columns).output().unwrap())
+    place.run_with(&[("COLUMNS", columns)], arguments)
 }
 
 #[test]
@@ -72,6 +72,16 @@ fn failing_tasks_show_what_the_agent_ran_and_why_it_ended() {
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
+}
+
+#[test]
+fn long_command_of_an_agent_says_how_much_of_it_is_left_out() {
+    let place = two_models("");
+    place.write("bad.script.yaml", format!("default: [{{ run: 'echo {}' }}, {{ run: echo b }}]\n", "a".repeat(1000)));
+    let done = place.run(&["run"]);
+    // 1005 characters of the command and 27 with its end, less the 400 that are shown.
+    assert!(done.stdout.contains("aaa[… 632 more characters, see --report json for all …]aaa"), "{done:?}");
+    assert!(done.stdout.contains("aaa (ended with exit status 0)"), "{done:?}");
 }
 
 #[test]

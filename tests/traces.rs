@@ -122,8 +122,8 @@ fn secrets_in_spans_are_masked() {
     let place = clerk();
     let text = spans().to_string().replace("has shipped", "has s3cr3t-t0ken-value");
     place.write("spans.json", text);
-    let mut program = place.program(&["trace", "kindlm.yaml", "--from", "spans.json"]);
-    let done = Done::of(&program.env("SHOP_API_KEY", "s3cr3t-t0ken-value").output().unwrap());
+    let done =
+        place.run_with(&[("SHOP_API_KEY", "s3cr3t-t0ken-value")], &["trace", "kindlm.yaml", "--from", "spans.json"]);
     assert!(!done.text().contains("s3cr3t-t0ken-value"), "{}", done.text());
 }
 
@@ -235,7 +235,7 @@ fn agent(settings: &str) -> Done {
     let program = place.path().join("bin/openclaw");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap());
-    Done::of(&place.program(&["run", "agents/clerk/tests/scenarios.yaml"]).env("PATH", path).output().unwrap())
+    place.run_with(&[("PATH", &path)], &["run", "agents/clerk/tests/scenarios.yaml"])
 }
 
 #[cfg(unix)]

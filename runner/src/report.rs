@@ -101,17 +101,18 @@ impl SuiteReport {
 
     /// Returns the problems of the settings, of the suite and of its parts, each with its text.
     pub fn all_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
-        let settings = self
-            .settings
-            .iter()
-            .flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
-        settings.chain(self.own_problems())
+        self.new_problems(&mut BTreeSet::new())
     }
 
-    /// Returns the problems of the suite and of its parts, each with its text.
-    fn own_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
-        let parts = self.parts.iter().flat_map(|part| part.problems.iter().map(|problem| (&part.source, problem)));
-        self.problems.iter().map(|problem| (&self.source, problem)).chain(parts)
+    /// Returns the same without the problems of settings that are `known` from another suite.
+    fn new_problems<'r>(
+        &'r self,
+        known: &mut BTreeSet<&'r str>,
+    ) -> impl Iterator<Item = (&'r SourceText, &'r Problem)> + use<'r> {
+        let of_file = |file: &'r FileReport| file.problems.iter().map(|problem| (&file.source, problem));
+        let settings = self.settings.as_deref().filter(|settings| known.insert(&settings.source.path));
+        let own = self.problems.iter().map(|problem| (&self.source, problem));
+        settings.into_iter().flat_map(of_file).chain(own).chain(self.parts.iter().flat_map(of_file))
     }
 
     /// Returns the reason why it is refused, if it is.

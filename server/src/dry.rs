@@ -17,6 +17,7 @@ use speclens_schema::{
     mask::Secrets,
     suite::{Action, AgentAction, Case, Subject, Suite},
     verdict::Verdict,
+    words::plural,
 };
 
 use crate::job::Prepared;
@@ -173,7 +174,6 @@ impl Totals {
     /// Returns the totals and the assumptions behind them.
     pub(crate) fn sentences(&self) -> String {
         let Totals { attempts, requests, questions, has_tokens, unsupported } = self;
-        let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };
         let mut asks = Vec::new();
         if *requests > 0 {
             asks.push(format!("at most {requests} {} to models", word(*requests, "request")));
@@ -182,13 +182,13 @@ impl Totals {
             asks.push(format!("at most {questions} {} to judges", word(*questions, "question")));
         }
         let asks = if asks.is_empty() { String::new() } else { format!(", with {}", asks.join(" and ")) };
-        let mut text = format!("{attempts} {attempts_word} would run{asks}\n");
+        let mut text = format!("{} would run{asks}\n", plural(*attempts, "attempt"));
         if *has_tokens {
             let _ = writeln!(text, "tokens and costs assume {}", exec::agent::assumptions());
         }
         for (obstacle, count) in unsupported {
-            let tests = if *count == 1 { "test" } else { "tests" };
-            let _ = writeln!(text, "{count} {tests} would not run: {obstacle} is not supported yet");
+            let tests = plural(*count, "test");
+            let _ = writeln!(text, "{tests} would not run: {obstacle} is not supported yet");
         }
         text
     }

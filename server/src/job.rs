@@ -24,6 +24,7 @@ use speclens_schema::{
     problem::Severity,
     settings::Settings,
     suite::{Suite, TriggerAction},
+    words::plural,
 };
 
 use crate::{
@@ -219,8 +220,7 @@ pub(crate) fn settings_sentence(file: &SettingsFile) -> String {
     let line = Lines::new(file.document.text(), Encoding::Utf16).place(first.range.start).line + 1;
     let more = match errors().count() - 1 {
         0 => String::new(),
-        1 => ", and 1 more error".to_owned(),
-        count => format!(", and {count} more errors"),
+        count => format!(", and {}", plural(count, "more error")),
     };
     format!("no test runs until {} is corrected: line {line}: {}{more}", file.path.display(), first.message)
 }

@@ -6,14 +6,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     GREETING, SUITE, is_empty, place, place_of,
-    provider::{Answer, Provider, calling},
+    provider::{calling, provider, running},
     report, run, with_key,
 };
 use crate::{
+    loopback::Answer,
     processes::{assert_gone, send, wait_for},
     support::{Done, Place},
 };
@@ -46,38 +47,36 @@ fn provider_that_is_down_is_named_with_its_address() {
     check_error(&place, "provider", &["cannot reach 127.0.0.1", "check the address and the network"]);
 }
 
+/// What lasts is reported in the end: requests are repeated where that may help.
 #[test]
-fn provider_that_refuses_the_key_is_reported_with_the_variable_and_without_the_key() {
-    let body = json!({ "error": { "message": "Incorrect API key provided: key-0123456789abcdef." } });
-    let provider = Provider::start(move |_| Answer::Reply(401, "", body.clone()));
-    let place = place_of(SUITE, &provider);
-    check_error(&place, "key", &["127.0.0.1", "rejected the key (401)", "check the value of `LOCAL_KEY`"]);
-    assert!(!run(&place, &["run"]).text().contains("key-0123456789abcdef"));
-}
-
-#[test]
-fn rate_limit_is_waited_for_and_reported_when_it_lasts() {
-    let busy = json!({ "error": { "message": "slow down" } });
-    let provider = Provider::start(move |_| Answer::Reply(429, "retry-after: 0\r\n", busy.clone()));
-    let place = place_of(SUITE, &provider);
-    check_error(&place, "rate-limit", &["429", "after 3 retries", "slow down", "lower `concurrency`"]);
-    // Two runs, and each of them asks once and three times again.
-    assert_eq!(provider.requests().len(), 8);
-}
-
-#[test]
-fn answer_that_is_cut_off_each_time_is_reported() {
-    let provider = Provider::start(|_| Answer::Cut);
-    let place = place_of(SUITE, &provider);
-    let found = report(&place, &[]);
-    assert_eq!(error(&found).0, "provider", "{found}");
-    assert!(error(&found).1.contains("closed the connection early after 3 retries"), "{found}");
-    assert!(is_empty(&place.path().join("tmp")));
+fn faults_of_a_provider_are_reported_with_their_remedy_and_without_the_key() {
+    let refused = r#"{"error": {"message": "Incorrect API key provided: key-0123456789abcdef."}}"#;
+    let busy = r#"{"error": {"message": "slow down"}}"#;
+    let head = |status: &str, length: usize| format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n");
+    let busy = head("429 Busy", busy.len()) + "content-type: application/json\r\nretry-after: 0\r\n\r\n" + busy;
+    let cut = head("200 OK", 5000) + "content-type: application/json\r\n\r\n{\"choices\": [";
+    for (answer, kind, parts, requests) in [
+        (
+            Answer::Reply(401, refused.to_owned()),
+            "key",
+            &["127.0.0.1", "rejected the key (401)", "check the value of `LOCAL_KEY`"][..],
+            1,
+        ),
+        (Answer::Bytes(busy), "rate-limit", &["429", "after 3 retries", "slow down", "lower `concurrency`"], 4),
+        (Answer::Bytes(cut), "provider", &["closed the connection early after 3 retries"], 4),
+    ] {
+        let provider = provider(move |_| answer.clone());
+        let place = place_of(SUITE, &provider);
+        check_error(&place, kind, parts);
+        // In each of two runs.
+        assert_eq!(provider.requests().len(), 2 * requests, "{kind}");
+        assert!(!run(&place, &["run"]).text().contains("key-0123456789abcdef"));
+    }
 }
 
 #[test]
 fn model_that_never_stops_calling_is_stopped_at_its_turns_and_judged() {
-    let provider = Provider::start(|turn| calling(turn, "cat name > out.txt; cat out.txt"));
+    let provider = provider(|turn| calling(turn, "cat name > out.txt; cat out.txt"));
     let place = place_of(SUITE, &provider);
     let found = report(&place, &[]);
     let entry = &found["suites"][0]["cases"][0]["runs"][0];
@@ -86,11 +85,13 @@ fn model_that_never_stops_calling_is_stopped_at_its_turns_and_judged() {
     assert!(entry["notes"].to_string().contains("`max_turns`"), "{found}");
 }
 
+/// A command that starts another one; both ignore signals.
+const FORKING: &str = "trap '' TERM INT HUP; sh -c 'trap \"\" TERM INT HUP; echo $$ > \"$MARKS/inner\"; \
+                       while :; do sleep 1; done' & echo $$ > \"$MARKS/outer\"; while :; do sleep 1; done";
+
 #[test]
 fn task_that_takes_too_long_ends_with_the_command_that_forks_and_ignores_signals() {
-    const COMMAND: &str = "trap '' TERM INT HUP; sh -c 'trap \"\" TERM INT HUP; echo $$ > \"$MARKS/inner\"; \
-                           while :; do sleep 1; done' & echo $$ > \"$MARKS/outer\"; while :; do sleep 1; done";
-    let place = place(&format!("{SUITE}    timeout: 2\n"), &[COMMAND]);
+    let place = place(&format!("{SUITE}    timeout: 2\n"), &[FORKING]);
     let mut program = with_key(&place, &["run"]);
     let done = Done::of(&program.env("MARKS", place.path()).output().unwrap());
     assert_eq!(done.code, Some(3), "{done:?}");
@@ -165,9 +166,9 @@ fn interrupt_while_the_model_is_asked_leaves_nothing() {
     let path = tempfile::tempdir().unwrap();
     let mark = path.path().join("asked");
     let file = mark.clone();
-    let provider = Provider::start(move |_| {
+    let provider = provider(move |_| {
         fs::write(&file, "asked\n").unwrap();
-        Answer::Silence
+        Answer::Nothing
     });
     let place = place_of(SUITE, &provider);
     std::os::unix::fs::symlink(&mark, place.path().join("asked")).unwrap();
@@ -175,8 +176,8 @@ fn interrupt_while_the_model_is_asked_leaves_nothing() {
 }
 
 #[test]
-fn interrupt_during_a_command_leaves_nothing() {
-    check_interrupted(&place(SUITE, &[ENDLESS]), "begun", &["begun"]);
+fn interrupt_during_a_command_that_forks_and_ignores_signals_leaves_nothing() {
+    check_interrupted(&place(SUITE, &[FORKING]), "inner", &["inner", "outer"]);
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn directory_of_a_run_that_was_killed_is_removed_by_the_next() {
     child.wait().unwrap();
     assert_gone(&place, &["begun"]);
     assert!(!is_empty(&temporary));
-    let other = Provider::running(GREETING);
+    let other = running(GREETING);
     place.write("speclens.yaml", super::settings(&other));
     let done = run(&place, &["run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -286,7 +287,7 @@ fn runs_that_share_a_directory_queue_and_both_finish() {
 
 #[test]
 fn setup_that_fails_and_scaffold_that_leads_out_are_reported_before_a_model_is_asked() {
-    let provider = Provider::running(GREETING);
+    let provider = running(GREETING);
     let place = place_of(&format!("setup: ['echo no disk >&2; exit 4']\n{SUITE}"), &provider);
     check_error(&place, "setup", &["`setup` command", "exit", "no disk"]);
     place.write("cli-bench.yaml", SUITE);

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{
     SUITE, place_of,
-    provider::{Provider, calling, saying},
+    provider::{calling, provider, saying},
     with_key,
 };
 use crate::support::{Done, Place};
@@ -18,7 +18,7 @@ const PLANTED: [&str; 5] =
 fn leaking() -> Place {
     let redactions =
         "env: {TOKEN: planted-by-suite}\nredact_env: [TOKEN, OUTER]\nredact_patterns: ['tok_[a-z0-9]{4}']\n";
-    let provider = Provider::start(|turn| match turn {
+    let provider = provider(|turn| match turn {
         0 => calling(
             turn,
             &format!("cat name > out.txt; echo {} $MY_API_KEY $OUTER $TOKEN >> out.txt", PLANTED.join(" ")),

@@ -37,7 +37,7 @@ fn report(place: &Place, arguments: &[&str]) -> (Option<i32>, Value) {
     let mut all = vec!["run", "--report", "json"];
     all.extend(arguments);
     let done = run(place, &all);
-    (done.code, serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}")))
+    (done.code, done.json())
 }
 
 const SAYS: &str = "{name: says, tags: [negative], when: {invoke: \"write it's {{repo_root}}\"}, then: [{type: artifact_exists, path: 'out/{{run_id}}.md'}, {type: file_absent, path: x}]}";

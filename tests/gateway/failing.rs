@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Done, Place, repository};
+use crate::support::{Place, repository};
 
 /// The expected report. A failing run of the test rewrites it.
 const EXPECTED: &str = "tests/gateway/failing.txt";
@@ -27,8 +27,7 @@ fn steady(report: &str) -> String {
 #[test]
 fn failing_workspace_shows_what_is_wrong_and_what_helps() {
     let place = Place::copy_of("tests/specs/failing/newsletter");
-    let mut program = place.program(&["run"]);
-    let done = Done::of(&program.env("SPECLENS_NOW", "2026-05-14T12:00:00Z").output().unwrap());
+    let done = place.run_with(&[("SPECLENS_NOW", "2026-05-14T12:00:00Z")], &["run"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(1), ""), "{done:?}");
     let found = steady(&done.stdout);
     let path = repository().join(EXPECTED);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     loopback::{Answer, Loopback},
-    support::{Place, repository},
+    support::{self, Place, repository},
 };
 
 use super::{accepted, attempts, over, skill};
@@ -34,9 +34,7 @@ fn append(path: &PathBuf, text: &str) {
 
 /// Returns the verdicts of the only attempt, as words.
 fn outcomes(report: &Value) -> Vec<&str> {
-    let attempts = attempts(report);
-    let verdicts = attempts[0].1["verdicts"].as_array().unwrap().iter();
-    verdicts.map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
+    support::outcomes(attempts(report)[0].1)
 }
 
 /// Returns a workspace whose gateway writes these lines when it starts something, and answers that the run has begun or
@@ -213,7 +211,7 @@ fn memory_does_not_grow_with_the_log_of_other_runs() {
     let mut program = place.program(&["run"]);
     let child = program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     send.send(child.id()).unwrap();
-    let done = crate::support::Done::of(&child.wait_with_output().unwrap());
+    let done = support::Done::of(&child.wait_with_output().unwrap());
     assert_eq!(done.code, Some(0), "{done:?}");
     let peak: u64 = peak.lock().unwrap().unwrap();
     assert!(peak < MAX_KIB, "{} MiB", peak / 1024);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     loopback::{Answer, Loopback},
-    support::{Done, Place},
+    support::{Done, Place, outcomes},
 };
 
 use super::{accepted, attempts, over, skill, statuses, workspace};
@@ -81,9 +81,7 @@ fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_
     let (code, report) = place.report(&["--timeout", "0.5"]);
     assert_eq!((code, statuses(&report)), (Some(3), vec![("waits", "unknown")]), "{report:#}");
     let run = attempts(&report)[0].1;
-    let outcomes: Vec<&str> =
-        run["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
-    assert_eq!(outcomes, ["unknown", "pass"]);
+    assert_eq!(outcomes(run), ["unknown", "pass"]);
     assert_eq!(ended(&place), "deadline");
     let done = place.run(&["run", "--recorded"]);
     assert!(done.stdout.contains("the run did not end within 0.5 s"), "{done:?}");
@@ -244,9 +242,7 @@ fn outermost_span_that_ends_ends_the_run_and_what_comes_before_the_trace_is_sile
     let (code, report) = place.report(&["--timeout", "600"]);
     let took = began.elapsed();
     let run = attempts(&report)[0].1;
-    let outcomes: Vec<&str> =
-        run["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
-    assert_eq!((code, outcomes), (Some(1), vec!["pass", "fail"]), "{report:#}");
+    assert_eq!((code, outcomes(run)), (Some(1), vec!["pass", "fail"]), "{report:#}");
     assert_eq!(ended(&place), "root-span");
     assert!(took >= SILENCE, "{took:?}");
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    client::Client,
-    index::{apply, ask, place, places, start, versioned},
+    index::{apply, places, start, versioned},
+    positions::{position_after, position_of},
 };
 
 const SOUL: &str = "# Brand\n\nKeeps the voice of the house.\n";
@@ -35,18 +35,6 @@ const SCENARIOS: &str = "skills/a/tests/scenarios.yaml";
 const HANDOFF: &str = "skills/a/tests/handoffs/h.yaml";
 const PIPELINE: &str = "skills/a/tests/pipeline.yaml";
 
-fn labels(client: &mut Client, name: &str, at: Value) -> Vec<String> {
-    let answer = ask(client, "textDocument/completion", name, at, json!({}));
-    let items = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}")).clone();
-    items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
-}
-
-fn behind(text: &str, wanted: &str) -> Value {
-    let mut at = place(text, wanted);
-    at["character"] = json!(at["character"].as_u64().unwrap() + wanted.encode_utf16().count() as u64);
-    at
-}
-
 #[test]
 fn misspelled_agent_is_reported_and_fixed() {
     let mut client = start(&workspace(), versioned(), json!({}));
@@ -55,7 +43,7 @@ fn misspelled_agent_is_reported_and_fixed() {
     let found = client.diagnostics(SCENARIOS, |found| found.iter().any(is_reported));
     let reported: Vec<&Value> = found.iter().filter(|found| is_reported(found)).collect();
     assert_eq!(reported.len(), 1, "{found:#?}");
-    assert_eq!(reported[0]["range"]["start"], place(&text, "agents-marketing-brnad"));
+    assert_eq!(reported[0]["range"]["start"], position_of(&text, "agents-marketing-brnad"));
     assert_eq!(reported[0]["severity"], 2);
     let actions = client.actions(SCENARIOS, &reported[0]["range"], None);
     let fix = actions.iter().find(|it| it["title"] == "change it to `agents-marketing-brand`").unwrap();
@@ -63,8 +51,7 @@ fn misspelled_agent_is_reported_and_fixed() {
     // The directory makes it a name: without it nothing is certain.
     std::fs::remove_dir_all(client.path("agents/marketing/brand")).unwrap();
     client.forget();
-    let changes = json!([{ "uri": client.uri("agents/marketing/brand"), "type": 3 }]);
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    client.files_changed(&[("agents/marketing/brand", 3)]);
     client.diagnostics_of_any_version(SCENARIOS, |found| !found.iter().any(is_reported));
     assert_eq!(client.leave(), Some(0));
 }
@@ -76,7 +63,7 @@ fn a_stage_and_its_handoff_name_the_same_agent() {
     let is_reported = |found: &Value| found["code"] == "contradiction";
     let found = client.diagnostics(PIPELINE, |found| found.iter().any(is_reported));
     let reported = found.iter().find(|found| is_reported(found)).unwrap();
-    assert_eq!(reported["range"]["start"], place(&text, "agents-marketing-email"));
+    assert_eq!(reported["range"]["start"], position_of(&text, "agents-marketing-email"));
     let related = &reported["relatedInformation"][0]["location"];
     assert_eq!(related["uri"], client.uri(HANDOFF));
     // The contract is corrected in the editor, and not yet saved.
@@ -90,16 +77,16 @@ fn a_stage_and_its_handoff_name_the_same_agent() {
 fn an_agent_leads_to_its_soul_and_is_explained() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(HANDOFF);
-    let at = place(&text, "agents-marketing-brand");
-    let found = ask(&mut client, "textDocument/definition", HANDOFF, at.clone(), json!({}));
+    let at = position_of(&text, "agents-marketing-brand");
+    let found = client.ask_at("definition", HANDOFF, at.clone(), json!({}));
     assert_eq!(places(&client, &found["result"]), [("agents/marketing/brand/SOUL.md".to_owned(), 0, 0)]);
-    let found = ask(&mut client, "textDocument/hover", HANDOFF, at, json!({}));
+    let found = client.ask_at("hover", HANDOFF, at, json!({}));
     let shown = found["result"]["contents"]["value"].as_str().unwrap_or_else(|| panic!("{found:#}"));
     assert!(shown.contains("`agents/marketing/brand/SOUL.md`") && shown.contains("Keeps the voice"), "{shown}");
-    let at = place(&text, "lead");
-    let found = ask(&mut client, "textDocument/hover", HANDOFF, at.clone(), json!({}));
+    let at = position_of(&text, "lead");
+    let found = client.ask_at("hover", HANDOFF, at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("no directory"), "{found:#}");
-    let found = ask(&mut client, "textDocument/definition", HANDOFF, at, json!({}));
+    let found = client.ask_at("definition", HANDOFF, at, json!({}));
     assert_eq!(found["result"], json!([]));
     assert_eq!(client.leave(), Some(0));
 }
@@ -114,16 +101,16 @@ fn agents_are_offered_as_each_place_writes_them() {
         "      - type: delegation_occurred\r\n        to_agent: \r\n      - type: decision_routed_to\r\n        expected_agent: \r\n      - type: delegation_path\r\n        expected: [\"😀\", ]\r\n",
     );
     client.open_text(name, &text);
-    let found = labels(&mut client, name, behind(&text, "to_agent: "));
+    let found = client.labels(name, position_after(&text, "to_agent: "));
     for agent in ["agents-marketing-brand", "agents-marketing-email", "skills-a", "main", "lead"] {
         assert!(found.contains(&agent.to_owned()), "{agent}: {found:?}");
     }
     // Names from directories come before names that are only mentioned.
     let at = |name: &str| found.iter().position(|it| it == name);
     assert!(at("agents-marketing-brand") < at("main") && at("main").is_some(), "{found:?}");
-    let found = labels(&mut client, name, behind(&text, "expected_agent: "));
+    let found = client.labels(name, position_after(&text, "expected_agent: "));
     assert!(found.contains(&"agents/marketing/brand".to_owned()), "{found:?}");
-    let found = labels(&mut client, name, behind(&text, "\"😀\", "));
+    let found = client.labels(name, position_after(&text, "\"😀\", "));
     assert!(found.contains(&"agents-marketing-brand".to_owned()) && found.contains(&"lead".to_owned()), "{found:?}");
     assert_eq!(client.leave(), Some(0));
 }
@@ -132,18 +119,13 @@ fn agents_are_offered_as_each_place_writes_them() {
 fn an_agent_keeps_the_name_of_its_directory() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(HANDOFF);
-    let at = place(&text, "agents-marketing-brand");
-    let found =
-        ask(&mut client, "textDocument/rename", HANDOFF, at.clone(), json!({ "newName": "agents-marketing-voice" }));
+    let at = position_of(&text, "agents-marketing-brand");
+    let found = client.ask_at("rename", HANDOFF, at.clone(), json!({ "newName": "agents-marketing-voice" }));
     let refused = found["error"]["message"].as_str().unwrap_or_else(|| panic!("{found:#}"));
     assert!(refused.contains("directory `agents/marketing/brand`"), "{refused}");
     std::fs::rename(client.path("agents/marketing/brand"), client.path("agents/marketing/voice")).unwrap();
-    let changes = json!([
-        { "uri": client.uri("agents/marketing/brand"), "type": 3 },
-        { "uri": client.uri("agents/marketing/voice"), "type": 1 },
-    ]);
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
-    let found = ask(&mut client, "textDocument/rename", HANDOFF, at, json!({ "newName": "agents-marketing-voice" }));
+    client.files_changed(&[("agents/marketing/brand", 3), ("agents/marketing/voice", 1)]);
+    let found = client.ask_at("rename", HANDOFF, at, json!({ "newName": "agents-marketing-voice" }));
     assert_eq!(apply(&client, &found["result"]), [(HANDOFF.to_owned(), json!(1))]);
     let text = std::fs::read_to_string(client.path(HANDOFF)).unwrap();
     assert!(text.contains("to: agents-marketing-voice,"), "{text}");
@@ -154,15 +136,15 @@ fn an_agent_keeps_the_name_of_its_directory() {
 fn a_tool_is_one_name_in_all_contracts() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(SCENARIOS);
-    let at = place(&text, "web.fetch");
-    let found = ask(&mut client, "textDocument/documentHighlight", SCENARIOS, at.clone(), json!({}));
+    let at = position_of(&text, "web.fetch");
+    let found = client.ask_at("documentHighlight", SCENARIOS, at.clone(), json!({}));
     assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found:#}");
     let context = json!({ "context": { "includeDeclaration": true } });
-    let found = ask(&mut client, "textDocument/references", SCENARIOS, place(&text, "resend.send"), context);
+    let found = client.ask_at("references", SCENARIOS, position_of(&text, "resend.send"), context);
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     assert_eq!(paths, [HANDOFF, SCENARIOS]);
     let name = json!({ "newName": "mail.send" });
-    let found = ask(&mut client, "textDocument/rename", SCENARIOS, place(&text, "resend.send"), name);
+    let found = client.ask_at("rename", SCENARIOS, position_of(&text, "resend.send"), name);
     let touched: Vec<String> = apply(&client, &found["result"]).into_iter().map(|(path, _)| path).collect();
     assert_eq!(touched, [SCENARIOS, HANDOFF]);
     let written = std::fs::read_to_string(client.path(SCENARIOS)).unwrap();
@@ -173,7 +155,7 @@ fn a_tool_is_one_name_in_all_contracts() {
     let name = "skills/b/tests/scenarios.yaml";
     let text = scenarios("      - {type: tool_not_called, tool: }\r\n");
     client.open_text(name, &text);
-    let found = labels(&mut client, name, behind(&text, "tool: "));
+    let found = client.labels(name, position_after(&text, "tool: "));
     assert!(found.contains(&"web.fetch".to_owned()) && found.contains(&"memory.search".to_owned()), "{found:?}");
     assert_eq!(client.leave(), Some(0));
 }
@@ -192,21 +174,21 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     );
     let mut client = start(&[("kindlm.yaml", text.clone())], versioned(), json!({}));
     client.open("kindlm.yaml");
-    let at = place(&text, "lookup\r\n");
-    let found = ask(&mut client, "textDocument/definition", "kindlm.yaml", at.clone(), json!({}));
+    let at = position_of(&text, "lookup\r\n");
+    let found = client.ask_at("definition", "kindlm.yaml", at.clone(), json!({}));
     assert_eq!(places(&client, &found["result"]), [("kindlm.yaml".to_owned(), 10, 15)]);
     let context = json!({ "context": { "includeDeclaration": true } });
-    let found = ask(&mut client, "textDocument/references", "kindlm.yaml", at.clone(), context);
+    let found = client.ask_at("references", "kindlm.yaml", at.clone(), context);
     assert_eq!(places(&client, &found["result"]).len(), 3, "{found:#}");
-    let found = ask(&mut client, "textDocument/hover", "kindlm.yaml", at.clone(), json!({}));
+    let found = client.ask_at("hover", "kindlm.yaml", at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");
-    let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at.clone(), json!({ "newName": "other" }));
+    let found = client.ask_at("rename", "kindlm.yaml", at.clone(), json!({ "newName": "other" }));
     assert!(found["error"]["message"].as_str().unwrap().contains("`tools` already defines"), "{found:#}");
-    let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at, json!({ "newName": "find" }));
+    let found = client.ask_at("rename", "kindlm.yaml", at, json!({ "newName": "find" }));
     apply(&client, &found["result"]);
     let expected = text.replacen("lookup", "find", 3);
     assert_eq!(std::fs::read_to_string(client.path("kindlm.yaml")).unwrap(), expected);
-    let found = labels(&mut client, "kindlm.yaml", behind(&text, "        - tool: "));
+    let found = client.labels("kindlm.yaml", position_after(&text, "        - tool: "));
     assert_eq!(found, ["lookup", "other"]);
     assert_eq!(client.leave(), Some(0));
 }
@@ -224,11 +206,11 @@ fn directory_of_a_target_and_a_trigger_of_an_agent_lead_to_the_file_that_describ
         ("agent:marketing/brand", "agents/marketing/brand/SOUL.md"),
         ("agent:marketing/email", "agents/marketing/email/SOUL.md"),
     ] {
-        let found = ask(&mut client, "textDocument/definition", name, place(text, word), json!({}));
+        let found = client.ask_at("definition", name, position_of(text, word), json!({}));
         assert_eq!(places(&client, &found["result"]), [(file.to_owned(), 0, 0)], "{word}");
     }
     let own = scenarios("");
-    let found = ask(&mut client, "textDocument/definition", SCENARIOS, place(&own, "skills/a"), json!({}));
+    let found = client.ask_at("definition", SCENARIOS, position_of(&own, "skills/a"), json!({}));
     assert_eq!(places(&client, &found["result"]), [("skills/a/SKILL.md".to_owned(), 0, 0)]);
     assert_eq!(client.leave(), Some(0));
 }

@@ -2,9 +2,9 @@
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of edits of each file (40 without it).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::client::Client;
+use super::{client::Client, positions::position};
 use crate::numbers::Numbers;
 
 const FILES: [(&str, &str); 4] = [
@@ -103,12 +103,6 @@ fn started(files: &[(&str, &str)]) -> Client {
     client
 }
 
-pub(super) fn place(text: &str, offset: usize) -> Value {
-    let before = text[..offset].replace("\r\n", "\n").replace('\r', "\n");
-    let start = before.rfind('\n').map_or(0, |end| end + 1);
-    json!({ "line": before.matches('\n').count(), "character": before[start..].encode_utf16().count() })
-}
-
 /// Returns everything that is shown of a document, and at one place of it. `None` if it is not a spec file.
 pub(super) fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<String>> {
     const METHODS: [&str; 14] = [
@@ -128,12 +122,12 @@ pub(super) fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> O
         "selectionRange",
     ];
     let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
-    let position = place(text, at);
+    let place = position(text, at);
     let params = json!({
         "textDocument": { "uri": uri },
-        "range": { "start": place(text, 0), "end": place(text, text.len()) },
-        "position": position,
-        "positions": [position],
+        "range": { "start": position(text, 0), "end": position(text, text.len()) },
+        "position": place,
+        "positions": [place],
         "context": { "diagnostics": [], "includeDeclaration": true },
     });
     let asked = METHODS.map(|method| client.ask(&format!("textDocument/{method}"), params.clone()));
@@ -167,8 +161,7 @@ pub(super) fn compare([edited, opened]: &mut [Client; 2], name: &str, text: &str
             assert_eq!(kept, fresh, "{name}:\n{text}");
         }
     }
-    let uri = opened.uri(name);
-    opened.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    opened.close(name);
     edited.forget();
     opened.forget();
 }
@@ -191,12 +184,11 @@ fn answers_after_careless_edits_are_those_about_a_document_that_is_opened() {
             // Clients do not cut a line break.
             let is_cut = |at: usize| text[..at].ends_with('\r') && text[at..].starts_with('\n');
             range = range.start - usize::from(is_cut(range.start))..range.end + usize::from(is_cut(range.end));
-            let places = json!({ "start": place(&text, range.start), "end": place(&text, range.end) });
+            let places = json!({ "start": position(&text, range.start), "end": position(&text, range.end) });
             let edited = &mut clients[0];
             edited.change(name, json!({ "range": places, "text": new }));
             text.replace_range(range, &new);
-            let uri = edited.uri(name);
-            edited.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+            edited.save(name);
             let at = (0..=numbers.below(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
             compare(&mut clients, name, &text, at);
         }

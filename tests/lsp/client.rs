@@ -10,6 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::positions::position;
+
 /// Longer than any wait in these tests.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -108,9 +110,9 @@ impl Client {
         self.directory.path().join(name)
     }
 
-    /// Returns the address of a file of the workspace.
+    /// Returns the address of a file of the workspace, or of a buffer that was never saved: its name.
     pub fn uri(&self, name: &str) -> String {
-        uri(&self.path(name))
+        if name.starts_with("untitled:") { name.to_owned() } else { uri(&self.path(name)) }
     }
 
     /// Opens a file with the text that it has on the disk.
@@ -130,13 +132,8 @@ impl Client {
     /// Replaces the only occurrence of a text in an open document, in the way editors do.
     pub fn replace(&mut self, name: &str, text: &mut String, old: &str, new: &str, version: i32) {
         let at = text.find(old).expect("the text to replace is there");
-        let place = |offset: usize| {
-            let before = &text[..offset];
-            let line = before.matches('\n').count();
-            let column = before[before.rfind('\n').map_or(0, |end| end + 1)..].encode_utf16().count();
-            json!({ "line": line, "character": column })
-        };
-        let change = json!({ "range": { "start": place(at), "end": place(at + old.len()) }, "text": new });
+        let range = json!({ "start": position(text, at), "end": position(text, at + old.len()) });
+        let change = json!({ "range": range, "text": new });
         let uri = self.uri(name);
         self.notify(
             "textDocument/didChange",
@@ -152,6 +149,23 @@ impl Client {
         self.version += 1;
         let document = json!({ "uri": uri, "version": self.version });
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+    }
+
+    /// Closes a document.
+    pub fn close(&mut self, name: &str) {
+        self.notify("textDocument/didClose", json!({ "textDocument": { "uri": self.uri(name) } }));
+    }
+
+    /// Says that a document was saved.
+    pub fn save(&mut self, name: &str) {
+        self.notify("textDocument/didSave", json!({ "textDocument": { "uri": self.uri(name) } }));
+    }
+
+    /// Says that files were created (1), changed (2) or deleted (3) on the disk.
+    pub fn files_changed(&mut self, changes: &[(&str, u32)]) {
+        let change = |(name, kind): &(&str, u32)| json!({ "uri": self.uri(name), "type": kind });
+        let changes: Vec<Value> = changes.iter().map(change).collect();
+        self.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
     }
 
     /// Sends a notification.
@@ -171,6 +185,31 @@ impl Client {
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         self.answer(id)
+    }
+
+    /// Requests something about a document. Returns the result.
+    pub fn about(&mut self, name: &str, method: &str) -> Value {
+        let params = json!({ "textDocument": { "uri": self.uri(name) } });
+        self.request(&format!("textDocument/{method}"), params)["result"].clone()
+    }
+
+    /// Requests something about a position of a document.
+    pub fn ask_at(&mut self, method: &str, name: &str, position: Value, more: Value) -> Value {
+        let mut params = json!({ "textDocument": { "uri": self.uri(name) }, "position": position });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.request(&format!("textDocument/{method}"), params)
+    }
+
+    /// Returns the hover at a position.
+    pub fn hover(&mut self, name: &str, position: Value) -> Value {
+        self.ask_at("hover", name, position, json!({}))["result"].clone()
+    }
+
+    /// Returns the labels of the completions at a position.
+    pub fn labels(&mut self, name: &str, position: Value) -> Vec<String> {
+        let answer = self.ask_at("completion", name, position, json!({}));
+        let items = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}")).iter();
+        items.map(|item| item["label"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits for the answer to a request.
@@ -211,13 +250,59 @@ impl Client {
         if let Some(kind) = only {
             context["only"] = json!([kind]);
         }
+        self.actions_in(name, range, context)
+    }
+
+    /// Requests the code actions of a range, in this context.
+    pub fn actions_in(&mut self, name: &str, range: &Value, context: Value) -> Vec<Value> {
         let params = json!({ "textDocument": { "uri": self.uri(name) }, "range": range, "context": context });
         self.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone()
+    }
+
+    /// Runs a command line in the workspace.
+    pub fn command_line(&self, arguments: &[&str]) -> std::process::Output {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_speclens"));
+        program.args(arguments).current_dir(self.directory.path()).env("XDG_STATE_HOME", self.path(".state"));
+        program.output().unwrap()
     }
 
     /// Runs a command of the server.
     pub fn execute(&mut self, command: &str, arguments: Value) -> Value {
         self.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }))
+    }
+
+    /// Runs a test of a document, which may be refused.
+    pub fn run_test(&mut self, name: &str, test: &str) -> Value {
+        self.execute("speclens.run", json!([{ "uri": self.uri(name), "test": test }]))
+    }
+
+    /// Runs all tests of a document, which may be refused.
+    pub fn run_file(&mut self, name: &str) -> Value {
+        self.execute("speclens.runFile", json!([{ "uri": self.uri(name) }]))
+    }
+
+    /// Returns the transcript of a test.
+    pub fn transcript(&mut self, name: &str, test: &str) -> String {
+        let shown = self.execute("speclens.showTranscript", json!([{ "uri": self.uri(name), "test": test }]));
+        shown["result"]["text"].as_str().unwrap_or_else(|| panic!("{shown}")).to_owned()
+    }
+
+    /// Executes the command of a lens.
+    pub fn press(&mut self, name: &str, title: &str) -> Value {
+        let lenses = self.about(name, "codeLens");
+        let mut commands = lenses.as_array().unwrap().iter().map(|lens| &lens["command"]);
+        let command = commands.find(|command| command["title"] == title).unwrap_or_else(|| panic!("{title}: {lenses}"));
+        self.execute(command["command"].as_str().unwrap(), command["arguments"].clone())
+    }
+
+    /// Waits for a question to the user.
+    pub fn question(&mut self) -> Value {
+        self.wait("the question", |message| message["method"] == "window/showMessageRequest")
+    }
+
+    /// Answers a question to the user.
+    pub fn choose(&mut self, question: &Value, title: &str) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": title } }));
     }
 
     /// Writes bytes as they are.

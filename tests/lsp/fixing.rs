@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, at};
+use crate::{
+    client::{Client, at},
+    positions::edited,
+};
 
 const SUITE: &str = "\
 kindlm: 1
@@ -22,35 +25,13 @@ fn resolving() -> Value {
     json!({ "textDocument": { "codeAction": { "dataSupport": true, "resolveSupport": { "properties": ["edit"] } } } })
 }
 
-fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
-    let place = json!({ "line": line, "character": 26 });
-    let uri = client.uri("kindlm.yaml");
-    let params =
-        json!({ "textDocument": { "uri": uri }, "range": { "start": place, "end": place }, "context": context });
-    client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone()
+fn actions(client: &mut Client, line: usize, context: Value) -> Vec<Value> {
+    client.actions_in("kindlm.yaml", &at(line, 26), context)
 }
 
-/// Returns the text after an action's edit; positions count UTF-16 units.
+/// Returns the text after an action's edit.
 fn after(text: &str, action: &Value) -> String {
-    let changes = action["edit"]["changes"].as_object().unwrap().values().next().unwrap().as_array().unwrap();
-    let offset = |place: &Value| {
-        let line: usize = text.split_inclusive('\n').take(place["line"].as_u64().unwrap() as usize).map(str::len).sum();
-        let mut units = place["character"].as_u64().unwrap();
-        let before = text[line..].chars().take_while(|letter| {
-            let fits = units > 0;
-            units = units.saturating_sub(letter.len_utf16() as u64);
-            fits
-        });
-        line + before.map(char::len_utf8).sum::<usize>()
-    };
-    let mut edits: Vec<_> = changes
-        .iter()
-        .map(|edit| (offset(&edit["range"]["start"])..offset(&edit["range"]["end"]), edit["newText"].as_str().unwrap()))
-        .collect();
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut new = text.to_owned();
-    edits.into_iter().rev().for_each(|(range, text)| new.replace_range(range, text));
-    new
+    edited(text, action["edit"]["changes"].as_object().unwrap().values().next().unwrap(), "utf-16")
 }
 
 fn of_kind<'a>(actions: &'a [Value], kind: &str) -> Vec<&'a Value> {
@@ -137,11 +118,7 @@ scenarios:
     let found = client.actions(name, &at(0, 0), Some("source.fixAll"));
     let resolved = client.request("codeAction/resolve", found[0].clone())["result"].clone();
     let in_editor = after(contract, &resolved);
-    let fix = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
-        .args(["check", "--fix", name])
-        .current_dir(client.directory.path())
-        .output()
-        .unwrap();
+    let fix = client.command_line(&["check", "--fix", name]);
     let in_terminal = std::fs::read_to_string(client.path(name)).unwrap();
     assert_eq!(in_editor, in_terminal, "{fix:?}");
     // The content of an unknown key is not checked before the key is renamed.
@@ -205,8 +182,7 @@ fn a_missing_file_is_created_by_an_edit() {
         let path = client.directory.path().join("schemas/new.json");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        let changes = json!({ "changes": [{ "uri": new, "type": 1 }] });
-        client.notify("workspace/didChangeWatchedFiles", changes);
+        client.files_changed(&[("schemas/new.json", 1)]);
         client.diagnostics("kindlm.yaml", |found| found.iter().all(|problem| problem["code"] != "missing-file"));
     }
 }
@@ -230,11 +206,7 @@ fn editor_and_terminal_agree_on_severities() {
             )
         })
         .collect();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
-        .args(["check", "--format", "json"])
-        .current_dir(client.directory.path())
-        .output()
-        .unwrap();
+    let output = client.command_line(&["check", "--format", "json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut in_terminal: Vec<(String, String, u64)> = report["suites"][0]["problems"]
         .as_array()

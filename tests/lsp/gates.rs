@@ -153,8 +153,7 @@ fn attempts_that_could_not_change_a_threshold_are_not_missing_in_editors() {
     ];
     let mut client = Client::start(&files);
     let mut text = client.open("cli-bench.yaml");
-    let uri = client.uri("cli-bench.yaml");
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "greet" }]));
+    client.run_test("cli-bench.yaml", "greet");
     let headline = |found: &[Value]| {
         let found = gates(found);
         found.first().and_then(|gate| Some(gate["message"].as_str()?.to_owned()))
@@ -162,8 +161,8 @@ fn attempts_that_could_not_change_a_threshold_are_not_missing_in_editors() {
     let found = client.diagnostics("cli-bench.yaml", is_reported);
     let message = "scripted/two: pass rate 0% is below 50% (after 3 of 4 runs; the other could not change this)";
     assert_eq!((headline(&found).as_deref(), gates(&found).len()), (Some(message), 1), "{found:?}");
-    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    assert!(lenses["result"].to_string().contains("✓ 2/2 one · ✗ 0/3 two"), "{lenses}");
+    let lenses = client.about("cli-bench.yaml", "codeLens");
+    assert!(lenses.to_string().contains("✓ 2/2 one · ✗ 0/3 two"), "{lenses}");
     // With a threshold that they do not decide, the attempts of the first model are missing.
     client.replace("cli-bench.yaml", &mut text, "default: 50", "default: 80", 2);
     client.diagnostics("cli-bench.yaml", |found| gates(found).is_empty());

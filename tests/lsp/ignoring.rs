@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, at},
+    positions::position_of,
     sources,
 };
 
@@ -30,10 +31,8 @@ fn client(files: &[(&str, &str)]) -> Client {
 
 /// Returns the action with this title where a text begins.
 fn action(client: &mut Client, text: &str, word: &str, title: &str) -> Value {
-    let before = &text[..text.find(word).unwrap()];
-    let line = before.matches('\n').count();
-    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
-    let actions = client.actions("kindlm.yaml", &at(line, column), None);
+    let place = position_of(text, word);
+    let actions = client.actions("kindlm.yaml", &json!({ "start": place, "end": place }), None);
     let found = actions.iter().find(|action| action["title"] == title);
     found.unwrap_or_else(|| panic!("no action {title:?} among {actions:#?}")).clone()
 }
@@ -110,9 +109,7 @@ fn code_of_a_problem_leads_to_a_page_that_can_only_be_read() {
     let mut client = client(&[("kindlm.yaml", EMPTY)]);
     client.open("kindlm.yaml");
     // The first hover writes it at the latest.
-    let place = json!({ "line": 1, "character": 2 });
-    let document = json!({ "uri": client.uri("kindlm.yaml") });
-    client.request("textDocument/hover", json!({ "textDocument": document, "position": place }));
+    client.hover("kindlm.yaml", json!({ "line": 1, "character": 2 }));
     client.forget();
     client.change("kindlm.yaml", json!({ "range": at(1, 0), "text": "# again\n" }));
     let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
@@ -133,12 +130,7 @@ fn starter_suites_open_without_a_problem() {
         ("clawspec", &["clawspec.yaml", "skills/greeter/tests/scenarios.yaml"]),
     ] {
         let mut client = Client::start(&[]);
-        let written = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
-            .args(["init", format])
-            .current_dir(client.directory.path())
-            .output()
-            .unwrap();
-        assert!(written.status.success());
+        assert!(client.command_line(&["init", format]).status.success());
         for file in files {
             client.open(file);
             let found = client.diagnostics_of_any_version(file, |_| true);
@@ -151,10 +143,5 @@ fn starter_suites_open_without_a_problem() {
 fn what_a_comment_can_say_is_completed() {
     let mut client = client(&[("kindlm.yaml", &format!("# speclens: \n{EMPTY}"))]);
     client.open("kindlm.yaml");
-    let document = json!({ "uri": client.uri("kindlm.yaml") });
-    let params = json!({ "textDocument": document, "position": { "line": 0, "character": 12 } });
-    let answer = client.request("textDocument/completion", params);
-    let labels: Vec<&str> =
-        answer["result"]["items"].as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
-    assert_eq!(labels, ["allow", "dialect"]);
+    assert_eq!(client.labels("kindlm.yaml", json!({ "line": 0, "character": 12 })), ["allow", "dialect"]);
 }

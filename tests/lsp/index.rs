@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::{
+    client::Client,
+    positions::{edited, position_after, position_of},
+};
 
 const LEDGER: &str = "\
 waves:\r
@@ -46,20 +49,6 @@ pub fn start(files: &[(&'static str, String)], capabilities: Value, options: Val
     client
 }
 
-/// Returns the place of a text in a document, in UTF-16 units.
-pub fn place(text: &str, wanted: &str) -> Value {
-    let before = &text[..text.find(wanted).unwrap_or_else(|| panic!("{wanted} in {text}"))];
-    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
-    json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
-}
-
-pub fn ask(client: &mut Client, method: &str, name: &str, position: Value, more: Value) -> Value {
-    let uri = client.uri(name);
-    let mut params = json!({ "textDocument": { "uri": uri }, "position": position });
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    client.request(method, params)
-}
-
 /// Paths of places, with the line and column where each begins.
 pub fn places(client: &Client, found: &Value) -> Vec<(String, u64, u64)> {
     let root = client.uri("");
@@ -93,27 +82,7 @@ pub fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
     for change in edit["documentChanges"].as_array().unwrap_or_else(|| panic!("{edit:#}")) {
         let uri = change["textDocument"]["uri"].as_str().unwrap();
         let path = uri.strip_prefix(&root).unwrap().trim_start_matches('/').to_owned();
-        let mut text = fs::read_to_string(client.path(&path)).unwrap();
-        let offset = |text: &str, place: &Value| -> usize {
-            let line = usize::try_from(place["line"].as_u64().unwrap()).unwrap();
-            let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
-            let mut units = place["character"].as_u64().unwrap();
-            let mut at = start;
-            for letter in text[start..].chars() {
-                if units == 0 {
-                    break;
-                }
-                units -= letter.len_utf16() as u64;
-                at += letter.len_utf8();
-            }
-            at
-        };
-        let mut edits: Vec<&Value> = change["edits"].as_array().unwrap().iter().collect();
-        edits.sort_by_key(|edit| std::cmp::Reverse(offset(&text, &edit["range"]["start"])));
-        for edit in edits {
-            let range = offset(&text, &edit["range"]["start"])..offset(&text, &edit["range"]["end"]);
-            text.replace_range(range, edit["newText"].as_str().unwrap());
-        }
+        let text = edited(&fs::read_to_string(client.path(&path)).unwrap(), &change["edits"], "utf-16");
         fs::write(client.path(&path), text).unwrap();
         touched.push((path, change["textDocument"]["version"].clone()));
     }
@@ -122,12 +91,6 @@ pub fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
 
 pub fn versioned() -> Value {
     json!({ "workspace": { "workspaceEdit": { "documentChanges": true }, "didChangeWatchedFiles": { "dynamicRegistration": true } } })
-}
-
-fn changed(client: &mut Client, changes: &[(&str, u32)]) {
-    let changes: Vec<Value> =
-        changes.iter().map(|(name, kind)| json!({ "uri": client.uri(name), "type": kind })).collect();
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
 }
 
 #[test]
@@ -140,7 +103,7 @@ fn symbols_of_closed_files_are_found() {
     assert_eq!(symbols(&mut client, "ä😀"), ["skills/ä😀"]);
     assert_eq!(symbols(&mut client, "ignored"), [""; 0]);
     let found = client.request("workspace/symbol", json!({ "query": "skills/ä😀" }));
-    let expected = place(LEDGER, "'skills/ä😀'");
+    let expected = position_of(LEDGER, "'skills/ä😀'");
     assert_eq!(found["result"][0]["location"]["range"]["start"], expected, "{found:#}");
     assert_eq!(client.leave(), Some(0));
 }
@@ -150,9 +113,8 @@ fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open("skills/a/tests/scenarios.yaml");
     let all = json!({ "context": { "includeDeclaration": true } });
-    let found =
-        ask(&mut client, "textDocument/references", "skills/a/tests/scenarios.yaml", place(&text, "smoke"), all);
-    let in_ledger = place(LEDGER, "smoke}}");
+    let found = client.ask_at("references", "skills/a/tests/scenarios.yaml", position_of(&text, "smoke"), all);
+    let in_ledger = position_of(LEDGER, "smoke}}");
     let expected = [
         ("docs/testing/coverage-ledger.yaml".to_owned(), 3, in_ledger["character"].as_u64().unwrap()),
         ("skills/a/tests/baselines.yaml".to_owned(), 2, 2),
@@ -163,7 +125,7 @@ fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
     client.open("docs/testing/coverage-ledger.yaml");
     let second = LEDGER.rfind("smoke}}").unwrap();
     let at = json!({ "line": 4, "character": second - LEDGER[..second].rfind('\n').unwrap() - 1 });
-    let found = ask(&mut client, "textDocument/definition", "docs/testing/coverage-ledger.yaml", at, json!({}));
+    let found = client.ask_at("definition", "docs/testing/coverage-ledger.yaml", at, json!({}));
     assert_eq!(places(&client, &found["result"]), [("skills/b/tests/scenarios.yaml".to_owned(), 3, 10)]);
     assert_eq!(client.leave(), Some(0));
 }
@@ -175,7 +137,7 @@ fn a_rename_reaches_closed_files_and_names_versions_of_open_ones() {
     let text = client.open(name);
     client.open("docs/testing/coverage-ledger.yaml");
     let to = |name: &str| json!({ "newName": name });
-    let renamed = ask(&mut client, "textDocument/rename", name, place(&text, "smoke"), to("it's: new"));
+    let renamed = client.ask_at("rename", name, position_of(&text, "smoke"), to("it's: new"));
     let touched = apply(&client, &renamed["result"]);
     let expected = [
         (name.to_owned(), json!(1)),
@@ -203,13 +165,12 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     client.replace(name, &mut text, "[p1]", "[p1, fresh]", 2);
     let a = client.open("skills/a/tests/scenarios.yaml");
     for taken in ["fresh", "slow 😀"] {
-        let at = place(&a, "p1");
-        let refused =
-            ask(&mut client, "textDocument/rename", "skills/a/tests/scenarios.yaml", at, json!({ "newName": taken }));
+        let at = position_of(&a, "p1");
+        let refused = client.ask_at("rename", "skills/a/tests/scenarios.yaml", at, json!({ "newName": taken }));
         let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused:#}"));
         assert!(message.contains(taken) && message.contains("choose another name"), "{message}");
     }
-    let renamed = ask(&mut client, "textDocument/rename", name, place(&text, "p1"), json!({ "newName": "p2" }));
+    let renamed = client.ask_at("rename", name, position_of(&text, "p1"), json!({ "newName": "p2" }));
     let mut touched: Vec<(String, Value)> = renamed["result"]["documentChanges"]
         .as_array()
         .unwrap()
@@ -220,11 +181,10 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     let expected =
         ["skills/a/tests/scenarios.yaml", name, "skills/broken/tests/scenarios.yaml"].map(|it| client.uri(it));
     assert_eq!(touched, expected.into_iter().zip([json!(1), json!(2), Value::Null]).collect::<Vec<_>>());
-    let found = ask(
-        &mut client,
-        "textDocument/references",
+    let found = client.ask_at(
+        "references",
         name,
-        place(&text, "lead"),
+        position_of(&text, "lead"),
         json!({ "context": { "includeDeclaration": true } }),
     );
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
@@ -247,20 +207,20 @@ fn files_that_come_go_and_move_outside_are_noticed() {
     fs::create_dir_all(&new).unwrap();
     fs::write(new.join("scenarios.yaml"), scenarios("skills/new", "brand-new", "p1")).unwrap();
     // Some watchers report only the directory.
-    changed(&mut client, &[("skills/b/tests/scenarios.yaml", 3), ("skills/new", 1)]);
+    client.files_changed(&[("skills/b/tests/scenarios.yaml", 3), ("skills/new", 1)]);
     assert_eq!(symbols(&mut client, "smoke").len(), 1);
     assert_eq!(symbols(&mut client, "brand-new").len(), 1);
     fs::rename(client.path("skills/new"), client.path("skills/newer")).unwrap();
-    changed(&mut client, &[("skills/new", 3), ("skills/newer", 1)]);
+    client.files_changed(&[("skills/new", 3), ("skills/newer", 1)]);
     let found = client.request("workspace/symbol", json!({ "query": "brand-new" }));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     assert_eq!(paths, ["skills/newer/tests/scenarios.yaml"]);
     // An ignored file stays ignored, and comes back when it no longer is.
     fs::write(client.path("ignored/skills/x/tests/more.yaml"), scenarios("skills/x", "ignored-two", "p1")).unwrap();
-    changed(&mut client, &[("ignored/skills/x/tests/more.yaml", 1)]);
+    client.files_changed(&[("ignored/skills/x/tests/more.yaml", 1)]);
     assert_eq!(symbols(&mut client, "ignored").len(), 0);
     fs::write(client.path(".gitignore"), "").unwrap();
-    changed(&mut client, &[(".gitignore", 2)]);
+    client.files_changed(&[(".gitignore", 2)]);
     assert_eq!(symbols(&mut client, "ignored").len(), 2);
     assert_eq!(client.leave(), Some(0));
 }
@@ -273,8 +233,7 @@ fn a_client_that_watches_nothing_has_files_read_again_on_saving_and_opening() {
     client.open("skills/a/tests/baselines.yaml");
     assert_eq!(symbols(&mut client, "later"), ["later"]);
     fs::write(client.path("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "much-later", "p1")).unwrap();
-    let uri = client.uri("skills/a/tests/baselines.yaml");
-    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    client.save("skills/a/tests/baselines.yaml");
     assert_eq!(symbols(&mut client, "much"), ["much-later"]);
     assert_eq!(client.leave(), Some(0));
 }
@@ -288,31 +247,22 @@ fn values_of_other_files_are_offered() {
         scenarios("skills/c", "mine", "").replace("to_agent: lead", "to_agent: ").replace("/tmp/gateway.log", "");
     fs::create_dir_all(client.path("skills/c/tests")).unwrap();
     client.open_text(name, &text);
-    let offered = |client: &mut Client, name: &str, at: Value| -> Vec<String> {
-        let answer = ask(client, "textDocument/completion", name, at, json!({}));
-        let items = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}")).clone();
-        items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
-    };
-    let behind = |text: &str, wanted: &str| {
-        let mut at = place(text, wanted);
-        at["character"] = json!(at["character"].as_u64().unwrap() + wanted.encode_utf16().count() as u64);
-        at
-    };
-    let tags = offered(&mut client, name, behind(&text, "tags: ["));
+    let tags = client.labels(name, position_after(&text, "tags: ["));
     assert!(tags.contains(&"p1".to_owned()) && tags.contains(&"slow 😀".to_owned()), "{tags:?}");
-    let agents = offered(&mut client, name, behind(&text, "to_agent: "));
+    let agents = client.labels(name, position_after(&text, "to_agent: "));
     assert!(agents.contains(&"copy".to_owned()) && agents.contains(&"lead".to_owned()), "{agents:?}");
-    let logs = offered(&mut client, name, behind(&text, "log_path: "));
+    let logs = client.labels(name, position_after(&text, "log_path: "));
     assert!(logs.contains(&"/tmp/gateway.log".to_owned()), "{logs:?}");
-    let targets = offered(&mut client, name, behind(&text, "path: "));
+    let targets = client.labels(name, position_after(&text, "path: "));
     assert!(targets.contains(&"skills/b".to_owned()), "{targets:?}");
     let ledger = LEDGER.replace("scenario: smoke", "scenario: ");
     client.open_text("docs/testing/coverage-ledger.yaml", &ledger);
-    let found = offered(&mut client, "docs/testing/coverage-ledger.yaml", behind(&ledger, "approved_smoke_scenario: "));
+    let found =
+        client.labels("docs/testing/coverage-ledger.yaml", position_after(&ledger, "approved_smoke_scenario: "));
     assert_eq!(found, ["smoke"]);
     let baselines = "version: \"1.0\"\nbaselines:\n  \n";
     client.open_text("skills/a/tests/baselines.yaml", baselines);
-    let found = offered(&mut client, "skills/a/tests/baselines.yaml", json!({ "line": 2, "character": 2 }));
+    let found = client.labels("skills/a/tests/baselines.yaml", json!({ "line": 2, "character": 2 }));
     assert_eq!(found, ["smoke"]);
     assert_eq!(client.leave(), Some(0));
 }
@@ -338,9 +288,8 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
     // A file that only its suite identifies as tasks is checked as such.
     client.open("bench/tasks/half.yaml");
     client.diagnostics("bench/tasks/half.yaml", |found| found.iter().any(|it| it["code"] == "missing-field"));
-    let found = ask(
-        &mut client,
-        "textDocument/rename",
+    let found = client.ask_at(
+        "rename",
         "bench/tasks/half.yaml",
         json!({ "line": 0, "character": 7 }),
         json!({ "newName": "status" }),
@@ -349,7 +298,7 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
     // The suite stops naming them.
     fs::write(client.path("bench/nightly.yaml"), main.replace("tasks/**", "others/**")).unwrap();
     client.forget();
-    changed(&mut client, &[("bench/nightly.yaml", 2)]);
+    client.files_changed(&[("bench/nightly.yaml", 2)]);
     client.diagnostics_of_any_version("bench/tasks/deep/two.yaml", |found| duplicate(found).is_none());
     assert_eq!(client.leave(), Some(0));
 }
@@ -390,7 +339,7 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
     assert_eq!(symbols(&mut client, "many").len(), 150);
     // Edits of unknown files would be missing.
     let text = client.open(&names[0]);
-    let refused = ask(&mut client, "textDocument/rename", &names[0], place(&text, "p1"), json!({ "newName": "p2" }));
+    let refused = client.ask_at("rename", &names[0], position_of(&text, "p1"), json!({ "newName": "p2" }));
     assert!(refused["error"]["message"].as_str().unwrap().contains("raise the limit"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 
@@ -403,11 +352,10 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
         client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
     }
     let text = client.open(&names[0]);
-    let found = ask(
-        &mut client,
-        "textDocument/references",
+    let found = client.ask_at(
+        "references",
         &names[0],
-        place(&text, "p1"),
+        position_of(&text, "p1"),
         json!({ "context": { "includeDeclaration": true } }),
     );
     assert_eq!(found["result"].as_array().unwrap().len(), 2000);
@@ -427,17 +375,17 @@ fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
     client.open("b/cli-bench.yaml");
     client.open("b/tasks/two.yaml");
     let main = files[0].1.clone();
-    let found = ask(&mut client, "textDocument/definition", "b/cli-bench.yaml", place(&main, "tasks/*"), json!({}));
+    let found = client.ask_at("definition", "b/cli-bench.yaml", position_of(&main, "tasks/*"), json!({}));
     let one_and_two = [("b/tasks/one.yaml".to_owned(), 0, 0), ("b/tasks/two.yaml".to_owned(), 0, 0)];
     assert_eq!(places(&client, &found["result"]), one_and_two);
-    let found = ask(&mut client, "textDocument/definition", "b/cli-bench.yaml", place(&main, "none/*"), json!({}));
+    let found = client.ask_at("definition", "b/cli-bench.yaml", position_of(&main, "none/*"), json!({}));
     assert_eq!(found["result"], json!([]));
     let context = json!({ "context": { "includeDeclaration": false } });
-    let found = ask(&mut client, "textDocument/references", "b/tasks/two.yaml", place(&files[2].1, "basics"), context);
+    let found = client.ask_at("references", "b/tasks/two.yaml", position_of(&files[2].1, "basics"), context);
     assert_eq!(places(&client, &found["result"]), [("b/cli-bench.yaml".to_owned(), 4, 4)]);
     // A task of the main file cannot take the name of one in a task file.
     let name = json!({ "newName": "basics" });
-    let found = ask(&mut client, "textDocument/rename", "b/cli-bench.yaml", place(&main, "own"), name);
+    let found = client.ask_at("rename", "b/cli-bench.yaml", position_of(&main, "own"), name);
     let message = found["error"]["message"].as_str().unwrap();
     assert!(message.contains("`basics` is already in `tasks` of `tasks/two.yaml`"), "{message}");
     assert_eq!(client.leave(), Some(0));
@@ -461,11 +409,7 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("data", client.path("c/link")).unwrap();
     let is_missing = |found: &[Value]| found.iter().any(|it| it["code"] == "missing-file");
-    let links = |client: &mut Client, name: &str| {
-        let uri = client.uri(name);
-        let found = client.request("textDocument/documentLink", json!({ "textDocument": { "uri": uri } }));
-        found["result"].as_array().unwrap().len()
-    };
+    let links = |client: &mut Client, name: &str| client.about(name, "documentLink").as_array().unwrap().len();
     for name in ["a/kindlm.yaml", "b/kindlm.yaml", "c/kindlm.yaml"] {
         client.open(name);
         client.diagnostics(name, is_missing);
@@ -476,18 +420,18 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
     for name in ["a/a.json", "b/deep/b.json", "c/data/c.json"] {
         fs::write(client.path(name), "{}").unwrap();
     }
-    changed(&mut client, &[("a/target/out.o", 1), ("b/deep", 1)]);
+    client.files_changed(&[("a/target/out.o", 1), ("b/deep", 1)]);
     client.diagnostics("b/kindlm.yaml", |found| !is_missing(found));
     assert_eq!(["a/kindlm.yaml", "c/kindlm.yaml"].map(|name| links(&mut client, name)), [0, 0]);
     #[cfg(unix)]
     {
-        changed(&mut client, &[("c/data/c.json", 1)]);
+        client.files_changed(&[("c/data/c.json", 1)]);
         client.diagnostics("c/kindlm.yaml", |found| !is_missing(found));
         assert_eq!(links(&mut client, "a/kindlm.yaml"), 0);
     }
     // Settings affect all documents.
     fs::write(client.path("speclens.yaml"), "").unwrap();
-    changed(&mut client, &[("speclens.yaml", 1)]);
+    client.files_changed(&[("speclens.yaml", 1)]);
     client.diagnostics("a/kindlm.yaml", |found| !is_missing(found));
     assert_eq!(links(&mut client, "a/kindlm.yaml"), 1);
     assert_eq!(client.leave(), Some(0));
@@ -517,8 +461,8 @@ fn one_of_two_tasks_with_an_id_is_renamed_alone_and_has_a_fix() {
     let actions = client.actions("tasks/more.yaml", &twice["range"], None);
     assert!(actions.iter().any(|action| action["title"] == "rename it to `list-branches-2`"), "{actions:#?}");
 
-    let at = place(&more, "list-branches");
-    let renamed = ask(&mut client, "textDocument/rename", "tasks/more.yaml", at, json!({ "newName": "show-branches" }));
+    let at = position_of(&more, "list-branches");
+    let renamed = client.ask_at("rename", "tasks/more.yaml", at, json!({ "newName": "show-branches" }));
     assert_eq!(apply(&client, &renamed["result"]), [("tasks/more.yaml".to_owned(), json!(1))]);
     let read = |path: &str| fs::read_to_string(client.path(path)).unwrap();
     assert_eq!(read("tasks/more.yaml"), more.replacen("list-branches", "show-branches", 1));

@@ -1,7 +1,5 @@
 //! Judges that are asked about recordings.
 
-use serde_json::json;
-
 use crate::{client::Client, lens_titles, loopback::Loopback, run, running::lenses_until, sources};
 
 const GOOD: &str = r#"{"score": 0.7, "reasoning": "it says hello"}"#;
@@ -29,23 +27,13 @@ fn edited_threshold_is_judged_at_once_and_an_edited_criterion_by_asking_the_judg
     let titles = lenses_until(&mut client, "it can be asked", |titles| titles.contains(&"Ask judge".to_owned()));
     assert_eq!(titles[2..], ["▶ Run", "? 1 assertion unknown", "Ask judge"]);
     assert_eq!(server.requests().len(), 1);
-    let uri = client.uri("kindlm.yaml");
-    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let lenses = answer["result"].as_array().unwrap().clone();
-    let ask = lenses.iter().find(|lens| lens["command"]["title"] == "Ask judge").unwrap();
-    client.execute(ask["command"]["command"].as_str().unwrap(), ask["command"]["arguments"].clone());
+    client.press("kindlm.yaml", "Ask judge");
     let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert!(!titles.contains(&"Ask judge".to_owned()), "{titles:?}");
     let asked = server.requests();
     assert!(asked.len() == 2 && asked[1].path == "/api/chat", "{asked:?}");
     assert!(asked[1].body.to_string().contains("is short") && !asked[1].headers.contains("authorization"), "{asked:?}");
     assert_eq!(std::fs::read_to_string(client.path("marker")).unwrap(), "x\n", "the command ran once");
-}
-
-fn transcript(client: &mut Client) -> String {
-    let uri = client.uri("kindlm.yaml");
-    let shown = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "only" }]));
-    shown["result"]["text"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -55,7 +43,7 @@ fn transcript_shows_what_the_judge_answered_and_what_it_took() {
         let mut client = Client::opened(&[("kindlm.yaml", &style(judged(&server.url())))]);
         run(&mut client, "only");
         lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
-        let text = transcript(&mut client);
+        let text = client.transcript("kindlm.yaml", "only");
         assert!(text.contains("\n  ✓ Judge: greets (score 0.7)\n"), "{text}");
         let (_, answers) = text.split_once("\njudge ollama/judge\n").unwrap();
         assert!(answers.starts_with(&format!("{GOOD}\n(70 input and 9 output tokens")), "{text}");
@@ -68,7 +56,7 @@ fn transcript_has_the_reason_for_a_missing_answer_of_the_judge() {
     let mut client = Client::opened(&[("kindlm.yaml", &judged(&server.url()))]);
     run(&mut client, "only");
     lenses_until(&mut client, "it is unknown", |titles| titles.iter().any(|title| title.starts_with('?')));
-    let text = transcript(&mut client);
+    let text = client.transcript("kindlm.yaml", "only");
     let (_, answers) = text.split_once("\njudge ollama/judge\n").unwrap();
     assert!(answers.starts_with("no answer: ") && answers.contains("401"), "{text}");
 }

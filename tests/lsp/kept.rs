@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{careless, client::Client, numbers::Numbers};
+use super::{careless, client::Client, numbers::Numbers, positions::position};
 
 /// A format, in the style of this test.
 struct Format {
@@ -128,7 +128,7 @@ fn difference(from: &str, to: &str) -> Value {
     if from[from.len() - back..].starts_with('\n') {
         back -= 1;
     }
-    let range = json!({ "start": careless::place(from, start), "end": careless::place(from, from.len() - back) });
+    let range = json!({ "start": position(from, start), "end": position(from, from.len() - back) });
     json!({ "range": range, "text": &to[start..to.len() - back] })
 }
 
@@ -216,7 +216,7 @@ fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened
             client.open_text(&opened, &text);
             client.diagnostics_of_any_version(&opened, |_| true);
             let anew = client.diagnostics_of_any_version(&opened, |_| true);
-            client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));
+            client.close(&opened);
             let words = |mut found: Vec<Value>| {
                 let objects = found.iter_mut().filter_map(Value::as_object_mut);
                 objects.for_each(|it| drop(it.shift_remove("codeDescription")));

@@ -11,9 +11,8 @@ fn codes(found: &[Value]) -> Vec<&str> {
     found.iter().filter_map(|found| found["code"].as_str()).collect()
 }
 
-fn hover(client: &mut Client, uri: &str, line: u32, character: u32) -> Value {
-    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
-    client.request("textDocument/hover", place)["result"].clone()
+fn hover(client: &mut Client, name: &str, line: u32, character: u32) -> Value {
+    client.hover(name, json!({ "line": line, "character": character }))
 }
 
 #[test]
@@ -23,9 +22,8 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
     client.replace("tasks/one.yaml", &mut text, "exit_code", "exit_cod", 2);
     let found = client.diagnostics("tasks/one.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"unknown-key"), "{found:?}");
-    let uri = client.uri("tasks/one.yaml");
-    assert!(hover(&mut client, &uri, 1, 4).to_string().contains("intent"));
-    let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert!(hover(&mut client, "tasks/one.yaml", 1, 4).to_string().contains("intent"));
+    let refused = client.run_file("tasks/one.yaml");
     assert!(
         refused["result"]["reason"].as_str().unwrap().contains("was not run: fix the underlined errors first"),
         "{refused}"
@@ -55,16 +53,14 @@ fn scenario_patterns_make_a_contract_of_any_file_once_they_are_saved() {
     let mut client = Client::start(&[("clawspec.yaml", settings), ("qa/login.yaml", vague)]);
     let mut text = client.open("clawspec.yaml");
     client.open("qa/login.yaml");
-    let uri = client.uri("qa/login.yaml");
-    assert_eq!(hover(&mut client, &uri, 1, 5), Value::Null);
+    assert_eq!(hover(&mut client, "qa/login.yaml", 1, 5), Value::Null);
     let patterns = format!("{settings}scenario_patterns: ['qa/*.yaml']\n");
     client.replace("clawspec.yaml", &mut text, settings, &patterns, 2);
     std::fs::write(client.path("clawspec.yaml"), &patterns).unwrap();
-    let saved = json!({ "textDocument": { "uri": client.uri("clawspec.yaml") } });
-    client.notify("textDocument/didSave", saved);
+    client.save("clawspec.yaml");
     let found = client.diagnostics_of_any_version("qa/login.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"missing-field"), "{found:?}");
-    assert!(hover(&mut client, &uri, 1, 5).to_string().contains("name"));
+    assert!(hover(&mut client, "qa/login.yaml", 1, 5).to_string().contains("name"));
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -81,22 +77,18 @@ fn other_documents_get_nothing_until_they_are_ours() {
     let mut client = Client::start(&strangers);
     for (name, _) in strangers {
         client.open(name);
-        let uri = client.uri(name);
-        assert_eq!(hover(&mut client, &uri, 0, 2), Value::Null);
+        assert_eq!(hover(&mut client, name, 0, 2), Value::Null);
     }
     // A document that was never saved becomes a suite while it is typed.
-    let uri = "untitled:Untitled-1";
-    let document = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": "" });
-    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
-    assert_eq!(hover(&mut client, uri, 0, 0), Value::Null);
+    let buffer = "untitled:Untitled-1";
+    client.open_text(buffer, "");
+    assert_eq!(hover(&mut client, buffer, 0, 0), Value::Null);
     let text =
         "kindlm: 1\nproject: p\nsuite: { name: s }\ntests:\n  - name: a\n    command: cat missing.txt\n    expct: {}\n";
-    let change = json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": text }] });
-    client.notify("textDocument/didChange", change);
-    let found = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri);
-    assert!(found["diagnostics"].to_string().contains("unknown-key"), "{found}");
-    assert!(hover(&mut client, uri, 0, 2).to_string().contains("Format version"));
-    let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    client.change(buffer, json!({ "text": text }));
+    client.diagnostics(buffer, |found| codes(found).contains(&"unknown-key"));
+    assert!(hover(&mut client, buffer, 0, 2).to_string().contains("Format version"));
+    let refused = client.run_file(buffer);
     assert!(refused["result"]["reason"].as_str().unwrap().contains("save it"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 }
@@ -105,11 +97,9 @@ fn other_documents_get_nothing_until_they_are_ours() {
 fn a_file_becomes_a_part_when_a_suite_names_it() {
     let mut client = Client::start(&[("cli-bench.yaml", "cli: git\ntasks: []\n"), ("loose.yaml", "- idd: a\n")]);
     client.open("loose.yaml");
-    let uri = client.uri("loose.yaml");
-    assert_eq!(hover(&mut client, &uri, 0, 3), Value::Null);
+    assert_eq!(hover(&mut client, "loose.yaml", 0, 3), Value::Null);
     std::fs::write(client.path("cli-bench.yaml"), "cli: git\ntasks: [file://loose.yaml]\n").unwrap();
-    let main = client.uri("cli-bench.yaml");
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": main, "type": 2 }] }));
+    client.files_changed(&[("cli-bench.yaml", 2)]);
     let found = client.diagnostics("loose.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"unknown-key"), "{found:?}");
     assert_eq!(client.leave(), Some(0));
@@ -210,13 +200,10 @@ fn a_new_contract_is_ours_from_its_first_letter_in_a_workspace() {
     ] {
         let mut client = Client::start(&[(place, ""), (beside, "")]);
         client.open(place);
-        let uri = client.uri(place);
         for typed in ["", "v", "version: \"1.0\"\nt"] {
             client.change(place, json!({ "text": typed }));
-            let position = json!({ "line": typed.matches('\n').count(), "character": 0 });
-            let wanted = json!({ "textDocument": { "uri": uri }, "position": position });
-            let offered = client.request("textDocument/completion", wanted)["result"].to_string();
-            assert!(offered.contains("target"), "{place}: {typed:?}: {offered}");
+            let offered = client.labels(place, json!({ "line": typed.matches('\n').count(), "character": 0 }));
+            assert!(offered.iter().any(|label| label.contains("target")), "{place}: {typed:?}: {offered:?}");
         }
         assert_eq!(client.leave(), Some(0));
     }

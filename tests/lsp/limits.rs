@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, at};
 
 /// Returns a suite with this many tests, each with the notes, warnings or errors of its lines.
 fn suite(count: usize, lines: &str) -> String {
@@ -45,12 +45,8 @@ fn an_error_after_many_warnings_is_shown_and_so_is_what_was_typed_last() {
         let capabilities = if pulls { json!({ "textDocument": { "diagnostic": {} } }) } else { json!({}) };
         client.initialize(capabilities, json!({}));
         let mut text = client.open("kindlm.yaml");
-        let uri = client.uri("kindlm.yaml");
         let found = |client: &mut Client| match pulls {
-            true => {
-                let params = json!({ "textDocument": { "uri": uri } });
-                client.request("textDocument/diagnostic", params)["result"]["items"].as_array().unwrap().clone()
-            }
+            true => client.about("kindlm.yaml", "diagnostic")["items"].as_array().unwrap().clone(),
             false => client.diagnostics("kindlm.yaml", |_| true),
         };
         let at_first = found(&mut client);
@@ -85,8 +81,7 @@ fn failing_claims_of_a_run_are_limited_like_errors() {
     );
     let mut client = Client::opened(&[("kindlm.yaml", &text)]);
     client.diagnostics("kindlm.yaml", |_| true);
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    client.run_file("kindlm.yaml");
     client.diagnostics("kindlm.yaml", |found| {
         let of_run: Vec<&Value> = found.iter().filter(|one| one["source"] == "speclens run").collect();
         of_run.len() == LIMIT + 1
@@ -97,11 +92,7 @@ fn failing_claims_of_a_run_are_limited_like_errors() {
 
 /// Returns the titles of the actions that change several places, at the first test.
 fn many(client: &mut Client, context: &Value) -> Vec<String> {
-    let place = json!({ "line": 7, "character": 6 });
-    let range = json!({ "start": place, "end": place });
-    let uri = client.uri("kindlm.yaml");
-    let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": context });
-    let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
+    let found = client.actions_in("kindlm.yaml", &at(7, 6), context.clone());
     let titles = found.iter().map(|action| action["title"].as_str().unwrap().to_owned());
     titles.filter(|title| title.contains(" all ")).collect()
 }

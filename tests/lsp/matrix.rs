@@ -8,7 +8,10 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::{
+    client::Client,
+    positions::{edited, offset_in, position_in},
+};
 
 /// A document with its marks, and the expected answers.
 struct Document {
@@ -282,39 +285,20 @@ struct Cell<'c> {
 
 impl Cell<'_> {
     fn place(&self, offset: usize) -> Value {
-        let before = &self.marked.text[..offset];
-        let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
-        let column = match self.encoding {
-            "utf-8" => line.len(),
-            "utf-16" => line.encode_utf16().count(),
-            _ => line.chars().count(),
-        };
-        json!({ "line": before.matches('\n').count(), "character": column })
+        position_in(&self.marked.text, offset, self.encoding)
     }
 
     fn offset(&self, place: &Value) -> usize {
-        let line = usize::try_from(place["line"].as_u64().unwrap()).unwrap();
-        let starts = std::iter::once(0).chain(self.marked.text.match_indices('\n').map(|(at, _)| at + 1));
-        let Some(start) = starts.into_iter().nth(line) else { return self.marked.text.len() };
-        let ends = (start..=self.marked.text.len()).filter(|at| self.marked.text.is_char_boundary(*at));
-        let found = ends.into_iter().find(|end| self.place(*end) == *place);
-        found.unwrap_or_else(|| panic!("{place} is no place of {}", self.name))
+        offset_in(&self.marked.text, place, self.encoding)
     }
 
     fn range(&self, range: &Value) -> Range<usize> {
         self.offset(&range["start"])..self.offset(&range["end"])
     }
 
-    fn ask(&mut self, method: &str, more: Value) -> Value {
-        let mut params = json!({ "textDocument": { "uri": self.uri } });
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.client.request(method, params)["result"].clone()
-    }
-
     fn ask_at(&mut self, method: &str, mark: &str, more: Value) -> Value {
-        let mut params = json!({ "position": self.place(self.marked.at(mark)) });
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.ask(method, params)
+        let place = self.place(self.marked.at(mark));
+        self.client.ask_at(method, &self.name, place, more)["result"].clone()
     }
 
     /// Returns the byte range of every result.
@@ -324,20 +308,11 @@ impl Cell<'_> {
 
     /// Returns the text after edits.
     fn edited(&self, edits: &Value) -> String {
-        let mut edits: Vec<(Range<usize>, &str)> = edits
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|edit| (self.range(&edit["range"]), edit["newText"].as_str().unwrap()))
-            .collect();
-        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-        let mut text = self.marked.text.clone();
-        edits.into_iter().for_each(|(range, new)| text.replace_range(range, new));
-        text
+        edited(&self.marked.text, edits, self.encoding)
     }
 
     fn completion(&mut self) -> Result<(), String> {
-        let found = self.ask_at("textDocument/completion", "complete", json!({}));
+        let found = self.ask_at("completion", "complete", json!({}));
         let at = self.marked.at("complete");
         let items = found["items"].as_array().cloned().unwrap_or_default();
         let labels: Vec<&str> = items.iter().map(|item| item["label"].as_str().unwrap()).collect();
@@ -354,7 +329,7 @@ impl Cell<'_> {
     }
 
     fn hover(&mut self) -> Result<(), String> {
-        let found = self.ask_at("textDocument/hover", "hover", json!({}));
+        let found = self.ask_at("hover", "hover", json!({}));
         let words = found["contents"]["value"].as_str().unwrap_or_default();
         if !words.contains(self.document.hover) {
             return Err(format!("{found}"));
@@ -364,7 +339,7 @@ impl Cell<'_> {
     }
 
     fn definition(&mut self) -> Result<(), String> {
-        let found = self.ask_at("textDocument/definition", "name", json!({}));
+        let found = self.ask_at("definition", "name", json!({}));
         let starts: Vec<usize> = self.ranges(&found).iter().map(|range| range.start).collect();
         if starts == [self.marked.at("definition")] { Ok(()) } else { Err(format!("{starts:?}")) }
     }
@@ -378,19 +353,19 @@ impl Cell<'_> {
 
     fn references(&mut self) -> Result<(), String> {
         let all = json!({ "context": { "includeDeclaration": true } });
-        let found = self.ask_at("textDocument/references", "name", all);
+        let found = self.ask_at("references", "name", all);
         self.count(&found)
     }
 
     fn highlight(&mut self) -> Result<(), String> {
-        let found = self.ask_at("textDocument/documentHighlight", "name", json!({}));
+        let found = self.ask_at("documentHighlight", "name", json!({}));
         self.count(&found)
     }
 
     fn rename(&mut self) -> Result<(), String> {
-        let prepared = self.ask_at("textDocument/prepareRename", "name", json!({}));
+        let prepared = self.ask_at("prepareRename", "name", json!({}));
         let Some(old) = prepared["placeholder"].as_str() else { return Err(format!("prepared {prepared}")) };
-        let found = self.ask_at("textDocument/rename", "name", json!({ "newName": "renamed" }));
+        let found = self.ask_at("rename", "name", json!({ "newName": "renamed" }));
         let edits = found["changes"][&self.uri].clone();
         let text = self.edited(&edits);
         let count = text.matches("renamed").count();
@@ -399,7 +374,7 @@ impl Cell<'_> {
     }
 
     fn links(&mut self) -> Result<(), String> {
-        let found = self.ask("textDocument/documentLink", json!({}));
+        let found = self.client.about(&self.name, "documentLink");
         let starts: Vec<usize> = self.ranges(&found).iter().map(|range| range.start).collect();
         // A quoted path is linked with its quotes.
         let wanted = self.marked.at("link");
@@ -413,7 +388,7 @@ impl Cell<'_> {
     fn selections(&mut self) -> Result<(), String> {
         let at = self.marked.at("name");
         let place = self.place(at);
-        let found = self.ask("textDocument/selectionRange", json!({ "positions": [place] }));
+        let found = self.ask_at("selectionRange", "name", json!({ "positions": [place] }));
         let mut level = &found[0];
         let mut inner = at..at;
         let mut levels = 0;
@@ -428,7 +403,7 @@ impl Cell<'_> {
     }
 
     fn folding(&mut self) -> Result<(), String> {
-        let found = self.ask("textDocument/foldingRange", json!({}));
+        let found = self.client.about(&self.name, "foldingRange");
         let line = self.place(self.marked.at("fold"))["line"].clone();
         let fits = |fold: &Value| fold["startLine"] == line && fold["endLine"].as_u64() > line.as_u64();
         if found.as_array().unwrap().iter().any(fits) { Ok(()) } else { Err(format!("none at {line}: {found}")) }
@@ -441,7 +416,7 @@ impl Cell<'_> {
                 below(&symbol["children"], all);
             }
         }
-        let found = self.ask("textDocument/documentSymbol", json!({}));
+        let found = self.client.about(&self.name, "documentSymbol");
         let mut all = Vec::new();
         below(&found, &mut all);
         let at = self.marked.at("symbol");
@@ -453,7 +428,7 @@ impl Cell<'_> {
     }
 
     fn tokens(&mut self) -> Result<(), String> {
-        let found = self.ask("textDocument/semanticTokens/full", json!({}));
+        let found = self.client.about(&self.name, "semanticTokens/full");
         let data: Vec<u64> = found["data"].as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect();
         let (mut line, mut column) = (0, 0);
         let mut starts = Vec::new();
@@ -468,7 +443,7 @@ impl Cell<'_> {
 
     fn hints(&mut self) -> Result<(), String> {
         let whole = json!({ "start": self.place(0), "end": self.place(self.marked.text.len()) });
-        let found = self.ask("textDocument/inlayHint", json!({ "range": whole }));
+        let found = self.ask_at("inlayHint", "hint", json!({ "range": whole }));
         let wanted = self.marked.at("hint");
         let places: Vec<usize> = found.as_array().unwrap().iter().map(|hint| self.offset(&hint["position"])).collect();
         // A hint of a quoted text may follow its quote.
@@ -488,12 +463,11 @@ impl Cell<'_> {
 
     fn actions(&mut self) -> Result<(), String> {
         let at = self.place(self.marked.at("wrong"));
-        let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
-        let found = self.ask("textDocument/codeAction", params);
-        let fixes = found.as_array().into_iter().flatten().filter(|action| action["kind"] == "quickfix");
+        let found = self.client.actions(&self.name, &json!({ "start": at, "end": at }), None);
+        let fixes = found.iter().filter(|action| action["kind"] == "quickfix");
         let texts: Vec<String> = fixes.map(|fix| self.edited(&fix["edit"]["changes"][&self.uri])).collect();
         let key = format!("{}:", self.document.wrong);
-        if texts.iter().any(|text| !text.contains(&key)) { Ok(()) } else { Err(format!("{found}")) }
+        if texts.iter().any(|text| !text.contains(&key)) { Ok(()) } else { Err(format!("{found:?}")) }
     }
 }
 

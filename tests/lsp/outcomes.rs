@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
+    positions::units,
     run,
-    running::{WAITING, close, lenses_until, running},
+    running::{WAITING, lenses_until, running},
     sources,
     tasks::hover_in,
 };
@@ -16,12 +17,9 @@ fn status_names_each_test_and_what_runs() {
     let uri = client.uri("kindlm.yaml");
     let answer = client.execute("speclens.showStatus", json!([]));
     assert_eq!(answer["result"], json!({ "tests": [], "running": [] }));
-    let number = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]))["result"]["run"].clone();
+    let number = client.run_test("kindlm.yaml", "waits")["result"]["run"].clone();
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
-    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))["result"].clone();
-    let lenses = lenses.as_array().unwrap();
-    let lens = lenses.iter().find(|lens| lens["command"]["title"] == "… running").unwrap();
-    let answer = client.execute(lens["command"]["command"].as_str().unwrap(), lens["command"]["arguments"].clone());
+    let answer = client.press("kindlm.yaml", "… running");
     let running = json!([{ "run": number, "uri": uri, "tests": ["waits"] }]);
     let tests = json!([{ "test": "waits", "state": "… running" }]);
     assert_eq!(answer["result"], json!({ "tests": tests, "running": running }));
@@ -63,18 +61,13 @@ fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
     };
     check(&mut client);
     for line in [4, 5] {
-        let params = json!({
-            "textDocument": { "uri": client.uri("kindlm.yaml") },
-            "position": { "line": line, "character": 14 },
-        });
-        let hover = client.request("textDocument/hover", params);
-        assert!(hover["result"]["contents"]["value"].as_str().unwrap().contains(note), "{hover}");
+        let hover = client.hover("kindlm.yaml", json!({ "line": line, "character": 14 }));
+        assert!(hover["contents"]["value"].as_str().unwrap().contains(note), "{hover}");
     }
-    let shown =
-        client.execute("speclens.showTranscript", json!([{ "uri": client.uri("kindlm.yaml"), "test": "absent" }]));
-    assert!(shown["result"]["text"].as_str().unwrap().contains(&format!("note: {note}\n")), "{shown}");
+    let shown = client.transcript("kindlm.yaml", "absent");
+    assert!(shown.contains(&format!("note: {note}\n")), "{shown}");
     // The same holds for a recording.
-    close(&mut client, "kindlm.yaml");
+    client.close("kindlm.yaml");
     client.forget();
     client.open("kindlm.yaml");
     check(&mut client);
@@ -94,7 +87,8 @@ tests:
 fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
     let schema = "{\n  \"properties\": {\"é😀\": {}, \"n\": {\"minimum\": 5}}\n}\n";
     let before = &schema.lines().nth(1).unwrap().split('5').next().unwrap();
-    for (encoding, column) in [("utf-16", before.encode_utf16().count()), ("utf-8", before.len())] {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let column = units(before, encoding);
         let mut client = Client::spawn(&[("kindlm.yaml", JUDGED), ("schemas/n.json", schema)]);
         let capabilities = json!({ "general": { "positionEncodings": [encoding] } });
         client.initialize(capabilities, json!({ "trusted": true }));
@@ -114,7 +108,7 @@ fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
         let link = client.path("schemas/n.json");
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(outside.path(), &link).unwrap();
-        close(&mut client, "kindlm.yaml");
+        client.close("kindlm.yaml");
         client.forget();
         client.open("kindlm.yaml");
         let is_without = |found: &[Value]| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{client::Client, lens_titles, recorded::idle_agents, running::close, sources};
+use crate::{client::Client, lens_titles, recorded::idle_agents, sources};
 
 const MAIN: &str = "cli: git
 providers: [openai/gpt]
@@ -59,7 +59,7 @@ fn failure_is_reported_in_the_file_of_its_task_while_the_suite_is_open() {
     let found = client.diagnostics_of_any_version("cli-bench.yaml", is_reported);
     assert_eq!(failures(&found), [("own".to_owned(), 3)]);
     // The diagnostics of the suite disappear with it.
-    close(&mut client, "cli-bench.yaml");
+    client.close("cli-bench.yaml");
     for file in ["tasks/one.yaml", "tasks/two.yaml"] {
         client.diagnostics_of_any_version(file, <[Value]>::is_empty);
     }
@@ -80,7 +80,7 @@ fn task_file_reports_on_its_own_tasks_while_it_is_open() {
     let found = client.diagnostics("tasks/two.yaml", is_reported);
     assert_eq!(failures(&found), [("two".to_owned(), 4)]);
     // After closing, the file on disk counts again, and the suite reports it.
-    close(&mut client, "tasks/two.yaml");
+    client.close("tasks/two.yaml");
     client.diagnostics_of_any_version("tasks/two.yaml", <[Value]>::is_empty);
     let found = client.diagnostics_of_any_version("tasks/two.yaml", is_reported);
     assert_eq!(failures(&found), [("two".to_owned(), 3)]);
@@ -110,7 +110,6 @@ fn lenses_of_a_task_file_name_the_nearest_suite() {
     assert_eq!(titles, ["▶ Run file, as ../cli-bench.yaml does", "▶ Run", "Dry run"]);
     client.open("near/cli-bench.yaml");
     assert_eq!(lens_titles(&mut client, "near/cli-bench.yaml"), ["▶ Run file"]);
-    let uri = client.uri("near/tasks/one.yaml");
-    let missing = client.execute("speclens.run", json!([{ "uri": uri, "test": "two" }]));
+    let missing = client.run_test("near/tasks/one.yaml", "two");
     assert!(missing["error"]["message"].as_str().unwrap().contains("no test `two`"), "{missing}");
 }

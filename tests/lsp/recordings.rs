@@ -1,10 +1,15 @@
 //! Recordings of several programs: the editor shows the attempt that began last.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use serde_json::json;
 
-use crate::{client::Client, lens_titles, run, sources};
+use crate::{
+    client::Client,
+    lens_titles, run,
+    running::{lenses_of_until, lenses_until},
+    sources,
+};
 
 /// `waits` ends when the file `go` exists.
 const SUITE: &str = "kindlm: 1
@@ -19,38 +24,17 @@ tests:
     expect: {output: {contains: [other]}}
 ";
 
-fn lenses_until(client: &mut Client, what: &str, fits: impl Fn(&[String]) -> bool) {
-    lenses_in_until(client, "kindlm.yaml", what, fits);
-}
-
-fn lenses_in_until(client: &mut Client, name: &str, what: &str, fits: impl Fn(&[String]) -> bool) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    loop {
-        let titles = lens_titles(client, name);
-        if fits(&titles) {
-            return;
-        }
-        assert!(std::time::Instant::now() < end, "{what}: {titles:?}");
-    }
-}
-
 fn has(titles: &[String], start: &str) -> bool {
     titles.iter().any(|title| title.starts_with(start))
 }
 
 /// Runs a command line in the client's workspace.
 fn speclens(client: &Client, arguments: &[&str]) -> Option<i32> {
-    let program = Command::new(env!("CARGO_BIN_EXE_speclens"))
-        .args(arguments)
-        .current_dir(client.directory.path())
-        .env("XDG_STATE_HOME", client.path(".state"))
-        .output();
-    program.unwrap().status.code()
+    client.command_line(arguments).status.code()
 }
 
 fn tell_of_recordings(client: &mut Client) {
-    let uri = client.uri(".speclens/recordings/any.json");
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+    client.files_changed(&[(".speclens/recordings/any.json", 1)]);
 }
 
 #[test]
@@ -128,12 +112,10 @@ fn change_among_thousands_is_noticed() {
         client.open(&name);
         client.diagnostics(&name, |found| found.iter().all(|found| found["severity"] != 1));
     }
-    let changes: Vec<_> =
-        (0..2_000).map(|index| json!({ "uri": client.uri(&format!("other/{index}.txt")), "type": 1 })).collect();
     fs::write(client.path("s7/schemas/13.json"), "{\"type\": \"strnig\"}").unwrap();
-    let changed = json!({ "uri": client.uri("s7/schemas/13.json"), "type": 2 });
-    let changes: Vec<_> = changes.into_iter().chain([changed]).collect();
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    let others: Vec<String> = (0..2_000).map(|index| format!("other/{index}.txt")).collect();
+    let others = others.iter().map(|name| (name.as_str(), 1));
+    client.files_changed(&others.chain([("s7/schemas/13.json", 2)]).collect::<Vec<_>>());
     client.diagnostics("s7/kindlm.yaml", |found| found.iter().any(|found| found["code"] == "invalid-schema-file"));
 }
 
@@ -146,17 +128,13 @@ fn change_of_a_declared_file_makes_the_lens_stale() {
     run(&mut client, "other");
     lenses_until(&mut client, "it ran", |titles| has(titles, "✓ passed"));
     fs::write(client.path("src/say.sh"), "echo other # changed").unwrap();
-    let changed = |client: &mut Client, name: &str| {
-        let change = json!({ "uri": client.uri(name), "type": 2 });
-        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
-    };
-    changed(&mut client, "src/say.sh");
+    client.files_changed(&[("src/say.sh", 2)]);
     lenses_until(&mut client, "the file changed", |titles| has(titles, "⚠ stale"));
     fs::write(client.path("src/say.sh"), "echo other").unwrap();
-    changed(&mut client, "src/say.sh");
+    client.files_changed(&[("src/say.sh", 2)]);
     lenses_until(&mut client, "it is as before", |titles| has(titles, "✓ passed"));
     fs::write(client.path("speclens.yaml"), "inputs: [kindlm.yaml]\n").unwrap();
-    changed(&mut client, "speclens.yaml");
+    client.files_changed(&[("speclens.yaml", 2)]);
     lenses_until(&mut client, "other files are declared", |titles| has(titles, "⚠ stale"));
 }
 
@@ -166,17 +144,15 @@ fn trust_in_a_folder_shows_what_is_recorded_of_its_other_suites() {
     let mut client = Client::spawn(&[("kindlm.yaml", OTHER), (SUB, OTHER)]);
     client.initialize(json!({}), json!({ "trusted": true }));
     client.open(SUB);
-    let uri = client.uri(SUB);
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    lenses_in_until(&mut client, SUB, "the run is shown", |titles| has(titles, "✓ passed"));
+    client.run_file(SUB);
+    lenses_of_until(&mut client, SUB, "the run is shown", |titles| has(titles, "✓ passed"));
     client.notify("speclens/trust", json!({ "trusted": false }));
-    lenses_in_until(&mut client, SUB, "it is not believed", |titles| !has(titles, "✓ passed"));
+    lenses_of_until(&mut client, SUB, "it is not believed", |titles| !has(titles, "✓ passed"));
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
-    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
-    lenses_in_until(&mut client, SUB, "it is believed again", |titles| has(titles, "✓ passed"));
+    client.run_file("kindlm.yaml");
+    let question = client.question();
+    client.choose(&question, "Trust and run");
+    lenses_of_until(&mut client, SUB, "it is believed again", |titles| has(titles, "✓ passed"));
 }
 
 const OTHER: &str = "kindlm: 1

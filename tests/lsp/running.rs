@@ -57,8 +57,7 @@ fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
         let message = client.notification("window/showMessage", |_| true);
         assert_eq!((message["type"].as_i64(), message["message"].as_str()), (Some(kind), Some(expected)));
     }
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    client.run_file("kindlm.yaml");
     let message = client.notification("window/showMessage", |_| true);
     assert_eq!(message["message"], "speclens: 1 of 3 passed");
 
@@ -172,16 +171,11 @@ tests:
     assert!(sources(&found, "speclens run").is_empty(), "{found:?}");
 }
 
-pub(crate) fn close(client: &mut Client, name: &str) {
-    let uri = client.uri(name);
-    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
-}
-
 #[test]
 fn a_file_that_is_opened_again_shows_the_run_that_goes_on() {
     let mut client = Client::opened(&[("kindlm.yaml", WAITING), ("speclens.yaml", "recordings: {enabled: false}\n")]);
     run(&mut client, "waits");
-    close(&mut client, "kindlm.yaml");
+    client.close("kindlm.yaml");
     client.open("kindlm.yaml");
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     std::fs::write(client.path("go"), "").unwrap();
@@ -237,14 +231,12 @@ fn the_lens_of_a_test_cancels_the_runs_of_that_test_only() {
     client.open("b/kindlm.yaml");
     run(&mut client, "waits");
     run(&mut client, "other");
-    let uri = client.uri("b/kindlm.yaml");
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+    client.run_test("b/kindlm.yaml", "waits");
     lenses_until(&mut client, "both run", |titles| running(titles) == 2);
 
-    let uri = client.uri("kindlm.yaml");
-    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let lenses = answer["result"].as_array().unwrap().clone();
-    let cancel = lenses.iter().find(|lens| lens["command"]["arguments"][0]["test"] == "waits").unwrap();
+    let lenses = client.about("kindlm.yaml", "codeLens");
+    let cancel =
+        lenses.as_array().unwrap().iter().find(|lens| lens["command"]["arguments"][0]["test"] == "waits").unwrap();
     assert_eq!(cancel["command"]["command"], "speclens.cancel");
     let answer = client.execute("speclens.cancel", cancel["command"]["arguments"].clone());
     assert_eq!(answer["result"]["cancelled"], 1, "{cancel}");
@@ -260,18 +252,17 @@ fn second_run_of_a_test_under_way_is_refused() {
         "defaults: {concurrency: 1}\ntests:\n  - name: first\n    command: sleep 600\n    expect: {}\n",
     );
     let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
-    let uri = client.uri("kindlm.yaml");
     run(&mut client, "waits");
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
-    let again = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+    let again = client.run_test("kindlm.yaml", "waits");
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let message = client.notification("window/showMessage", |_| true);
     assert_eq!(message["message"], "speclens: `waits` is already running: stop it to run it again");
 
     // A run of the file omits running tests, and a second one has nothing to do.
-    let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let whole = client.run_file("kindlm.yaml");
     lenses_until(&mut client, "both run", |titles| running(titles) == 2);
-    let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let again = client.run_file("kindlm.yaml");
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     client.notification("window/showMessage", |message| message["message"].as_str().unwrap().contains("already"));
 
@@ -290,12 +281,11 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
         "defaults: {concurrency: 1}\ntests:\n  - {name: first, command: echo x >> count, expect: {}}\n",
     );
     let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    client.run_file("kindlm.yaml");
     lenses_until(&mut client, "the second test runs", |titles| {
         running(titles) > 0 && titles.iter().any(|title| title.starts_with('✓'))
     });
-    let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let again = client.run_file("kindlm.yaml");
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let message = client.notification("window/showMessage", |_| true);
     assert!(message["message"].as_str().unwrap().contains("already running"), "{message}");
@@ -316,14 +306,10 @@ fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
     run(&mut client, "waits");
     let titles = lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     assert_eq!(titles, ["■ Stop", "■ Stop", "… running"]);
-    let uri = client.uri("kindlm.yaml");
-    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let stop = answer["result"][0]["command"].clone();
-    client.execute(stop["command"].as_str().unwrap(), stop["arguments"].clone());
+    client.press("kindlm.yaml", "■ Stop");
     let titles = lenses_until(&mut client, "it ended", |titles| running(titles) == 0);
     assert_eq!(titles, ["▶ Run file", "▶ Run", "⊘ cancelled"]);
-    let shown = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "waits" }]));
-    let text = shown["result"]["text"].as_str().unwrap();
+    let text = client.transcript("kindlm.yaml", "waits");
     assert!(text.starts_with("the last run was cancelled; this is the one before it\n"), "{text}");
 }
 
@@ -332,13 +318,12 @@ fn test_that_got_an_error_while_trust_was_asked_for_is_not_run() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     let mut text = client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
-    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.run_test("kindlm.yaml", "waits");
+    let question = client.question();
     client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", 2);
     // A response can overtake a change that was sent just before it.
     client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
-    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
+    client.choose(&question, "Trust and run");
     let message = client.notification("window/showMessage", |message| message["type"] == 1);
     assert_eq!(message["message"], "speclens: `waits` was not run: fix the underlined errors first");
 }
@@ -363,14 +348,13 @@ tests:
 fn run_of_a_test_that_cannot_run_says_why() {
     let mut client = Client::opened(&[("kindlm.yaml", OBSTACLES)]);
     client.diagnostics("kindlm.yaml", |found| !found.is_empty());
-    let uri = client.uri("kindlm.yaml");
     for (test, kind, expected) in [
         ("asks", 2, "`asks` was not run: asking models is not supported yet"),
         ("off", 3, "`off` is skipped: remove `skip: true` to run it"),
         ("twin", 1, "`twin` was not run: another test has the same name, so rename one of them"),
         ("wrong", 1, "`wrong` was not run: fix the underlined errors first"),
     ] {
-        let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
+        let answer = client.run_test("kindlm.yaml", test);
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
         let message = client.notification("window/showMessage", |_| true);
         assert_eq!(
@@ -391,7 +375,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
     assert_eq!(titles, expected);
 
     // A run of the file runs the others.
-    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let answer = client.run_file("kindlm.yaml");
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert_eq!(titles[1], "1 passed, 1 unknown, 1 skipped, 3 not run");
@@ -402,8 +386,7 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
     let text =
         "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - {name: a, skip: true, command: echo a, expect: {}}\n";
     let mut client = Client::opened(&[("kindlm.yaml", text)]);
-    let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    client.run_file("kindlm.yaml");
     let message = client.notification("window/showMessage", |_| true);
     assert_eq!(message["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
 }
@@ -411,22 +394,13 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
 #[test]
 fn client_that_looks_after_trust_itself_is_not_asked_and_other_trust_does_not_count() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
-    let trusted = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
-        .args(["trust", "."])
-        .current_dir(client.directory.path())
-        .env("XDG_STATE_HOME", client.path(".state"))
-        .output()
-        .unwrap();
-    assert!(trusted.status.success());
+    assert!(client.command_line(&["trust", "."]).status.success());
     client.initialize(json!({ "window": { "showMessage": {} } }), json!({ "trusted": false, "trustIsClients": true }));
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
-    let arguments = json!([{ "uri": uri, "test": "waits" }]);
-    let answer = client.execute("speclens.run", arguments.clone());
+    let answer = client.run_test("kindlm.yaml", "waits");
     assert_eq!(answer["result"], json!({ "run": null, "reason": "untrusted" }));
     client.notify("speclens/trust", json!({ "trusted": true }));
-    let answer = client.execute("speclens.run", arguments);
-    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    run(&mut client, "waits");
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
@@ -474,7 +448,6 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
     let mut client = Client::opened(&[("kindlm.yaml", &text("    expect: {output: {contains: [hi]}}\n"))]);
     run(&mut client, "one");
     lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
-    let uri = client.uri("kindlm.yaml");
     let broken = [
         "    expect: {output: {contains: hi}}\n",
         "    expect: {output: {contans: [hi]}}\n",
@@ -483,10 +456,8 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
         "    expect: {output: {contains: [hi], contains: [hi]}}\n",
         "    expect:\n      output: {contains: [hi]}\n  expect:\n      output: {contains: [NOPE]}\n",
     ];
-    for (version, expect) in (2..).zip(broken) {
-        let document = json!({ "uri": uri, "version": version });
-        let changes = json!([{ "text": text(expect) }]);
-        client.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
+    for expect in broken {
+        client.change("kindlm.yaml", json!({ "text": text(expect) }));
         lenses_until(&mut client, expect, |titles| !titles.iter().any(|title| title.starts_with('✓')));
     }
 }
@@ -496,16 +467,14 @@ fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     client.open("kindlm.yaml");
-    let uri = client.uri("kindlm.yaml");
     for _ in 0..2 {
-        let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+        let answer = client.run_test("kindlm.yaml", "waits");
         assert_eq!(answer["result"]["reason"], "untrusted", "{answer}");
     }
     let message = client.notification("window/showMessage", |_| true);
     let message = message["message"].as_str().unwrap();
     assert!(message.contains("speclens trust '"), "{message}");
-    let questions: Vec<Value> =
-        (0..2).map(|_| client.wait("a question", |message| message["method"] == "window/showMessageRequest")).collect();
+    let questions: Vec<Value> = (0..2).map(|_| client.question()).collect();
     for question in questions {
         let refused = json!({ "code": -32601, "message": "unknown" });
         client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "error": refused }));
@@ -518,11 +487,7 @@ fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
 fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() {
     let text = WAITING.replace("tests:\n", "defaults: {timeoutMs: soon}\ntests:\n");
     let mut client = Client::opened(&[("kindlm.yaml", &text)]);
-    let uri = client.uri("kindlm.yaml");
-    for (command, arguments) in
-        [("speclens.run", json!([{ "uri": uri, "test": "waits" }])), ("speclens.runFile", json!([{ "uri": uri }]))]
-    {
-        let refused = client.execute(command, arguments);
+    for refused in [client.run_test("kindlm.yaml", "waits"), client.run_file("kindlm.yaml")] {
         assert!(refused["result"]["reason"].as_str().unwrap().contains("fix the underlined errors"), "{refused}");
     }
     lenses_until(&mut client, "why", |titles| titles.contains(&"! has problems".to_owned()));

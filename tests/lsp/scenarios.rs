@@ -6,6 +6,7 @@ use crate::{
     client::Client,
     lens_titles,
     loopback::{Answer, Loopback},
+    positions::{position_after, position_of},
     running::lenses_of_until,
     sources,
 };
@@ -50,9 +51,8 @@ fn scenario_runs_from_its_lens_and_an_edited_claim_is_judged_by_what_the_target_
         let mut client = Client::start(&files);
         std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
         let mut text = client.open(CONTRACT);
-        let uri = client.uri(CONTRACT);
         assert!(lens_titles(&mut client, CONTRACT).contains(&"▶ Run".to_owned()));
-        let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        let answer = client.run_test(CONTRACT, "writes");
         assert!(answer["result"]["run"].is_u64(), "{answer}");
         lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
         assert_eq!(gateway.requests().len(), 1);
@@ -81,16 +81,12 @@ fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
         Client::start(&[(files[0].0, files[0].1.as_str()), (files[1].0, files[1].1.as_str()), (CONTRACT, &contract)]);
     std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
     let mut text = client.open(CONTRACT);
-    let uri = client.uri(CONTRACT);
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    client.run_test(CONTRACT, "writes");
     lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
     client.replace(CONTRACT, &mut text, "Score 1 to 5", "Score 1 to 9", 2);
     let can_ask = |titles: &[String]| titles.contains(&"Ask judge".to_owned());
     lenses_of_until(&mut client, CONTRACT, "it can be asked", |titles| can_ask(titles));
-    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let lenses = answer["result"].as_array().unwrap().clone();
-    let ask = lenses.iter().find(|lens| lens["command"]["title"] == "Ask judge").unwrap();
-    client.execute(ask["command"]["command"].as_str().unwrap(), ask["command"]["arguments"].clone());
+    client.press(CONTRACT, "Ask judge");
     lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
     let asked: Vec<String> = gateway.requests().into_iter().map(|request| request.path).collect();
     assert_eq!(asked, ["/webhook/mcp-skill-invoke", "/qa/judge", "/qa/judge"]);
@@ -106,17 +102,15 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
     files.push(("demo.gateway.yaml", script));
     let mut client = Client::start(&files);
     client.open(CONTRACT);
-    let uri = client.uri(CONTRACT);
     lens_titles(&mut client, CONTRACT);
-    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": 12, "character": 16 } });
-    let hover = client.request("textDocument/hover", place.clone())["result"].to_string();
+    let place = json!({ "line": 12, "character": 16 });
+    let hover = client.hover(CONTRACT, place.clone()).to_string();
     assert!(hover.contains("no such file in"), "{hover}");
-    let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    let answer = client.run_test(CONTRACT, "writes");
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
-    let created = json!([{ "uri": client.uri("out.md"), "type": 1 }]);
-    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": created }));
-    let hover = client.request("textDocument/hover", place)["result"].to_string();
+    client.files_changed(&[("out.md", 1)]);
+    let hover = client.hover(CONTRACT, place).to_string();
     assert!(hover.contains("7 bytes, changed 20") && hover.contains(" UTC"), "{hover}");
 }
 
@@ -132,9 +126,8 @@ fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them(
         let mut client = Client::start(&files);
         std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
         client.open(CONTRACT);
-        let uri = client.uri(CONTRACT);
         lens_titles(&mut client, CONTRACT);
-        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        client.run_test(CONTRACT, "writes");
         lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
         let entries = std::fs::read_dir(client.path("qa/reports")).into_iter().flatten();
         let names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -167,15 +160,10 @@ fn preconditions_are_a_page_and_trigger_nothing() {
         let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
         let mut client = Client::start(&files);
         client.open(CONTRACT);
-        let uri = client.uri(CONTRACT);
         let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Judge only"];
         let page = |client: &mut Client| {
             lenses_of_until(client, CONTRACT, "it is at rest", |titles| titles == lenses);
-            let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-            let lenses = answer["result"].as_array().unwrap().clone();
-            let lens = lenses.iter().find(|lens| lens["command"]["title"] == "Preconditions").unwrap();
-            let command = &lens["command"];
-            let shown = client.execute(command["command"].as_str().unwrap(), command["arguments"].clone());
+            let shown = client.press(CONTRACT, "Preconditions");
             assert_eq!(shown["result"]["language"], "markdown", "{shown}");
             shown["result"]["text"].as_str().unwrap().to_owned()
         };
@@ -203,19 +191,18 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
         let mut client = Client::start(&files);
         ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\nhello\n").unwrap());
         let mut text = client.open(CONTRACT);
-        let test = json!([{ "uri": client.uri(CONTRACT), "test": "writes" }]);
         let has = |title: &'static str| move |titles: &[String]| titles.iter().any(|it| it == title);
-        let answer = client.execute("speclens.judge", test.clone());
+        let answer = client.execute("speclens.judge", json!([{ "uri": client.uri(CONTRACT), "test": "writes" }]));
         assert!(answer["result"]["run"].is_u64(), "{answer}");
         lenses_of_until(&mut client, CONTRACT, "it is judged", has("✓ passed, evaluated without a run"));
         client.replace(CONTRACT, &mut text, "[Hook]", "[Body]", 2);
         let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("Body"));
         let failure = found.iter().find(|found| found["message"].as_str().unwrap().contains("Body")).unwrap();
         assert_eq!(failure["severity"], 1, "{failure}");
-        let transcript = client.execute("speclens.showTranscript", test.clone())["result"]["text"].to_string();
+        let transcript = client.transcript(CONTRACT, "writes");
         assert!(transcript.contains("nothing was started: the current state was evaluated"), "{transcript}");
         assert_eq!(gateway.requests().len(), 0);
-        client.execute("speclens.run", test);
+        client.run_test(CONTRACT, "writes");
         lenses_of_until(&mut client, CONTRACT, "it failed", has("✗ 1 assertion failed"));
     }
 }
@@ -242,11 +229,9 @@ fn start(files: &[(&'static str, String)]) -> Client {
 fn transcript_shows_the_exchange_with_the_gateway_and_the_spans_as_a_waterfall() {
     let mut client = start(&scripted("      - {type: llm_call_count, max: 3}\n"));
     client.open(CONTRACT);
-    let test = json!([{ "uri": client.uri(CONTRACT), "test": "writes" }]);
-    client.execute("speclens.run", test.clone());
+    client.run_test(CONTRACT, "writes");
     lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
-    let shown = client.execute("speclens.showTranscript", test);
-    let page = shown["result"]["text"].as_str().unwrap();
+    let page = client.transcript(CONTRACT, "writes");
     for part in [
         "\n### Gateway\n\nPOST `http://127.0.0.1:",
         "\"skill_command\":\"/demo\"",
@@ -271,18 +256,15 @@ fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
         let mut client = Client::start(&files);
         ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\n").unwrap());
         client.open(CONTRACT);
-        let uri = client.uri(CONTRACT);
-        let line = contract.lines().position(|line| line.contains("gateway_healthy")).unwrap();
-        let column = contract.lines().nth(line).unwrap().find("healthy").unwrap();
-        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": column } });
+        let place = position_of(&contract, "healthy");
         let asks = format!("A run sends the request to `{}/health`.", gateway.url());
-        let before = client.request("textDocument/hover", place.clone())["result"].to_string();
+        let before = client.hover(CONTRACT, place.clone()).to_string();
         assert!(before.contains(&asks) && !before.contains("Last recorded response"), "{before}");
         assert_eq!(gateway.requests().len(), 0);
-        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        client.run_test(CONTRACT, "writes");
         lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
         let asked = gateway.requests().len();
-        let after = client.request("textDocument/hover", place)["result"].to_string();
+        let after = client.hover(CONTRACT, place).to_string();
         assert!(
             after.contains(&asks) && after.contains("Last recorded response: status 200, from the run of 20"),
             "{after}"
@@ -297,12 +279,9 @@ fn path_of_a_log_leads_to_the_line_that_was_found_last() {
     for then in [then.to_owned(), then.replace('\n', "\r\n"), then.replace("run.log", "'*.log'")] {
         let mut client = start(&scripted(&then));
         let mut text = client.open(CONTRACT);
-        let uri = client.uri(CONTRACT);
-        let line = text.lines().position(|line| line.contains(".log")).unwrap();
-        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 16 } });
-        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        client.run_test(CONTRACT, "writes");
         lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
-        let found = client.request("textDocument/definition", place)["result"].clone();
+        let found = client.ask_at("definition", CONTRACT, position_of(&text, ".log"), json!({}))["result"].clone();
         let start = json!({ "line": 1, "character": 0 });
         assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
         assert_eq!((&found[0]["uri"], &found[0]["range"]["start"]), (&json!(client.uri("run.log")), &start), "{found}");
@@ -334,8 +313,7 @@ fn line_of_a_log_outside_of_the_workspace_is_related_information() {
     let text = format!("{text}gateway_log_pattern: {}\n", outside.path().join("gw.log").display());
     let mut client = Client::start(&[(settings, &text), (skill.0, &skill.1), (CONTRACT, &contract)]);
     client.open(CONTRACT);
-    let uri = client.uri(CONTRACT);
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    client.run_test(CONTRACT, "writes");
     let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("was called"));
     let failure = found.iter().find(|found| found["relatedInformation"].is_array());
     let related = failure.map(|failure| failure["relatedInformation"][0].clone()).unwrap_or_default();
@@ -347,8 +325,7 @@ fn line_of_a_log_outside_of_the_workspace_is_related_information() {
     );
     assert_eq!(related["location"]["range"]["start"]["line"], 1, "{related}");
     // The path leads to no file of the workspace.
-    let line = contract.lines().position(|line| line.contains("log_path")).unwrap();
-    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 22 } });
-    let found = client.request("textDocument/definition", place)["result"].clone();
+    let place = position_after(&contract, "log_path: /");
+    let found = client.ask_at("definition", CONTRACT, place, json!({}))["result"].clone();
     assert_eq!((&found[0]["uri"], &found[0]["range"]["start"]["line"]), (&json!(address), &json!(1)), "{found}");
 }

@@ -10,10 +10,7 @@ const TASK: &str = "- id: status\n  intent: Show the state.\n  assert:\n    - ex
 const SCRIPT: &str = "tasks:\n  status:\n    - run: git status\n    - say: Done.\n  \ndefault:\n  - say: No.\n";
 
 fn ask(client: &mut Client, method: &str, name: &str, line: u32, character: u32, more: Value) -> Value {
-    let place = json!({ "line": line, "character": character });
-    let mut params = json!({ "textDocument": { "uri": client.uri(name) }, "position": place });
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    client.request(method, params)["result"].clone()
+    client.ask_at(method, name, json!({ "line": line, "character": character }), more)["result"].clone()
 }
 
 #[test]
@@ -25,25 +22,22 @@ fn scripts_and_suites_lead_to_each_other() {
         let found = client.diagnostics("cli-bench.yaml", |found| !found.is_empty());
         assert_eq!(found[0]["code"], "missing-file", "{found:?}");
         assert_eq!(found[0]["range"]["start"], json!({ "line": 3, "character": 4 }));
-        let found = ask(&mut client, "textDocument/definition", "cli-bench.yaml", 2, 10, json!({}));
+        let found = ask(&mut client, "definition", "cli-bench.yaml", 2, 10, json!({}));
         assert_eq!(found[0]["uri"], client.uri("careful.script.yaml"), "{found}");
-        let found = ask(&mut client, "textDocument/hover", "cli-bench.yaml", 2, 10, json!({}));
+        let found = ask(&mut client, "hover", "cli-bench.yaml", 2, 10, json!({}));
         assert!(found.to_string().contains("It has turns for `status`, all other tasks"), "{found}");
         client.open("careful.script.yaml");
-        let found = ask(&mut client, "textDocument/definition", "careful.script.yaml", 1, 4, json!({}));
+        let found = ask(&mut client, "definition", "careful.script.yaml", 1, 4, json!({}));
         assert_eq!(found[0]["uri"], client.uri("tasks/one.yaml"), "{found}");
         // Tasks that the script lacks are offered.
-        let found = ask(&mut client, "textDocument/completion", "careful.script.yaml", 4, 2, json!({}));
-        let items = if found.is_array() { found.clone() } else { found["items"].clone() };
-        let labels: Vec<&str> = items.as_array().unwrap().iter().filter_map(|item| item["label"].as_str()).collect();
-        assert!(labels.contains(&"log") && !labels.contains(&"status"), "{labels:?}");
+        let labels = client.labels("careful.script.yaml", json!({ "line": 4, "character": 2 }));
+        assert!(labels.contains(&"log".to_owned()) && !labels.contains(&"status".to_owned()), "{labels:?}");
         let more = json!({ "newName": "state" });
-        let found = ask(&mut client, "textDocument/rename", "careful.script.yaml", 1, 4, more);
+        let found = ask(&mut client, "rename", "careful.script.yaml", 1, 4, more);
         let found = found.to_string();
         assert!(found.contains("careful.script.yaml") && found.contains("one.yaml"), "{found}");
-        let lenses = client
-            .request("textDocument/codeLens", json!({ "textDocument": { "uri": client.uri("careful.script.yaml") } }));
-        assert_eq!(lenses["result"], json!([]), "nothing in a script is a test");
+        let lenses = client.about("careful.script.yaml", "codeLens");
+        assert_eq!(lenses, json!([]), "nothing in a script is a test");
         assert_eq!(client.leave(), Some(0));
     }
 }

@@ -22,15 +22,12 @@ fn planted_secrets_are_in_no_diagnostic_no_lens_and_no_transcript() {
     let mut client = Client::spawn_with(&[("MY_API_KEY", PLANTED[0]), ("OUTER", PLANTED[1])], &files);
     client.initialize(json!({}), json!({ "trusted": true }));
     client.open("cli-bench.yaml");
-    let uri = client.uri("cli-bench.yaml");
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "leak" }]));
+    client.run_test("cli-bench.yaml", "leak");
     let is_of_run = |found: &&Value| found["message"].as_str().is_some_and(|message| message.contains("`leak`"));
     let found = client.diagnostics("cli-bench.yaml", |found| found.iter().filter(is_of_run).count() >= 2);
-    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-    let transcript = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "leak" }]));
-    let hover = json!({ "textDocument": { "uri": uri }, "position": { "line": 10, "character": 10 } });
-    let hover = client.request("textDocument/hover", hover);
-    let transcript = transcript["result"].to_string();
+    let lenses = client.about("cli-bench.yaml", "codeLens");
+    let transcript = client.transcript("cli-bench.yaml", "leak");
+    let hover = client.hover("cli-bench.yaml", json!({ "line": 10, "character": 10 }));
     assert!(transcript.contains("secret values were masked"), "they were observed: {transcript}");
     for text in [Value::from(found).to_string(), lenses.to_string(), transcript, hover.to_string()] {
         assert!(PLANTED.iter().all(|secret| !text.contains(secret)), "{text}");

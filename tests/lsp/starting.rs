@@ -4,7 +4,7 @@ use std::{io::Write, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::{client::Client, run};
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -47,11 +47,6 @@ fn start() -> (Client, String) {
     (client, uri)
 }
 
-fn hover(client: &mut Client, uri: &str) -> Value {
-    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 1 } });
-    client.request("textDocument/hover", place)
-}
-
 #[test]
 fn other_requests_are_answered_while_it_is_decided_whether_a_run_begins() {
     let (mut client, uri) = start();
@@ -61,7 +56,7 @@ fn other_requests_are_answered_while_it_is_decided_whether_a_run_begins() {
     {
         client.ask("workspace/executeCommand", json!({ "command": command, "arguments": [argument] }));
     }
-    assert!(hover(&mut client, &uri)["result"].is_object());
+    assert!(client.hover("kindlm.yaml", json!({ "line": 0, "character": 1 })).is_object());
     let status = client.execute("speclens.showStatus", json!([]));
     assert_eq!(status["result"]["running"], json!([]));
     store.release(&client);
@@ -91,17 +86,15 @@ fn run_whose_request_was_taken_back_does_not_begin() {
     let (mut client, uri) = start();
     let store = Store::of(&client);
     let arguments = json!([{ "uri": uri, "test": "counts" }]);
-    let id =
-        client.ask("workspace/executeCommand", json!({ "command": "speclens.run", "arguments": arguments.clone() }));
+    let id = client.ask("workspace/executeCommand", json!({ "command": "speclens.run", "arguments": arguments }));
     // The response shows that the run is being started, too.
-    hover(&mut client, &uri);
+    client.hover("kindlm.yaml", json!({ "line": 0, "character": 1 }));
     client.notify("$/cancelRequest", json!({ "id": id }));
     assert_eq!(client.answer(id)["error"]["code"], -32800);
     store.release(&client);
     client.notify("speclens/trust", json!({ "trusted": true }));
     // It does not prevent another one.
-    let answer = client.execute("speclens.run", arguments);
-    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    run(&mut client, "counts");
     client.wait_for_line("count");
     while client.execute("speclens.showStatus", json!([]))["result"]["running"] != json!([]) {}
     assert_eq!(std::fs::read_to_string(client.path("count")).unwrap(), "x\n");

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, at},
-    lens_titles, sources,
+    lens_titles,
+    positions::position,
+    running::lenses_of_until,
+    sources,
 };
 
 const SUITE: &str = "cli: echo
@@ -48,14 +51,7 @@ fn execute(client: &mut Client, command: &str, more: Value) -> Value {
 }
 
 fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    loop {
-        let titles = lens_titles(client, "cli-bench.yaml");
-        if fits(&titles) {
-            return titles;
-        }
-        assert!(std::time::Instant::now() < end, "{titles:?}");
-    }
+    lenses_of_until(client, "cli-bench.yaml", "the expected lenses", fits)
 }
 
 /// Returns the hover about the run at a word of the suite, without the link to the reference.
@@ -65,13 +61,8 @@ fn hover(client: &mut Client, text: &str, word: &str) -> String {
 
 /// Returns the same for any file.
 pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) -> Option<String> {
-    let before = &text[..text.find(word).unwrap()];
-    let line = before.matches('\n').count();
-    let character = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
-    let position = json!({ "line": line, "character": character });
-    let params = json!({ "textDocument": { "uri": client.uri(name) }, "position": position });
-    let answer = client.request("textDocument/hover", params);
-    let (_, run) = answer["result"]["contents"]["value"].as_str()?.split_once("Last run:")?;
+    let hover = client.hover(name, position(text, text.find(word).unwrap() + 1));
+    let (_, run) = hover["contents"]["value"].as_str()?.split_once("Last run:")?;
     Some(run.split("\n\n[Reference]").next()?.to_owned())
 }
 
@@ -139,11 +130,11 @@ fn dry_run_is_a_page_that_follows_the_text_and_runs_nothing() {
 fn model_that_is_chosen_runs_in_place_of_those_of_the_suite() {
     let (mut client, _) = start();
     execute(&mut client, "speclens.runWith", json!({}));
-    let asked = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    let asked = client.question();
     let actions = asked["params"]["actions"].as_array().unwrap();
     let titles: Vec<&str> = actions.iter().map(|action| action["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["scripted/one", "scripted/two", "scripted/other", "the models of the suite"]);
-    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "title": "scripted/other" } }));
+    client.choose(&asked, "scripted/other");
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert!(titles.contains(&"✓ 1/1 other".to_owned()), "{titles:?}");
     // Another client names the models in the command.
@@ -238,8 +229,8 @@ fn commands_and_actions_answer_for_the_text_that_came_before_them_while_the_anal
         std::fs::write(client.path(busy), many()).unwrap();
         let mut large = client.open(busy);
         client.diagnostics_of_any_version(busy, |_| true);
-        let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": client.uri(busy) } }));
-        assert!(lenses["result"].as_array().unwrap().len() > 20_000);
+        let lenses = client.about(busy, "codeLens");
+        assert!(lenses.as_array().unwrap().len() > 20_000);
         client.forget();
         // Every test has the command of the first one.
         client.replace(busy, &mut large, "&command echo", "&command cat", 2);
@@ -260,7 +251,7 @@ fn commands_and_actions_answer_for_the_text_that_came_before_them_while_the_anal
         ];
         let asked = asked.map(|(method, params)| client.ask(method, params));
         let [actions, page, _] = asked.map(|id| client.answer(id));
-        let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+        let question = client.question();
         // Otherwise the analysis would have updated the text for them.
         assert!(!client.has_diagnostics(busy), "the analysis was not busy");
         let titles = actions["result"].to_string();

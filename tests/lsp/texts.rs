@@ -2,25 +2,23 @@
 
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::{
+    client::Client,
+    positions::{offset_in, position_in, position_of, units},
+};
 
 const SUITE: &str = "kindlm: 1\r\nproject: \"ä😀\"\r\nsuite: { name: a }\r\ntests:\r\n  - name: one\r\n    command: \"echo 'ä😀' \\\"{{q}}\\\" | cat\"\r\n    vars: { q: \"ü😀\" }\r\n    expect: { output: { contains: [a] } }\r\n";
 
 /// Returns the text of a range on one line, in the units of an encoding.
 fn text(line: &Value, start: u64, length: u64, encoding: &str) -> String {
     let line = SUITE.split("\r\n").nth(usize::try_from(line.as_u64().unwrap()).unwrap()).unwrap();
-    let units = |letter: char| match encoding {
-        "utf-8" => letter.len_utf8(),
-        "utf-16" => letter.len_utf16(),
-        _ => 1,
-    };
     let mut at = 0;
     let mut found = String::new();
     for letter in line.chars() {
         if (start..start + length).contains(&at) {
             found.push(letter);
         }
-        at += units(letter) as u64;
+        at += units(&letter.to_string(), encoding) as u64;
     }
     found
 }
@@ -80,8 +78,7 @@ fn hints_are_after_placeholders_and_can_be_switched_off() {
         let found = client.request("textDocument/inlayHint", ask.clone())["result"].clone();
         let [hint] = found.as_array().unwrap().as_slice() else { panic!("{found}") };
         assert_eq!(hint["label"], "= ü😀");
-        let at = hint["position"]["character"].as_u64().unwrap();
-        assert!(text(&hint["position"]["line"], 0, at, encoding).ends_with("{{q}}"), "{hint}");
+        assert!(SUITE[..offset_in(SUITE, &hint["position"], encoding)].ends_with("{{q}}"), "{hint}");
         let settings = json!({ "settings": { "speclens": { "inlayHints": { "enable": false } } } });
         client.notify("workspace/didChangeConfiguration", settings);
         assert_eq!(client.request("textDocument/inlayHint", ask)["result"], json!([]));
@@ -94,19 +91,10 @@ fn hover_shows_values_in_every_unit() {
         let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
         client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));
         client.open("kindlm.yaml");
-        let line = SUITE.split("\r\n").nth(5).unwrap();
-        let before = &line[..line.find("q}}").unwrap()];
-        let column = match encoding {
-            "utf-8" => before.len(),
-            "utf-16" => before.encode_utf16().count(),
-            _ => before.chars().count(),
-        };
-        let place = json!({ "textDocument": { "uri": client.uri("kindlm.yaml") }, "position": { "line": 5, "character": column } });
-        let found = client.request("textDocument/hover", place)["result"].clone();
+        let found = client.hover("kindlm.yaml", position_in(SUITE, SUITE.find("q}}").unwrap(), encoding));
         assert_eq!(found["contents"]["value"], "**{{q}}** · `ü😀`");
-        let (start, end) = (&found["range"]["start"]["character"], &found["range"]["end"]["character"]);
-        let (start, end) = (start.as_u64().unwrap(), end.as_u64().unwrap());
-        assert_eq!(text(&found["range"]["start"]["line"], start, end - start, encoding), "{{q}}");
+        let [start, end] = ["start", "end"].map(|end| offset_in(SUITE, &found["range"][end], encoding));
+        assert_eq!(&SUITE[start..end], "{{q}}");
     }
 }
 
@@ -118,9 +106,8 @@ fn docs_of_completions_come_when_they_are_asked_for() {
         let item = json!({ "resolveSupport": { "properties": properties } });
         client.initialize(json!({ "textDocument": { "completion": { "completionItem": item } } }), json!({}));
         client.open("kindlm.yaml");
-        let document = json!({ "uri": client.uri("kindlm.yaml") });
-        let place = json!({ "textDocument": document, "position": { "line": 1, "character": 0 } });
-        let found = client.request("textDocument/completion", place)["result"]["items"].clone();
+        let place = json!({ "line": 1, "character": 0 });
+        let found = client.ask_at("completion", "kindlm.yaml", place, json!({}))["result"]["items"].clone();
         let item = found.as_array().unwrap().iter().find(|item| item["label"] == "tests").unwrap().clone();
         assert_eq!(item["documentation"].is_null(), lazy);
         let resolved = client.request("completionItem/resolve", item.clone())["result"].clone();
@@ -136,9 +123,9 @@ fn docs_of_completions_come_when_they_are_asked_for() {
 #[test]
 fn contracts_have_hints_tokens_and_names_to_complete() {
     let contract = "version: \"1.0\"\ntarget: { type: skill, path: skills/a, trigger: /a }\nscenarios:\n  - name: 😀\n    when: { invoke: /a }\n    then:\n      - { type: artifact_exists, path: 'out/{{ today }}/*.md' }\n";
-    let mut client =
-        Client::opened(&[("skills/a/tests/scenarios.yaml", contract), ("clawspec.yaml", "version: \"1.0\"\n")]);
-    let document = json!({ "uri": client.uri("skills/a/tests/scenarios.yaml") });
+    let name = "skills/a/tests/scenarios.yaml";
+    let mut client = Client::opened(&[(name, contract), ("clawspec.yaml", "version: \"1.0\"\n")]);
+    let document = json!({ "uri": client.uri(name) });
     let range = json!({ "start": { "line": 6, "character": 0 }, "end": { "line": 7, "character": 0 } });
     let ask = json!({ "textDocument": document, "range": range });
     let found = client.request("textDocument/inlayHint", ask)["result"].clone();
@@ -147,13 +134,12 @@ fn contracts_have_hints_tokens_and_names_to_complete() {
     assert_eq!(labels[1], "no file");
     let resolved = client.request("inlayHint/resolve", found[1].clone())["result"].clone();
     assert!(resolved["tooltip"]["value"].as_str().unwrap().contains("nothing matches"), "{resolved}");
-    let tokens = client.request("textDocument/semanticTokens/full", json!({ "textDocument": document }));
-    assert_eq!(tokens["result"]["data"].as_array().unwrap().len(), 5, "{tokens}");
-    let column = contract.lines().nth(6).unwrap().find("today").unwrap();
-    let place = json!({ "textDocument": document, "position": { "line": 6, "character": column } });
-    let offered = client.request("textDocument/completion", place.clone())["result"]["items"].clone();
-    assert!(offered.as_array().unwrap().iter().any(|item| item["label"] == "run_id"), "{offered}");
-    assert_eq!(client.request("textDocument/prepareRename", place)["result"], Value::Null);
+    let tokens = client.about(name, "semanticTokens/full");
+    assert_eq!(tokens["data"].as_array().unwrap().len(), 5, "{tokens}");
+    let place = position_of(contract, "today");
+    let offered = client.labels(name, place.clone());
+    assert!(offered.contains(&"run_id".to_owned()), "{offered:?}");
+    assert_eq!(client.ask_at("prepareRename", name, place, json!({}))["result"], Value::Null);
 }
 
 #[test]
@@ -168,9 +154,8 @@ fn a_list_says_once_what_holds_for_all() {
         let completion = json!({ "completionItem": item, "completionList": { "itemDefaults": known } });
         client.initialize(json!({ "textDocument": { "completion": completion } }), json!({}));
         client.open(place);
-        let document = json!({ "uri": client.uri(place) });
-        let at = json!({ "textDocument": document, "position": { "line": 4, "character": 8 } });
-        let found = client.request("textDocument/completion", at)["result"].clone();
+        let at = json!({ "line": 4, "character": 8 });
+        let found = client.ask_at("completion", place, at, json!({}))["result"].clone();
         let items = found["items"].as_array().unwrap();
         assert!(items.len() > 25, "{found}");
         for item in items {
@@ -202,9 +187,7 @@ fn hover_links_to_a_line_of_the_reference() {
         ("kindlm.yaml", 5, 5, "| `command` | "),
         ("kindlm.yaml", 7, 15, "| `output` | "),
     ] {
-        let document = json!({ "uri": client.uri(name) });
-        let at = json!({ "textDocument": document, "position": { "line": line, "character": character } });
-        let found = client.request("textDocument/hover", at)["result"].clone();
+        let found = client.hover(name, json!({ "line": line, "character": character }));
         let words = found["contents"]["value"].as_str().unwrap_or_default();
         let (_, link) = words.split_once("[Reference](").unwrap_or_else(|| panic!("{found}"));
         let (address, number) = link.trim_end_matches(')').split_once("#L").unwrap();

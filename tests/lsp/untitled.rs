@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::{
+    client::{Client, at},
+    positions::position,
+};
 
 /// A suite with a misspelled word, its correction, a name that occurs twice, and a key that has a hover.
 struct Buffer {
@@ -41,12 +44,9 @@ const BUFFERS: [Buffer; 3] = [
     },
 ];
 
-/// Returns the position in the middle of the first occurrence of a word; ASCII texts only.
+/// Returns the position in the middle of the first occurrence of a word.
 fn inside(text: &str, word: &str) -> Value {
-    let at = text.find(word).unwrap() + 1;
-    let before = &text[..at];
-    let line = before.matches('\n').count();
-    json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
+    position(text, text.find(word).unwrap() + 1)
 }
 
 /// A problem that the settings switch off is not reported, and not fixed either.
@@ -54,21 +54,14 @@ fn inside(text: &str, word: &str) -> Value {
 fn fixing_everything_in_an_unsaved_buffer_obeys_the_settings_of_the_folder() {
     let mut client = Client::start(&[("speclens.yaml", "severity:\n  unknown-key: off\n")]);
     let text = "kindlm: 1\nproject: p\nsuite: { name: s }\nprojct: x\ntests:\n  - name: a\n    command: x\n    descripton: y\n    expect: { output: { contains: [x], maxLength: \"3\" } }\n";
-    let uri = "untitled:Untitled-1";
-    let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": text });
-    client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
-    let message = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri);
-    assert!(!message.to_string().contains("unknown-key"), "{message}");
-    let start = json!({ "line": 0, "character": 0 });
-    let params = json!({
-        "textDocument": { "uri": uri },
-        "range": { "start": start, "end": start },
-        "context": { "diagnostics": [], "only": ["source.fixAll"] },
-    });
-    let found = client.request("textDocument/codeAction", params)["result"].clone();
-    let edits = &found[0]["edit"]["changes"][uri];
-    assert_eq!(edits.as_array().unwrap().len(), 1, "{found}");
-    assert_eq!(edits[0]["range"]["start"]["line"], 8, "{found}");
+    let buffer = "untitled:Untitled-1";
+    client.open_text(buffer, text);
+    let found = client.diagnostics(buffer, |_| true);
+    assert!(found.iter().all(|found| found["code"] != "unknown-key"), "{found:?}");
+    let found = client.actions(buffer, &at(0, 0), Some("source.fixAll"));
+    let edits = &found[0]["edit"]["changes"][buffer];
+    assert_eq!(edits.as_array().unwrap().len(), 1, "{found:?}");
+    assert_eq!(edits[0]["range"]["start"]["line"], 8, "{found:?}");
 }
 
 #[test]
@@ -76,40 +69,37 @@ fn everything_but_running_works_in_a_buffer_that_was_never_saved() {
     let mut client = Client::start(&[]);
     for (number, buffer) in BUFFERS.iter().enumerate() {
         let uri = format!("untitled:Untitled-{number}");
-        let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": buffer.text });
-        client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
-        let message = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri.as_str());
-        assert!(message["diagnostics"].to_string().contains(buffer.misspelled), "{message}");
+        client.open_text(&uri, buffer.text);
+        let found = client.diagnostics(&uri, |_| true);
+        assert!(json!(found).to_string().contains(buffer.misspelled), "{found:?}");
         let mut ask = |method: &str, place: &str, more: Value| {
-            let mut params = json!({ "textDocument": { "uri": uri }, "position": inside(buffer.text, place) });
-            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            client.request(method, params)["result"].clone()
+            client.ask_at(method, &uri, inside(buffer.text, place), more)["result"].clone()
         };
         let start = inside(buffer.text, buffer.misspelled);
         let range = json!({ "range": { "start": start, "end": start }, "context": { "diagnostics": [] } });
-        let actions = ask("textDocument/codeAction", buffer.misspelled, range);
+        let actions = ask("codeAction", buffer.misspelled, range);
         assert!(actions.to_string().contains(&format!("`{}`", buffer.corrected)), "{actions}");
-        let items = ask("textDocument/completion", buffer.misspelled, json!({}));
+        let items = ask("completion", buffer.misspelled, json!({}));
         assert!(items.to_string().contains(buffer.corrected), "{items}");
-        assert!(ask("textDocument/hover", buffer.key, json!({})).to_string().contains("markdown"), "{}", buffer.key);
-        let places = ask("textDocument/documentHighlight", buffer.name, json!({}));
+        assert!(ask("hover", buffer.key, json!({})).to_string().contains("markdown"), "{}", buffer.key);
+        let places = ask("documentHighlight", buffer.name, json!({}));
         assert_eq!(places.as_array().map(Vec::len), Some(2), "{places}");
         let context = json!({ "context": { "includeDeclaration": true } });
-        let places = ask("textDocument/references", buffer.name, context);
+        let places = ask("references", buffer.name, context);
         assert_eq!(places.as_array().map(Vec::len), Some(2), "{places}");
-        let edits = ask("textDocument/rename", buffer.name, json!({ "newName": "anthropic/other" }));
+        let edits = ask("rename", buffer.name, json!({ "newName": "anthropic/other" }));
         assert_eq!(edits["changes"][&uri].as_array().map(Vec::len), Some(2), "{edits}");
-        for method in ["textDocument/documentSymbol", "textDocument/foldingRange"] {
+        for method in ["documentSymbol", "foldingRange"] {
             let answer = ask(method, buffer.key, json!({}));
             assert!(answer.as_array().is_some_and(|found| !found.is_empty()), "{method}: {answer}");
         }
         let positions = json!({ "positions": [inside(buffer.text, buffer.key)] });
-        assert!(ask("textDocument/selectionRange", buffer.key, positions)[0]["parent"].is_object());
-        for method in ["textDocument/semanticTokens/full", "textDocument/documentLink", "textDocument/codeLens"] {
+        assert!(ask("selectionRange", buffer.key, positions)[0]["parent"].is_object());
+        for method in ["semanticTokens/full", "documentLink", "codeLens"] {
             let answer = ask(method, buffer.key, json!({}));
             assert!(!answer.is_null(), "{method}");
         }
-        let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+        let refused = client.run_file(&uri);
         let reason = refused["result"]["reason"].as_str().unwrap().to_owned();
         assert!(reason.contains("save it") || reason.contains("cannot be run yet"), "{reason}");
     }

@@ -83,8 +83,7 @@ mod held {
         let hover = ask_hover(&mut client, "near/kindlm.yaml", 0);
         assert!(client.answer(hover)["result"].is_object());
         // Changed files concern every document, and wait for none.
-        let changed = client.uri("near/other.txt");
-        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": changed, "type": 1 }] }));
+        client.files_changed(&[("near/other.txt", 1)]);
         let hover = ask_hover(&mut client, "near/kindlm.yaml", 0);
         assert!(client.answer(hover)["result"].is_object());
         assert!(!client.has_answered(waiting));
@@ -139,8 +138,7 @@ mod held {
     fn document_that_is_closed_while_it_waits_for_a_file_stays_closed() {
         let (mut client, held) = start();
         client.open("far/tasks/one.yaml");
-        let uri = client.uri("far/tasks/one.yaml");
-        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+        client.close("far/tasks/one.yaml");
         let hover = ask_hover(&mut client, "far/tasks/one.yaml", 1);
         drop(held);
         assert_eq!(client.answer(hover)["result"], Value::Null);
@@ -166,9 +164,8 @@ mod held {
             let hover = ask_hover(&mut client, name, 0);
             assert!(client.answer(hover)["result"].is_object(), "{name}");
         }
-        let uri = client.uri("near/kindlm.yaml");
-        let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
-        assert!(lenses["result"][0].is_object(), "{lenses}");
+        let lenses = client.about("near/kindlm.yaml", "codeLens");
+        assert!(lenses[0].is_object(), "{lenses}");
         assert!(!client.has_answered(waiting));
         drop(held);
         client.answer(waiting);
@@ -199,24 +196,22 @@ fn in_every_burst_a_request_sees_the_text_that_was_there_when_it_was_sent() {
         for version in 1..60 {
             let which = usize::try_from(dice.roll(2)).unwrap();
             let name = names[which];
-            let uri = client.uri(name);
             match (&mut texts[which], dice.roll(6)) {
                 (None, 0) => expected.push((ask_symbols(&mut client, name), None)),
                 (text @ None, _) => *text = Some(client.open(name)),
                 (text @ Some(_), 0) => {
                     *text = None;
-                    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+                    client.close(name);
                 }
                 (Some(text), 1 | 2) => {
                     let name_of_test = text.split("{name: ").nth(2).unwrap().split(',').next().unwrap().to_owned();
                     expected.push((ask_symbols(&mut client, name), Some(name_of_test)));
                 }
                 (Some(_), 3) if dice.roll(3) == 0 => {
-                    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+                    client.save(name);
                 }
                 (Some(_), 3) => {
-                    let changes = json!({ "changes": [{ "uri": client.uri("speclens.yaml"), "type": 1 }] });
-                    client.notify("workspace/didChangeWatchedFiles", changes);
+                    client.files_changed(&[("speclens.yaml", 1)]);
                 }
                 (Some(text), _) => {
                     let before = text.split("{name: ").nth(2).unwrap().split(',').next().unwrap().to_owned();

@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::{
+    client::Client,
+    positions::{offset_in, position},
+};
 
 /// An action of the user.
 #[derive(Clone, Copy, Debug)]
@@ -56,26 +59,13 @@ impl Editor {
         }
     }
 
-    fn place(&self, offset: usize) -> Value {
-        let before = &self.text[..offset];
-        let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
-        json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
-    }
-
-    fn offset(&self, place: &Value) -> usize {
-        (0..=self.text.len())
-            .filter(|at| self.text.is_char_boundary(*at))
-            .find(|at| self.place(*at) == *place)
-            .unwrap_or_else(|| panic!("{place} is no place of\n{}", self.text))
-    }
-
     fn range(&self, range: &Value) -> Range<usize> {
-        self.offset(&range["start"])..self.offset(&range["end"])
+        offset_in(&self.text, &range["start"], "utf-16")..offset_in(&self.text, &range["end"], "utf-16")
     }
 
     fn replace(&mut self, range: Range<usize>, new: &str) {
-        let edit = json!({ "range": { "start": self.place(range.start), "end": self.place(range.end) }, "text": new });
-        self.client.change(self.name, edit);
+        let places = json!({ "start": position(&self.text, range.start), "end": position(&self.text, range.end) });
+        self.client.change(self.name, json!({ "range": places, "text": new }));
         self.text.replace_range(range.clone(), new);
         for (index, stop) in self.stops.iter_mut().enumerate() {
             let holds = self.current == Some(index) && stop.start <= range.start && range.end <= stop.end;
@@ -107,9 +97,8 @@ impl Editor {
 
     /// Returns the entries that match the typed text, the best first.
     fn list(&mut self) -> Vec<Value> {
-        let place =
-            json!({ "textDocument": { "uri": self.client.uri(self.name) }, "position": self.place(self.cursor) });
-        let answer = self.client.request("textDocument/completion", place);
+        let place = position(&self.text, self.cursor);
+        let answer = self.client.ask_at("completion", self.name, place, json!({}));
         let items = answer["result"]["items"].as_array().cloned().unwrap_or_default();
         let mut fitting: Vec<(bool, String, Value)> = Vec::new();
         for item in items {
@@ -520,10 +509,8 @@ fn a_key_asks_for_the_list_of_its_values_where_the_client_can_open_it() {
         let mut client = Client::spawn(&[("cli-bench.yaml", text)]);
         client.initialize(capabilities, json!({}));
         client.open("cli-bench.yaml");
-        let uri = client.uri("cli-bench.yaml");
-        let at =
-            json!({ "textDocument": { "uri": uri }, "position": { "line": 3, "character": 4 }, "context": context });
-        let answer = client.request("textDocument/completion", at);
+        let at = json!({ "line": 3, "character": 4 });
+        let answer = client.ask_at("completion", "cli-bench.yaml", at, json!({ "context": context }));
         assert_eq!(client.leave(), Some(0));
         answer["result"]["items"].as_array().unwrap().clone()
     };

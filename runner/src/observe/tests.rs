@@ -51,6 +51,13 @@ fn view(directory: &Path) -> View {
     }
 }
 
+/// Returns an empty directory, and a view of it.
+fn empty() -> (TempDir, View) {
+    let directory = directory();
+    let view = view(directory.path());
+    (directory, view)
+}
+
 async fn answer(need: &Need, view: &View) -> Answer {
     observe(need, view).await.unwrap()
 }
@@ -81,16 +88,15 @@ fn paths(answer: &FilesAnswer) -> Vec<&str> {
 
 #[tokio::test]
 async fn act_that_was_not_started_has_no_trace() {
-    let directory = directory();
-    let found = answer(&Need::Trace, &view(directory.path())).await;
+    let (_directory, view) = empty();
+    let found = answer(&Need::Trace, &view).await;
     let Answer::Trace(TraceAnswer::Missing(reason)) = found else { panic!("{found:?}") };
     assert_eq!(reason, "nothing was started, so there is no trace");
 }
 
 #[tokio::test]
 async fn cancelled_run_observes_nothing_more() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     view.cancel.cancel();
     let waiting = Need::Files(FilesNeed { wait_ms: 600_000, ..files_at("never") });
     let path = Need::Path { path: "x".to_owned(), content: false };

@@ -5,14 +5,18 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     sync::mpsc,
 };
 
 use speclens_schema::dialect::clawspec::config::Config;
 
 use super::{GatewayScript, Player};
-use crate::{clock::Clock, gateway::Gateway};
+use crate::{
+    clock::Clock,
+    gateway::Gateway,
+    model::tests::loopback::{Answer, Loopback, Seen, step},
+};
 
 const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 
@@ -77,39 +81,14 @@ async fn request(base_url: &str, method: &str, path: &str, body: &str) -> (u16, 
     (head[9..12].parse().unwrap(), body.to_owned())
 }
 
-/// Returns a receiver of traces: it reports requests, each with its path.
-async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+/// Returns a receiver of traces: it reports requests.
+async fn receiver() -> (String, mpsc::UnboundedReceiver<Seen>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let sender = sender.clone();
-            tokio::spawn(async move {
-                let mut bytes = Vec::new();
-                loop {
-                    let text = String::from_utf8_lossy(&bytes).into_owned();
-                    if let Some((head, body)) = text.split_once("\r\n\r\n") {
-                        let length = head.to_ascii_lowercase();
-                        let length = length.split("content-length: ").nth(1).unwrap();
-                        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
-                        if body.len() >= length {
-                            let path = head.split(' ').nth(1).unwrap().to_owned();
-                            let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
-                            stream.write_all(answer.as_bytes()).await.unwrap();
-                            let _ = sender.send((path, serde_json::from_str(&body[..length]).unwrap()));
-                            bytes.clear();
-                            continue;
-                        }
-                    }
-                    if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-                        return;
-                    }
-                }
-            });
-        }
+    let taking = step(move |seen| {
+        let _ = sender.send(seen.clone());
+        Answer::Json(200, Vec::new(), json!({}))
     });
-    (address, receiver)
+    (format!("http://{}", Loopback::start(vec![taking]).await.host), receiver)
 }
 
 /// Returns each span with the name of its parent and its error.
@@ -183,8 +162,8 @@ async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
     let (address, mut traces) = receiver().await;
     gateway.player.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
     gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
-    let (path, sent) = traces.recv().await.unwrap();
-    assert_eq!(path, "/v1/traces");
+    let Seen { line, body: sent, .. } = traces.recv().await.unwrap();
+    assert_eq!(line, "POST /v1/traces");
     let run = || Some("openclaw.run".to_owned());
     let spawn = || Some("execute_tool sessions_spawn".to_owned());
     let copy = || Some("invoke_agent copy".to_owned());

@@ -6,7 +6,12 @@ mod sequences;
 mod spares;
 mod texts;
 
-use std::{fs, sync::Arc};
+use std::{
+    fs::{self, File},
+    path::PathBuf,
+    sync::Arc,
+    time::SystemTime,
+};
 
 use speclens_schema::{
     dialect::Dialect,
@@ -44,6 +49,19 @@ fn recorded(key: &str, began_us: u64, text: &str) -> Recorded {
 
 fn write(recordings: &Recordings, key: &str, label: &Label, text: &str) {
     recordings.write(label, &label.case, &mut recorded(key, beginning_us(), text)).unwrap();
+}
+
+/// Returns the texts in files of their own.
+fn texts(directory: &TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory.path().join(".speclens/recordings/texts")).into_iter().flatten();
+    entries.flatten().map(|entry| entry.path()).collect()
+}
+
+/// Makes all texts older than a moment. Another process may remove them.
+fn make_old(directory: &TempDir) {
+    for path in texts(directory) {
+        let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH));
+    }
 }
 
 /// Tidies up as after a run long ago, of a suite without tests.

@@ -82,15 +82,8 @@ pub fn concise(reports: &[SuiteReport], least: Severity) -> String {
 
 /// Returns all problems in the order of the files; those of settings that several suites share once.
 fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
-    let mut settings: BTreeSet<&str> = BTreeSet::new();
-    let mut found = Vec::new();
-    for report in reports {
-        if let Some(own) = report.settings.as_ref().filter(|own| settings.insert(&own.source.path)) {
-            found.extend(own.problems.iter().map(|problem| (&own.source, problem)));
-        }
-        found.extend(report.own_problems());
-    }
-    found
+    let mut settings = BTreeSet::new();
+    reports.iter().flat_map(|report| report.new_problems(&mut settings)).collect()
 }
 
 /// Returns the position of a problem.

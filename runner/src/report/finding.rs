@@ -1,6 +1,6 @@
 //! The entries of reports for code scanners: all problems and failures, one entry each.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 use speclens_schema::{
     document::{Encoding, LineColumn, Lines, Pointer},
@@ -55,15 +55,10 @@ pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
 
 /// Returns all entries, in the order of the suites. Settings that several suites share are reported once.
 pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
-    let mut settings: Vec<&str> = Vec::new();
+    let mut settings = BTreeSet::new();
     let mut found = Vec::new();
     for report in reports {
-        let first = report.settings.as_ref().filter(|own| !settings.contains(&own.source.path.as_str()));
-        if let Some(own) = first {
-            settings.push(&own.source.path);
-            found.extend(own.problems.iter().map(|problem| of_problem(&own.source, problem)));
-        }
-        found.extend(report.own_problems().map(|(source, problem)| of_problem(source, problem)));
+        found.extend(report.new_problems(&mut settings).map(|(source, problem)| of_problem(source, problem)));
         let Some(result) = &report.result else { continue };
         for outcome in &result.cases {
             let case = &report.suite.cases[outcome.case];

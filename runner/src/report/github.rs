@@ -11,18 +11,14 @@ pub fn render(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
     let (mut errors, mut warnings, mut notices) = (0, 0, 0);
     for finding in findings(reports) {
-        let command = match finding.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Information => "notice",
+        let (command, count) = match finding.severity {
+            Severity::Error => ("error", &mut errors),
+            Severity::Warning => ("warning", &mut warnings),
+            Severity::Information => ("notice", &mut notices),
             // Meant for editors; in a review it would be noise.
             Severity::Hint => continue,
         };
-        match finding.severity {
-            Severity::Error => errors += 1,
-            Severity::Warning => warnings += 1,
-            Severity::Information | Severity::Hint => notices += 1,
-        }
+        *count += 1;
         let place = finding.place(&finding.range);
         let _ = write!(text, "::{command} file={},line={}", property(&finding.source.path), place.start.line + 1);
         let _ = write!(text, ",endLine={}", place.end.line + 1);

@@ -33,6 +33,8 @@ use crate::{
 const MAX_VALUE_CHARACTERS: usize = 400;
 /// Values with more lines than this are shortened in the middle.
 const MAX_VALUE_LINES: usize = 12;
+/// The place of a value that is shortened in the output of a run.
+const NOTE: &str = "see --report json for all";
 /// Maximum number of lines of standard error that are shown.
 const MAX_TAIL_LINES: usize = 8;
 
@@ -79,9 +81,7 @@ fn heading(text: &mut String, report: &SuiteReport) {
 /// them.
 fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTreeSet<&'r str>) {
     let is_told = |(_, problem): &(&SourceText, &Problem)| problem.severity <= Severity::Warning;
-    let own = report.settings.as_ref().filter(|own| settings.insert(&own.source.path));
-    let own = own.into_iter().flat_map(|own| own.problems.iter().map(|problem| (&own.source, problem)));
-    for (source, problem) in own.chain(report.own_problems()).filter(is_told) {
+    for (source, problem) in report.new_problems(settings).filter(is_told) {
         let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
     }
 }
@@ -98,12 +98,9 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for related in problem.related.iter().filter(|related| related.file.is_none()) {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
+    let said = |text, limit| plain::block(&clipped(&source.secrets.mask(text), limit, "see --format json for all"));
     let mut group = level
-        .primary_title(plain::block(&clipped(
-            &source.secrets.mask(&problem.message),
-            2 * MAX_VALUE_CHARACTERS,
-            "see --format json for all",
-        )))
+        .primary_title(said(&problem.message, 2 * MAX_VALUE_CHARACTERS))
         .id(problem.code.as_str())
         .elements(snippets(source, &marks));
     for related in problem.related.iter().filter(|related| related.file.is_some()) {
@@ -116,11 +113,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     }
     // A fix whose title is the help adds nothing.
     for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
-        group = group.element(Level::HELP.message(plain::block(&clipped(
-            &source.secrets.mask(&fix.title),
-            MAX_VALUE_CHARACTERS,
-            "see --format json for all",
-        ))));
+        group = group.element(Level::HELP.message(said(&fix.title, MAX_VALUE_CHARACTERS)));
     }
     render(group)
 }
@@ -333,10 +326,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     if let Some(log) = evidence.commands.as_ref().filter(|log| log.commands.len() > 1) {
         let commands = log.commands.iter().map(|ran| {
             let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
-            format!(
-                "{} ({how})",
-                clipped(&ran.command.text.replace('\n', "⏎"), MAX_VALUE_CHARACTERS, "see --report json for all")
-            )
+            format!("{} ({how})", ran.command.text.replace('\n', "⏎"))
         });
         elements.push(note("commands of the agent", &tail(&commands.collect::<Vec<_>>().join("\n"))));
     }
@@ -473,7 +463,6 @@ fn render(group: Group<'_>) -> String {
 
 /// Shortens long values in the middle. The JSON report has the whole value.
 fn shortened(value: &str) -> String {
-    const NOTE: &str = "see --report json for all";
     let lines: Vec<&str> = value.split('\n').collect();
     if lines.len() > MAX_VALUE_LINES {
         let half = MAX_VALUE_LINES / 2;
@@ -504,8 +493,7 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let from = lines.len().saturating_sub(MAX_TAIL_LINES);
-    let kept: Vec<String> =
-        lines[from..].iter().map(|line| clipped(line, MAX_VALUE_CHARACTERS, "see --report json for all")).collect();
+    let kept: Vec<String> = lines[from..].iter().map(|line| clipped(line, MAX_VALUE_CHARACTERS, NOTE)).collect();
     let kept = kept.join("\n");
     if from > 0 { format!("[… {from} lines before …]\n{kept}") } else { kept }
 }

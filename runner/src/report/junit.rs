@@ -77,8 +77,7 @@ fn refusal(report: &SuiteReport) -> TestCase {
     let status = if errors.is_empty() {
         TestCaseStatus::success()
     } else {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("invalid-suite").set_message(report.refusal().unwrap_or_default());
+        let mut status = bad(NonSuccessKind::Error, "invalid-suite", report.refusal().unwrap_or_default());
         status.set_description(plain::block(&errors.join("\n")));
         status
     };
@@ -94,9 +93,7 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
         }
         Status::Pass | Status::Warn => TestCaseStatus::success(),
         Status::Unknown | Status::Fail | Status::Error => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type(Status::Unknown.as_str()).set_message("models are not asked, so the result is unknown");
-            status
+            bad(NonSuccessKind::Error, Status::Unknown.as_str(), "models are not asked, so the result is unknown")
         }
     };
     placed(named(report, report.masked(&case.name), status), report, case)
@@ -209,22 +206,21 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
     status
 }
 
+fn bad(kind: NonSuccessKind, name: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(name).set_message(message);
+    status
+}
+
 /// Returns the gates as a separate suite, so one that fails alone turns the build red.
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}: gates", plain::line(&report.title())));
     for gate in &result.gates.gates {
+        let message = plain::block(&report.masked(&gate.message));
         let status = match gate.status {
             Status::Pass | Status::Warn | Status::Skip => TestCaseStatus::success(),
-            Status::Fail => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_type("GATE_FAILED").set_message(plain::block(&report.masked(&gate.message)));
-                status
-            }
-            Status::Unknown | Status::Error => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_type(gate.status.as_str()).set_message(plain::block(&report.masked(&gate.message)));
-                status
-            }
+            Status::Fail => bad(NonSuccessKind::Failure, "GATE_FAILED", &message),
+            Status::Unknown | Status::Error => bad(NonSuccessKind::Error, gate.status.as_str(), &message),
         };
         suite.add_test_case(named(report, gate.name.to_owned(), status));
     }

@@ -5,12 +5,12 @@ mod cancelling;
 mod observing;
 mod stopping;
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use speclens_schema::{
     dialect::{Dialect, Gates, kindlm},
     document::Pointer,
-    evidence::{Evidence, RunErrorKind},
+    evidence::Evidence,
     mask::Secrets,
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
@@ -22,7 +22,7 @@ use super::{Job, Mode, Options, run};
 use crate::{
     book::Book,
     clock::Clock,
-    event::{AbsenceKind, Event, Origin, SuiteResult},
+    event::{Event, SuiteResult},
     files::DiskFiles,
     model::Models,
     recording::{Recordings, Retention},
@@ -78,12 +78,12 @@ struct Ran {
 }
 
 async fn run_in(directory: &Path, cases: Vec<Case>, options: Options) -> Ran {
-    run_with(directory, cases, options, CancellationToken::new()).await
+    run_job(job(directory, cases), options).await
 }
 
-async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: CancellationToken) -> Ran {
+async fn run_job(job: Job, options: Options) -> Ran {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let result = run(job(directory, cases), options, cancel, sender).await;
+    let result = run(job, options, CancellationToken::new(), sender).await;
     let mut events = Vec::new();
     while let Some(event) = receiver.recv().await {
         events.push(event);
@@ -158,41 +158,6 @@ async fn no_more_attempts_run_at_once_than_allowed() {
 }
 
 #[tokio::test]
-async fn recordings_are_judged_without_acting() {
-    let directory = tempfile::tempdir().unwrap();
-    let script = "echo x >> marker; echo hello";
-    let live = run_in(directory.path(), vec![case("a", script, "hello")], Options::default()).await;
-    assert_eq!((statuses(&live), live.result.cases[0].runs[0].origin), (vec![Status::Pass], Origin::Recorded));
-    let cases = vec![
-        case("a", script, "goodbye"),
-        case("b", "echo new", "new"),
-        case("renamed", script, "hello"),
-        case("a", "echo changed", "changed"),
-    ];
-    let replayed = run_in(directory.path(), cases, recorded()).await;
-    assert_eq!(statuses(&replayed), [Status::Fail, Status::Unknown, Status::Pass, Status::Unknown]);
-    let kinds: Vec<_> =
-        replayed.result.cases.iter().map(|case| case.runs[0].absence.as_ref().map(|absence| absence.kind)).collect();
-    assert_eq!(kinds, [None, Some(AbsenceKind::NoRecording), None, Some(AbsenceKind::Stale)]);
-    assert_eq!(replayed.result.cases[0].runs[0].origin, Origin::Replayed);
-    assert_eq!(fs::read_to_string(directory.path().join("marker")).unwrap(), "x\n");
-}
-
-#[tokio::test]
-async fn run_with_an_error_has_no_verdicts_and_the_same_error_when_replayed() {
-    let directory = tempfile::tempdir().unwrap();
-    let slow = || vec![with_timeout(case("slow", "echo partial; sleep 30", "partial"), 300)];
-    let live = run_in(directory.path(), slow(), Options::default()).await;
-    let replayed = run_in(directory.path(), slow(), recorded()).await;
-    for ran in [live, replayed] {
-        let run = &ran.result.cases[0].runs[0];
-        assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
-        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::RunError(RunErrorKind::TimedOut));
-        assert_eq!(run.evidence.get().unwrap().stdout().unwrap().text, "partial\n");
-    }
-}
-
-#[tokio::test]
 async fn unobserved_need_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let prompt = PromptAction { at: Pointer::root(), prompt: "p".to_owned(), models: vec!["m".to_owned()] };
@@ -215,17 +180,6 @@ async fn unobserved_need_is_unknown() {
 }
 
 #[tokio::test]
-async fn failing_fast_starts_nothing_more() {
-    let directory = tempfile::tempdir().unwrap();
-    let cases = vec![case("bad", "echo a", "b"), case("next", "touch marker", "")];
-    let options = Options { fail_fast: true, concurrency: Some(1), ..Options::default() };
-    let ran = run_in(directory.path(), cases, options).await;
-    assert_eq!(statuses(&ran), [Status::Fail, Status::Skip]);
-    assert_eq!(ran.result.status, Status::Fail);
-    assert!(!directory.path().join("marker").exists());
-}
-
-#[tokio::test]
 async fn gates_measure_only_what_was_begun() {
     let directory = tempfile::tempdir().unwrap();
     let cases = vec![case("bad", "echo a", "b"), case("next", "true", ""), case("last", "true", "")];
@@ -233,39 +187,4 @@ async fn gates_measure_only_what_was_begun() {
     let ran = run_in(directory.path(), cases, options).await;
     let gate = ran.result.gates.gates.iter().find(|gate| gate.name == "passRateMin").unwrap();
     assert_eq!((gate.status, gate.actual), (Status::Fail, 0.0));
-}
-
-#[tokio::test]
-async fn selected_cases_run_and_the_others_are_not_reported() {
-    let directory = tempfile::tempdir().unwrap();
-    let cases = vec![case("a", "touch marker", ""), case("b", "true", "")];
-    let options = Options { cases: Some([1].into()), ..Options::default() };
-    let ran = run_in(directory.path(), cases, options).await;
-    assert_eq!(ran.result.cases.iter().map(|case| case.case).collect::<Vec<_>>(), [1]);
-    assert!(!directory.path().join("marker").exists());
-}
-
-#[tokio::test]
-async fn a_recorder_that_fails_is_reported_once_and_fails_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(".speclens"), "a file is in the way").unwrap();
-    let cases = vec![case("a", "echo a", "a"), case("b", "echo b", "b")];
-    let ran = run_in(directory.path(), cases, Options::default()).await;
-    assert_eq!(ran.result.status, Status::Pass);
-    assert_eq!(ran.result.cases[0].runs[0].origin, Origin::Observed);
-    let notes: Vec<_> = ran
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Note { message } => Some(message),
-            Event::Started { .. }
-            | Event::AttemptStarted { .. }
-            | Event::Waiting { .. }
-            | Event::TurnStarted { .. }
-            | Event::AttemptFinished { .. }
-            | Event::Finished(_) => None,
-        })
-        .collect();
-    assert_eq!(notes.len(), 1);
-    assert!(notes[0].contains("cannot record in"), "{}", notes[0]);
 }

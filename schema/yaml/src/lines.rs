@@ -5,11 +5,12 @@ use std::ops::Range;
 use ropey::{Rope, RopeSlice};
 
 /// The unit of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Bytes.
     Utf8,
     /// UTF-16 code units, which every LSP client supports.
+    #[default]
     Utf16,
     /// Characters.
     Utf32,

@@ -42,7 +42,7 @@ use super::{
     load::{self, Loaded, shown},
 };
 use crate::{
-    job::{self, Asker, Order, Prepared, Refusal},
+    job::{self, Prepared, Refusal},
     read::read_text,
     write,
 };
@@ -175,17 +175,7 @@ fn measuring(loaded: &Loaded) -> Arc<Measuring> {
 
 /// Prepares a suite to run under the settings in force.
 fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
-    let order = Order {
-        gateway,
-        suite,
-        directory: &loaded.directory,
-        place: &loaded.place,
-        workspace: &loaded.workspace,
-        secrets: Arc::clone(&loaded.secrets),
-        clock,
-        asker: Asker::Terminal { has_errors: false },
-    };
-    job::prepare(order).map_err(|refusal| match refusal {
+    super::run::prepare(loaded, suite, clock, gateway).map_err(|refusal| match refusal {
         Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
         Refusal::Suite => anyhow!("the contract has errors; run `speclens check`"),
         Refusal::Untrusted(directory) => anyhow!(

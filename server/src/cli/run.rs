@@ -13,6 +13,7 @@ use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
     mask::Secrets,
     suite::{Action, Case, Suite},
+    words::plural,
 };
 use tokio::{runtime::Runtime, sync::mpsc};
 use tokio_util::sync::CancellationToken;
@@ -150,8 +151,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         chosen = past.failing;
     }
 
-    let prepared: Vec<Option<Prepared>> =
-        suites.iter().map(|loaded| prepare(loaded, clock, args.gateway.as_deref()).ok()).collect();
+    let prepared: Vec<Option<Prepared>> = suites
+        .iter()
+        .map(|loaded| prepare(loaded, &loaded.report.suite, clock, args.gateway.as_deref()).ok())
+        .collect();
     let described: Vec<dry::Chosen<'_>> = suites
         .iter()
         .zip(&chosen)
@@ -268,10 +271,8 @@ fn write_clawspec(
         }
     }
     let place = load::shown(reports.directory());
-    match written {
-        0 => {}
-        1 => output::note(&format!("wrote 1 report to {place}")),
-        count => output::note(&format!("wrote {count} reports to {place}")),
+    if written > 0 {
+        output::note(&format!("wrote {} to {place}", plural(written, "report")));
     }
     Ok(())
 }
@@ -344,10 +345,15 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
 }
 
 /// Prepares a suite to run, or returns why it may not.
-fn prepare(loaded: &Loaded, clock: Clock, gateway: Option<&str>) -> Result<Prepared, Refusal> {
+pub(super) fn prepare(
+    loaded: &Loaded,
+    suite: &Arc<Suite>,
+    clock: Clock,
+    gateway: Option<&str>,
+) -> Result<Prepared, Refusal> {
     job::prepare(Order {
         gateway,
-        suite: &loaded.report.suite,
+        suite,
         directory: &loaded.directory,
         place: &loaded.place,
         workspace: &loaded.workspace,

@@ -15,7 +15,7 @@ use speclens_schema::{
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Inputs, Suite},
     template,
-    words::listed,
+    words::{listed, plural},
 };
 
 use super::{agents, card, hints, links, models::Reach, names, pattern_words, values::Values, written::Written};
@@ -405,8 +405,7 @@ fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
     let turns = if parts.is_empty() { String::new() } else { format!("\n\nIt has turns for {}.", parts.join(", ")) };
     let answers = match script.answers.len() {
         0 => String::new(),
-        1 => "\n\nIt answers 1 question.".to_owned(),
-        count => format!("\n\nIt answers {count} questions."),
+        count => format!("\n\nIt answers {}.", plural(count, "question")),
     };
     format!("{head}{turns}{answers}")
 }

@@ -6,6 +6,7 @@ use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
     json_schema::{self as schema, Landmarks, SpecFile},
     shape::{Shape, Type},
+    words::plural,
 };
 
 use super::{
@@ -313,10 +314,7 @@ fn parts(value: NodeRef<'_>) -> String {
 fn brief(value: NodeRef<'_>) -> String {
     match value.shape() {
         NodeShape::Scalar => value.text().and_then(first_line_of).unwrap_or_default(),
-        NodeShape::Sequence => match value.item_count() {
-            1 => "1 item".to_owned(),
-            count => format!("{count} items"),
-        },
+        NodeShape::Sequence => plural(value.item_count(), "item"),
         NodeShape::Mapping | NodeShape::Dangling => String::new(),
     }
 }

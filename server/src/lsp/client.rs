@@ -5,7 +5,7 @@ use speclens_schema::{document::Encoding, problem::Severity};
 use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
 
 /// The client's capabilities.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Abilities {
     /// The unit of its columns.
     pub encoding: Encoding,
@@ -59,35 +59,6 @@ pub(super) const SUGGEST: &str = "editor.action.triggerSuggest";
 
 /// The item properties that a completion list may define once.
 const SHARED: [&str; 3] = ["editRange", "insertTextFormat", "insertTextMode"];
-
-impl Default for Abilities {
-    fn default() -> Abilities {
-        Abilities {
-            encoding: Encoding::Utf16,
-            pulls_diagnostics: false,
-            refreshes_diagnostics: false,
-            refreshes_lenses: false,
-            refreshes_hints: false,
-            resolves_edits: false,
-            creates_files: false,
-            snippets: false,
-            resolves_docs: false,
-            shares_completions: false,
-            suggests_again: false,
-            progress: false,
-            watches_files: false,
-            configuration: false,
-            document_changes: false,
-            asks: false,
-            shows_lenses: false,
-            shows_transcripts: false,
-            shows_dry_runs: false,
-            shows_preconditions: false,
-            asks_for_models: false,
-            shows_documents: false,
-        }
-    }
-}
 
 impl Abilities {
     /// Reads them from the `initialize` request.

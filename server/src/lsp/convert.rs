@@ -187,16 +187,7 @@ pub(super) fn path(uri: &str) -> Option<PathBuf> {
 
 /// Returns the URI of a file whose path is relative to the directory of another one.
 pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
-    let mut file = self::path(&uri.0)?;
-    file.pop();
-    for step in path.split('/') {
-        if step == ".." {
-            file.pop();
-        } else {
-            file.push(step);
-        }
-    }
-    url::Url::from_file_path(file).ok().map(|url| lsp::Uri(url.into()))
+    self::uri(&lexical(&self::path(&uri.0)?.parent()?.join(path)))
 }
 
 pub(super) fn markdown(value: String) -> lsp::MarkupContent {

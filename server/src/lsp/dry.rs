@@ -9,7 +9,7 @@ use super::{
 use crate::{
     dry::{Plan, Totals},
     ide::{card, transcript::one_line},
-    job::{self, Asker, Order, Refusal},
+    job::{self, Refusal},
 };
 
 /// Returns the page in Markdown. It runs nothing, so the directory need not be trusted.
@@ -20,18 +20,7 @@ pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str)
     let suite = Arc::new(session.whole_suite(snapshot, &workspace));
     let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
     let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
-    let id = snapshot.place.suite(uri);
-    let prepared = job::prepare(Order {
-        suite: &suite,
-        directory: &id.directory,
-        place: &id.place,
-        workspace: &workspace,
-        secrets: Arc::new(workspace.secrets_of(&suite)),
-        clock: session.clock,
-        gateway: None,
-        asker: Asker::Editor { is_trusted: true },
-    });
-    let prepared = match prepared {
+    let prepared = match session.prepare(uri, snapshot, &workspace, &suite, true) {
         Ok(prepared) => prepared,
         Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
         Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),

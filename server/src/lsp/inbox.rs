@@ -112,34 +112,3 @@ const PARSE_ERROR: i32 = -32700;
 
 /// JSON-RPC's code for a message without the specified form.
 const INVALID_REQUEST: i32 = -32600;
-
-#[cfg(test)]
-mod tests {
-    use super::{Inbox, Message};
-
-    #[test]
-    fn malformed_messages_do_not_hide_the_next_one() {
-        let request = "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"text\":\"b\\n\"}}";
-        let response = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}";
-        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        let wrong = [
-            ("{garbage}", -32700),
-            ("[]", -32600),
-            ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"a\"}", -32600),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}", -32600),
-            ("{\"jsonrpc\":\"2.0\",\"id\":[],\"result\":1}", -32600),
-        ];
-        let text = wrong.map(|(body, _)| frame(body)).concat();
-        let text = text + "\r\n" + &frame(request) + &frame(response) + "Content-Length: 9\r\n\r\n{";
-        let mut inbox = Inbox::new(text.as_bytes());
-        for (body, code) in wrong {
-            let Some(Message::Malformed(malformed)) = inbox.next() else { panic!("{body} is not a message") };
-            assert_eq!(malformed.answer()["error"]["code"], code, "{body}");
-        }
-        let Some(Message::Request(read)) = inbox.next() else { panic!("the request is read") };
-        assert_eq!(serde_json::to_string(&read).unwrap(), request);
-        let Some(Message::Response(read)) = inbox.next() else { panic!("the response is read") };
-        assert_eq!(read.id(), &1.into());
-        assert!(inbox.next().is_none());
-    }
-}

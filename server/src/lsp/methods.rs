@@ -196,12 +196,4 @@ mod tests {
         lines.dedup_by_key(|(method, _)| *method);
         assert_eq!(lines.len(), count);
     }
-
-    #[test]
-    fn diagnostics_are_offered_to_clients_that_ask_for_them() {
-        for pulls_diagnostics in [false, true] {
-            let offered = capabilities(Abilities { pulls_diagnostics, ..Abilities::default() });
-            assert_eq!(offered.diagnostic_provider.is_some(), pulls_diagnostics);
-        }
-    }
 }

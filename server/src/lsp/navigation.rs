@@ -229,7 +229,7 @@ const DATE: usize = 10;
 
 /// Returns the URI of a file in the suite's directory.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
-    Some(Uri(url::Url::from_file_path(lexical(&snapshot.place.files.root().join(path))).ok()?.into()))
+    convert::uri(&lexical(&snapshot.place.files.root().join(path)))
 }
 
 /// Returns the entries of the main file that refer to the document, if it is a part of a suite.

@@ -55,6 +55,5 @@ fn write() -> Option<Written> {
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).ok()?;
     }
-    let address = Uri(url::Url::from_file_path(&path).ok()?.into());
-    Some(Written { text, address })
+    Some(Written { text, address: super::convert::uri(&path)? })
 }

@@ -134,23 +134,3 @@ fn range_of(stretch: &Stretch, encoding: Encoding) -> lsp::Range {
     let position = |column| convert::position(LineColumn { line: stretch.line, column });
     lsp::Range { start: position(columns.start), end: position(columns.end) }
 }
-
-#[cfg(test)]
-mod tests {
-    use speclens_schema::{document::Encoding, verdict::FilePlace};
-
-    use super::range_of;
-
-    #[test]
-    fn columns_are_counted_as_the_client_counts() {
-        let text = "x\né😀 here\n";
-        let start = text.find("here").unwrap();
-        let stretch = FilePlace::bytes("f", text, start..start + 4).stretch.unwrap();
-        let columns = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32].map(|encoding| {
-            let range = range_of(&stretch, encoding);
-            assert_eq!((range.start.line, range.end.line), (1, 1));
-            (range.start.character, range.end.character)
-        });
-        assert_eq!(columns, [(7, 11), (4, 8), (3, 7)]);
-    }
-}

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     clawspec_reports::{ReportRequest, Reports},
     ide::runnable::Obstacle,
-    job::{self, Asker, Order, Prepared, Refusal},
+    job::{self, Prepared, Refusal},
     results::{self, SuiteId},
     threads,
 };
@@ -232,17 +232,8 @@ impl Request {
         let workspace = snapshot.workspace();
         let suite = Arc::new(self.asked.session.whole_suite(snapshot, &workspace));
         let candidates = cases_in(&suite, snapshot);
-        let id = snapshot.place.suite(uri);
-        let prepared = job::prepare(Order {
-            gateway: None,
-            suite: &suite,
-            directory: &id.directory,
-            place: &id.place,
-            workspace: &workspace,
-            secrets: Arc::new(workspace.secrets_of(&suite)),
-            clock: self.asked.session.clock,
-            asker: Asker::Editor { is_trusted: self.asked.session.may_run_in(&snapshot.place.directory) },
-        });
+        let is_trusted = self.asked.session.may_run_in(&snapshot.place.directory);
+        let prepared = self.asked.session.prepare(uri, snapshot, &workspace, &suite, is_trusted);
         if let Err(Refusal::Settings(file)) = &prepared {
             return Err(Refused::Because(lsp::MessageType::Error, job::settings_sentence(file)));
         }
@@ -260,7 +251,7 @@ impl Request {
             Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
-        let progress = self.register(&suite, id, &mut cases)?;
+        let progress = self.register(&suite, snapshot.place.suite(uri), &mut cases)?;
         let is_reported = prepared.settings().clawspec.editor_reports && self.operation.is_reported();
         let reports = is_reported.then(|| prepared.reports(ReportRequest::Anywhere)).flatten();
         let planned = Planned {

@@ -69,6 +69,7 @@ pub(super) struct Session {
 }
 
 /// The mutable state.
+#[derive(Default)]
 pub(super) struct State {
     pub open: HashMap<String, Open>,
     /// Open documents that are not spec files.
@@ -239,25 +240,7 @@ impl Snapshot {
 impl Session {
     /// Returns a session without documents.
     pub(super) fn new(client: Client, outbox: Outbox, clock: Clock, requests: Pool, patient: Pool) -> Session {
-        let state = State {
-            open: HashMap::new(),
-            other_documents: HashMap::new(),
-            abilities: Abilities::default(),
-            display: Display::default(),
-            index_limits: Limits::default(),
-            shown_messages: BTreeSet::new(),
-            waiting_messages: Vec::new(),
-            trusted: false,
-            trust_is_clients: false,
-            starting: BTreeMap::new(),
-            runs: BTreeMap::new(),
-            next_run: 1,
-            openings: 0,
-            offered: std::collections::VecDeque::new(),
-            next_list: 1,
-            waiting: BTreeSet::new(),
-            stopping: false,
-        };
+        let state = State { next_run: 1, next_list: 1, ..State::default() };
         let buffers = Arc::new(Buffers::default());
         let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
         let acting = Acting(watch::Sender::new(0));

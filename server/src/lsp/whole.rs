@@ -6,7 +6,12 @@ use speclens_runner::files::Buffers as _;
 use speclens_schema::{analysis::Analyzer, document::Document, suite::Suite};
 
 use super::session::{Session, Snapshot};
-use crate::{read::read_text, workspace::Workspace};
+use crate::{
+    job::{self, Asker, Order, Prepared, Refusal},
+    read::read_text,
+    results::SuiteId,
+    workspace::Workspace,
+};
 
 impl Session {
     /// Returns the suite of a document: that of the main file that names it, with the texts in the editor.
@@ -16,6 +21,28 @@ impl Session {
         let problems = super::problems(snapshot, workspace).to_vec(&snapshot.document);
         let files = snapshot.place.files.as_ref();
         snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems)
+    }
+
+    /// Prepares the suite of a document to run under the settings in force.
+    pub(super) fn prepare(
+        &self,
+        uri: &str,
+        snapshot: &Snapshot,
+        workspace: &Workspace,
+        suite: &Arc<Suite>,
+        is_trusted: bool,
+    ) -> Result<Prepared, Refusal> {
+        let SuiteId { directory, place } = &snapshot.place.suite(uri);
+        job::prepare(Order {
+            gateway: None,
+            suite,
+            directory,
+            place,
+            workspace,
+            secrets: Arc::new(workspace.secrets_of(suite)),
+            clock: self.clock,
+            asker: Asker::Editor { is_trusted },
+        })
     }
 
     /// Returns the main file of a document that is a part of its suite.

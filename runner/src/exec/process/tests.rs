@@ -5,6 +5,7 @@
 mod cancelling;
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -22,17 +23,27 @@ fn directory() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
-    let environment = Environment::default();
-    let command = Command {
+/// The environment of the tests.
+static PLAIN: Environment = Environment { set: BTreeMap::new(), removed: BTreeSet::new() };
+
+/// Returns a command with enough time and space.
+fn command<'c>(directory: &'c Path, script: &'c str) -> Command<'c> {
+    Command {
         program: Program::shell(script),
         directory,
-        environment: &environment,
+        environment: &PLAIN,
         input: &[],
-        timeout: Duration::from_millis(timeout_ms),
+        timeout: Duration::from_secs(60),
         limit: LIMIT,
-    };
+    }
+}
+
+async fn finish(command: Command<'_>) -> Finished {
     run(command, &Background::default(), &CancellationToken::new()).await
+}
+
+async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
+    finish(Command { timeout: Duration::from_millis(timeout_ms), ..command(directory, script) }).await
 }
 
 impl Finished {
@@ -89,15 +100,6 @@ async fn a_command_leaves_its_output_and_status() {
     assert_eq!(finished.stdout().text, "a\u{fffd}b");
     assert_eq!(Path::new(finished.stderr().text.trim()), directory.path().canonicalize().unwrap());
     assert_eq!((&finished.error, &finished.notes), (&None, &Vec::new()));
-}
-
-#[tokio::test]
-async fn a_signal_is_not_a_timeout() {
-    let finished = run_in(directory().path(), 20_000, "kill -TERM $$").await;
-    assert_eq!(finished.ran.exit, Some(Exit { code: None, signal: Some(15) }));
-    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Killed);
-    let finished = run_in(directory().path(), 20_000, "kill -ABRT $$").await;
-    assert_eq!((finished.error, finished.notes), (None, vec!["ended by signal 6 (ABRT)".to_owned()]));
 }
 
 #[tokio::test]
@@ -213,18 +215,7 @@ async fn a_silent_leftover_goes_on_until_the_background_ends() {
     let leave = |name: &str| {
         let script = format!("sh -c 'echo $$ > {name}; exec sleep 50' >/dev/null 2>&1 &");
         let (directory, background) = (directory.path(), &background);
-        async move {
-            let timeout = Duration::from_secs(20);
-            let command = Command {
-                program: Program::shell(&script),
-                environment: &Environment::default(),
-                input: &[],
-                directory,
-                timeout,
-                limit: LIMIT,
-            };
-            run(command, background, &CancellationToken::new()).await
-        }
+        async move { run(command(directory, &script), background, &CancellationToken::new()).await }
     };
     let finished = leave("pid").await;
     assert_eq!(finished.error, None);
@@ -256,15 +247,7 @@ async fn output_beyond_the_limit_is_drained_and_counted() {
 async fn a_character_at_the_limit_is_not_cut_in_two() {
     let directory = directory();
     for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
-        let command = Command {
-            program: Program::shell("printf 'a€b'"),
-            environment: &Environment::default(),
-            input: &[],
-            directory: directory.path(),
-            timeout: Duration::from_secs(20),
-            limit,
-        };
-        let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+        let finished = finish(Command { limit, ..command(directory.path(), "printf 'a€b'") }).await;
         assert_eq!((finished.stdout().text.as_str(), finished.stdout().cut), (expected, true), "limit {limit}");
     }
 }
@@ -273,19 +256,8 @@ async fn a_character_at_the_limit_is_not_cut_in_two() {
 async fn a_run_that_is_dropped_leaves_nothing_behind() {
     let directory = directory();
     let pid = {
-        let cancel = CancellationToken::new();
-        let command = Command {
-            program: Program::shell("sh -c 'echo $$ > pid; sleep 60' & wait"),
-            environment: &Environment::default(),
-            input: &[],
-            directory: directory.path(),
-            timeout: Duration::from_secs(60),
-            limit: LIMIT,
-        };
-        let background = Background::default();
-        let run = run(command, &background, &cancel);
         tokio::select! {
-            _ = run => panic!("it cannot end by itself"),
+            _ = finish(command(directory.path(), "sh -c 'echo $$ > pid; sleep 60' & wait")) => panic!("it cannot end by itself"),
             pid = pid_in(directory.path().join("pid")) => pid,
         }
     };
@@ -297,15 +269,7 @@ async fn command_cancelled_before_start_does_not_begin() {
     let directory = directory();
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let command = Command {
-        program: Program::shell("touch marker"),
-        environment: &Environment::default(),
-        input: &[],
-        directory: directory.path(),
-        timeout: Duration::from_secs(20),
-        limit: LIMIT,
-    };
-    let finished = run(command, &Background::default(), &cancel).await;
+    let finished = run(command(directory.path(), "touch marker"), &Background::default(), &cancel).await;
     assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Cancelled);
     assert!(!directory.path().join("marker").exists());
 }
@@ -313,21 +277,13 @@ async fn command_cancelled_before_start_does_not_begin() {
 #[tokio::test]
 async fn input_is_read_to_its_end() {
     let directory = directory();
-    let environment = Environment::default();
     let input = "line\n".repeat(100_000);
-    let command = Command {
-        program: Program::shell("cat; printf '|%s' \"a  b 'c'\""),
-        directory: directory.path(),
-        environment: &environment,
-        input: input.as_bytes(),
-        timeout: Duration::from_secs(20),
-        limit: LIMIT,
-    };
-    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    let script = "cat; printf '|%s' \"a  b 'c'\"";
+    let reader = Command { input: input.as_bytes(), ..command(directory.path(), script) };
+    let finished = finish(reader).await;
     assert_eq!(finished.stdout().text, format!("{input}|a  b 'c'"));
     // A process that reads nothing of it is not waited for, and ends successfully.
-    let deaf = Command { program: Program::shell("exec <&-; echo deaf"), ..command };
-    let finished = run(deaf, &Background::default(), &CancellationToken::new()).await;
+    let finished = finish(Command { program: Program::shell("exec <&-; echo deaf"), ..reader }).await;
     assert_eq!((finished.stdout().text.as_str(), &finished.error), ("deaf\n", &None));
 }
 
@@ -338,18 +294,11 @@ async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
         set: [("SPECLENS_TEST_SET".to_owned(), "a b".to_owned())].into(),
         removed: ["PATH_THAT_IS_NOT_THERE".to_owned(), "HOME".to_owned()].into(),
     };
-    let command = Command {
-        program: Program::shell("echo \"$SPECLENS_TEST_SET|${HOME-gone}|${PATH:+kept}\""),
-        directory: directory.path(),
-        environment: &environment,
-        input: &[],
-        timeout: Duration::from_secs(20),
-        limit: LIMIT,
-    };
-    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    let script = "echo \"$SPECLENS_TEST_SET|${HOME-gone}|${PATH:+kept}\"";
+    let command = Command { environment: &environment, ..command(directory.path(), script) };
+    let finished = finish(command).await;
     assert_eq!(finished.stdout().text, "a b|gone|kept\n");
-    let missing = Command { program: Program { shell: "no-such-shell", script: "true" }, ..command };
-    let finished = run(missing, &Background::default(), &CancellationToken::new()).await;
+    let finished = finish(Command { program: Program { shell: "no-such-shell", script: "true" }, ..command }).await;
     let error = finished.error.as_ref().unwrap();
     assert_eq!((error.kind, finished.ran.exit), (RunErrorKind::Spawn, None));
     assert!(error.message.contains("cannot start `no-such-shell`"), "{}", error.message);
@@ -363,17 +312,11 @@ async fn shell_that_is_elsewhere_now_is_found_again() {
     let [first, second] = directories.each_ref().map(TempDir::path);
     let path = std::env::join_paths([first, second]).unwrap().into_string().unwrap();
     let environment = Environment { set: [("PATH".to_owned(), path)].into(), ..Environment::default() };
-    let command = Command {
-        program: Program { shell: "own-shell", script: "echo begun; no-such-builtin" },
-        directory: first,
-        environment: &environment,
-        input: &[],
-        timeout: Duration::from_secs(20),
-        limit: LIMIT,
-    };
+    let program = Program { shell: "own-shell", script: "echo begun; no-such-builtin" };
+    let command = Command { program, environment: &environment, ..command(first, "") };
     for place in [first, second] {
         symlink("/bin/sh", place.join("own-shell")).unwrap();
-        let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+        let finished = finish(command).await;
         assert_eq!((finished.stdout().text.as_str(), &finished.error), ("begun\n", &None));
         // It has the name that it was started by.
         assert!(finished.stderr().text.starts_with("own-shell: "), "{}", finished.stderr().text);
@@ -416,7 +359,7 @@ fn shells() -> impl Iterator<Item = &'static str> {
 async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, String, String); 2] {
     use std::os::unix::process::ExitStatusExt;
 
-    let (directory, environment) = (directory(), Environment::default());
+    let directory = directory();
     let alone = std::process::Command::new(shell)
         .args(["-c", script])
         .current_dir(directory.path())
@@ -424,15 +367,7 @@ async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, Str
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let command = Command {
-        program: Program { shell, script },
-        directory: directory.path(),
-        environment: &environment,
-        input: &[],
-        timeout: Duration::from_secs(20),
-        limit: LIMIT,
-    };
-    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    let finished = finish(Command { program: Program { shell, script }, ..command(directory.path(), script) }).await;
     let exit = finished.ran.exit.unwrap();
     [
         (alone.status.code(), alone.status.signal(), text(&alone.stdout), text(&alone.stderr)),

@@ -50,19 +50,6 @@ async fn provider_that_asks_to_wait_is_asked_again() {
 }
 
 #[tokio::test]
-async fn rate_limit_ends_after_three_retries() {
-    let body = json!({ "error": { "message": "Rate limit reached for requests." } });
-    let server = Loopback::start(vec![answer(429, &[("retry-after", "0")], body)]).await;
-    let error = error_of(&server).await;
-    check(
-        &error,
-        RunErrorKind::RateLimit,
-        &[&server.host, "429", "after 3 retries", "Rate limit reached", "`concurrency`"],
-    );
-    assert_eq!(server.seen().len(), 4);
-}
-
-#[tokio::test]
 async fn wait_that_is_too_long_is_not_waited_for() {
     let server = Loopback::start(vec![answer(429, &[("retry-after", "3600")], json!({}))]).await;
     check(&error_of(&server).await, RunErrorKind::RateLimit, &["wait 3600 s"]);
@@ -216,12 +203,6 @@ async fn answer_that_says_nothing_known_is_unreadable() {
         let error = models(api, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
         check(&error, RunErrorKind::Provider, &["the response of", &server.host, part]);
     }
-}
-
-#[tokio::test]
-async fn provider_that_is_down_is_reported_at_once() {
-    let down = Loopback::gone().await;
-    check(&error_of(&down).await, RunErrorKind::Provider, &["cannot reach", &down.host, "refused"]);
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) line: String,
     /// By their names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// The question.
+    /// The question; null if there is none.
     pub(crate) body: Value,
 }
 
@@ -76,6 +76,12 @@ impl Loopback {
     /// Answers everything with one body.
     pub(crate) async fn always(status: u16, body: Value) -> Loopback {
         Loopback::start(vec![step(move |_| Answer::Json(status, Vec::new(), body.clone()))]).await
+    }
+
+    /// Answers everything with these bytes, and the end of the connection.
+    pub(crate) async fn saying(bytes: impl Into<String>) -> Loopback {
+        let bytes = bytes.into();
+        Loopback::start(vec![step(move |_| Answer::Bytes(bytes.clone()))]).await
     }
 
     /// Returns the requests so far.
@@ -159,7 +165,10 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
         }
     }
     let rest = buffer.split_off(head_end + 4 + length);
-    let body = serde_json::from_slice(&buffer[head_end + 4..]).unwrap();
+    let body = match &buffer[head_end + 4..] {
+        [] => Value::Null,
+        bytes => serde_json::from_slice(bytes).unwrap(),
+    };
     *buffer = rest;
     Some(Seen { line, headers, body })
 }

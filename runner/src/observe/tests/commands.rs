@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use rustix::process::Pid;
 use speclens_schema::evidence::{Answer, Moment, Need, Presence, Ran, VariablesNeed};
 
-use super::{View, answer, directory, view};
+use super::{View, answer, directory, empty, view};
 use crate::exec::process::{
     Environment,
     tests::{assert_gone, runs},
@@ -47,8 +47,7 @@ async fn command_runs_in_the_directory_and_environment_of_the_act() {
 
 #[tokio::test]
 async fn command_that_takes_too_long_is_ended_with_its_group_and_is_an_answer() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (_directory, view) = empty();
     let need = command("sleep 60 & echo $!; wait", 200);
     let Answer::Command(ran) = answer(&need, &view).await else { panic!("no answer") };
     assert!(ran.timed_out);
@@ -57,8 +56,7 @@ async fn command_that_takes_too_long_is_ended_with_its_group_and_is_an_answer() 
 
 #[tokio::test]
 async fn background_process_of_command_ends_with_attempt() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (_directory, view) = empty();
     let pid = ran("sleep 60 > log 2>&1 & echo $!", &view).await.stdout.unwrap().text;
     assert!(runs(process(&pid)));
     Arc::clone(&view.background).end().await;
@@ -67,16 +65,16 @@ async fn background_process_of_command_ends_with_attempt() {
 
 #[tokio::test]
 async fn command_that_is_killed_from_outside_has_the_exit_code_of_its_signal() {
-    let directory = directory();
-    let ran = ran("echo before; kill -s KILL $$", &view(directory.path())).await;
+    let (_directory, view) = empty();
+    let ran = ran("echo before; kill -s KILL $$", &view).await;
     assert_eq!(ran.exit.and_then(|exit| exit.shell_code()), Some(137));
     assert_eq!((ran.stdout.unwrap().text.as_str(), ran.held), ("before\n", false));
 }
 
 #[tokio::test]
 async fn output_that_a_background_process_holds_open_is_known_to_be_held() {
-    let directory = directory();
-    let ran = ran("echo before; sleep 60 & exit 0", &view(directory.path())).await;
+    let (_directory, view) = empty();
+    let ran = ran("echo before; sleep 60 & exit 0", &view).await;
     assert_eq!((ran.exit.and_then(|exit| exit.shell_code()), ran.held), (Some(0), true));
     assert_eq!(ran.stdout.unwrap().text, "before\n");
 }

@@ -8,7 +8,7 @@ use std::{
 
 use speclens_schema::evidence::{Content, FilesNeed};
 
-use super::{View, directory, files, files_at, paths, text, view};
+use super::{View, directory, empty, files, files_at, paths, text, view};
 
 #[tokio::test]
 async fn patterns_match_as_in_python() {
@@ -49,9 +49,8 @@ async fn patterns_match_as_in_python() {
 
 #[tokio::test]
 async fn text_with_wildcards_is_a_path_where_the_need_says_so() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::write(directory.path().join("[x].md"), "").unwrap();
-    let view = view(directory.path());
     let literal = FilesNeed { literal: true, ..files_at("[x].md") };
     assert_eq!(paths(&files(literal, &view).await), ["[x].md"]);
     let plain = FilesNeed { wildcards: false, ..files_at("[x].md") };
@@ -102,10 +101,9 @@ async fn more_files_than_are_kept_are_said_to_be_cut() {
 
 #[tokio::test]
 async fn names_beside_a_missing_file_are_reported() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::create_dir(directory.path().join("a")).unwrap();
     fs::write(directory.path().join("a/draft.md"), "").unwrap();
-    let view = view(directory.path());
     for (pattern, beside) in [("a/drafts.md", &["draft.md"][..]), ("a/x*", &["draft.md"]), ("*/x", &[]), ("x", &["a"])]
     {
         assert_eq!(files(files_at(pattern), &view).await.beside, beside, "{pattern}");
@@ -114,10 +112,10 @@ async fn names_beside_a_missing_file_are_reported() {
 
 #[tokio::test]
 async fn pipe_is_found_and_not_read() {
-    let directory = directory();
+    let (directory, view) = empty();
     let path = directory.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
-    let found = files(FilesNeed { content: true, ..files_at("pipe") }, &view(directory.path())).await;
+    let found = files(FilesNeed { content: true, ..files_at("pipe") }, &view).await;
     let Some(Content::Unreadable(reason)) = &found.files[0].content else { panic!("{found:?}") };
     assert_eq!(reason, "it is not a regular file");
 }

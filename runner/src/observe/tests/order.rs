@@ -4,7 +4,7 @@ use std::fs;
 
 use speclens_schema::evidence::{Answer, FilesNeed, Need, PathState, merged};
 
-use super::{View, directory, files_at, view};
+use super::{View, empty, files_at};
 use crate::{
     exec::process::tests::{assert_gone, pid_in},
     observe::{Seen, all},
@@ -36,18 +36,18 @@ fn word(answer: &Answer) -> String {
 
 #[tokio::test]
 async fn commands_and_what_follows_them_keep_their_order() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::write(directory.path().join("x"), "0").unwrap();
     let add = || command("read n < x; echo $((n + 1)) | tr -d '\\n' > x; cat x");
     let needs = vec![path("x"), path("y"), add(), path("x"), add(), add(), path("x"), command("rm x"), path("x")];
-    let found = seen(needs, &view(directory.path())).await;
+    let found = seen(needs, &view).await;
     assert_eq!(found, ["0", "missing", "1", "1", "2", "3", "3", "", "missing"]);
 }
 
 #[tokio::test]
 async fn each_path_shows_effects_of_commands_before_it() {
     for number in 0..3_usize.pow(4) {
-        let directory = directory();
+        let (_directory, view) = empty();
         let steps: Vec<usize> = (0..4).map(|place| number / 3_usize.pow(place) % 3).collect();
         let need = |step: &usize| match step {
             0 => path("x"),
@@ -65,14 +65,13 @@ async fn each_path_shows_effects_of_commands_before_it() {
             _ => "missing".to_owned(),
         };
         let expected: Vec<String> = needs.iter().map(expect).collect();
-        assert_eq!(seen(needs, &view(directory.path())).await, expected, "{steps:?}");
+        assert_eq!(seen(needs, &view).await, expected, "{steps:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn waits_between_commands_go_on_at_once() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (_directory, view) = empty();
     let wait = |pattern: &str| Need::Files(FilesNeed { wait_ms: 60_000, ..files_at(pattern) });
     let began = tokio::time::Instant::now();
     let needs: Vec<Need> = (0..50).map(|index| wait(&format!("never-{index}"))).collect();
@@ -82,9 +81,8 @@ async fn waits_between_commands_go_on_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn cancel_in_the_middle_of_a_wait_ends_all_of_them_and_runs_nothing_more() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::write(directory.path().join("x"), "seen").unwrap();
-    let view = view(directory.path());
     let wait = Need::Files(FilesNeed { wait_ms: 60_000, ..files_at("never") });
     let needs = vec![path("x"), wait.clone(), wait, command("touch ran"), path("x")];
     let cancel = async {
@@ -98,8 +96,7 @@ async fn cancel_in_the_middle_of_a_wait_ends_all_of_them_and_runs_nothing_more()
 
 #[tokio::test]
 async fn command_whose_observation_is_dropped_is_ended() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let pid = tokio::select! {
         _ = all(vec![command("echo $$ > pid; sleep 60; true")], &view) => panic!("it ended"),
         pid = pid_in(directory.path().join("pid")) => pid,

@@ -7,7 +7,7 @@ use std::{
 
 use speclens_schema::evidence::{Answer, Content, Need, PathState};
 
-use super::{View, answer, directory, text, view};
+use super::{View, answer, directory, empty, text, view};
 
 async fn at(path: &str, view: &View) -> PathState {
     match answer(&Need::Path { path: path.to_owned(), content: true }, view).await {
@@ -53,11 +53,11 @@ async fn kinds_of_paths_are_distinguished_with_links_followed() {
 
 #[tokio::test]
 async fn home_and_variables_in_a_path_are_not_expanded() {
-    let directory = directory();
+    let (directory, view) = empty();
     for name in ["~", "$HOME"] {
         fs::create_dir(directory.path().join(name)).unwrap();
         fs::write(directory.path().join(name).join("x"), "here").unwrap();
-        assert_eq!(held(&at(&format!("{name}/x"), &view(directory.path())).await), ("here", false), "{name}");
+        assert_eq!(held(&at(&format!("{name}/x"), &view).await), ("here", false), "{name}");
     }
 }
 
@@ -75,20 +75,18 @@ async fn long_file_is_cut_before_half_a_character() {
 
 #[tokio::test]
 async fn content_is_read_only_where_it_is_wanted() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::write(directory.path().join("file"), "x").unwrap();
     let need = Need::Path { path: "file".to_owned(), content: false };
-    let found = answer(&need, &view(directory.path())).await;
+    let found = answer(&need, &view).await;
     assert_eq!(found, Answer::Path(PathState::File { content: None }));
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn file_that_cannot_be_read_says_why() {
-    let directory = directory();
-    let PathState::File { content: Some(Content::Unreadable(reason)) } =
-        at("/proc/self/mem", &view(directory.path())).await
-    else {
+    let (_directory, view) = empty();
+    let PathState::File { content: Some(Content::Unreadable(reason)) } = at("/proc/self/mem", &view).await else {
         panic!("readable")
     };
     assert!(!reason.is_empty());
@@ -96,10 +94,10 @@ async fn file_that_cannot_be_read_says_why() {
 
 #[tokio::test]
 async fn at_most_a_few_hundred_names_beside_a_missing_path_are_kept() {
-    let directory = directory();
+    let (directory, view) = empty();
     for index in 0..400 {
         fs::write(directory.path().join(format!("{index:03}")), "").unwrap();
     }
-    let PathState::Missing { beside } = at("x", &view(directory.path())).await else { panic!("there") };
+    let PathState::Missing { beside } = at("x", &view).await else { panic!("there") };
     assert_eq!((beside.len(), beside[0].as_str(), beside[299].as_str()), (300, "000", "299"));
 }

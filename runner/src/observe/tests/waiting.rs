@@ -11,7 +11,7 @@ use std::{
 use speclens_schema::evidence::FilesNeed;
 use tokio::time::{Instant, sleep};
 
-use super::{Cancelled, Need, View, directory, files, files_at, observe, paths, text, view};
+use super::{Cancelled, Need, View, directory, empty, files, files_at, observe, paths, text, view};
 
 fn waiting_for(pattern: &str, wait_ms: u64) -> FilesNeed {
     FilesNeed { wait_ms, ..files_at(pattern) }
@@ -24,8 +24,7 @@ fn written_at(path: &Path, seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn wait_ends_when_a_file_is_there() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let write = async {
         sleep(Duration::from_millis(2_450)).await;
         fs::write(directory.path().join("late.md"), "").unwrap();
@@ -36,10 +35,10 @@ async fn wait_ends_when_a_file_is_there() {
 
 #[tokio::test(start_paused = true)]
 async fn file_that_never_comes_is_waited_for_to_the_end() {
-    let directory = directory();
+    let (directory, view) = empty();
     fs::write(directory.path().join("other.md"), "").unwrap();
     let began = Instant::now();
-    let found = files(waiting_for("late.md", 1_050), &view(directory.path())).await;
+    let found = files(waiting_for("late.md", 1_050), &view).await;
     assert_eq!((found.files.len(), found.waited_ms), (0, 1_050));
     assert_eq!(found.beside, ["other.md"]);
     assert!(began.elapsed() >= Duration::from_millis(1_050));
@@ -47,11 +46,10 @@ async fn file_that_never_comes_is_waited_for_to_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn file_that_was_written_too_early_does_not_end_the_wait() {
-    let directory = directory();
+    let (directory, view) = empty();
     let path = directory.path().join("draft.md");
     fs::write(&path, "old").unwrap();
     written_at(&path, 1_000);
-    let view = view(directory.path());
     let need = FilesNeed { since_us: Some(2_000_000_000), content: true, ..waiting_for("draft.md", 30_000) };
     let write = async {
         sleep(Duration::from_millis(950)).await;
@@ -77,8 +75,7 @@ async fn write_slowly(path: &Path, lines: usize) {
 
 #[tokio::test(start_paused = true)]
 async fn half_written_file_is_not_taken() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let path = directory.path().join("long");
     let need = FilesNeed { content: true, ..waiting_for("long", 60_000) };
     let (found, ()) = tokio::join!(files(need, &view), write_slowly(&path, 20));
@@ -88,8 +85,7 @@ async fn half_written_file_is_not_taken() {
 
 #[tokio::test(start_paused = true)]
 async fn file_whose_existence_is_enough_is_taken_at_once() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let path = directory.path().join("long");
     let (found, ()) = tokio::join!(files(waiting_for("long", 60_000), &view), write_slowly(&path, 20));
     assert!(found.waited_ms <= 100, "{found:?}");
@@ -97,8 +93,7 @@ async fn file_whose_existence_is_enough_is_taken_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn file_that_is_still_written_at_the_end_of_the_wait_was_seen_too_late() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let path = directory.path().join("long");
     let need = FilesNeed { content: true, ..waiting_for("long", 500) };
     let (found, ()) = tokio::join!(files(need, &view), write_slowly(&path, 40));
@@ -108,8 +103,7 @@ async fn file_that_is_still_written_at_the_end_of_the_wait_was_seen_too_late() {
 
 #[tokio::test(start_paused = true)]
 async fn file_that_is_there_at_the_end_of_the_wait_is_in_time() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (directory, view) = empty();
     let write = async {
         sleep(Duration::from_millis(940)).await;
         fs::write(directory.path().join("late"), "x").unwrap();
@@ -122,8 +116,7 @@ async fn file_that_is_there_at_the_end_of_the_wait_is_in_time() {
 
 #[tokio::test(start_paused = true)]
 async fn cancelled_wait_ends_at_once() {
-    let directory = directory();
-    let view = view(directory.path());
+    let (_directory, view) = empty();
     let need = Need::Files(waiting_for("never", 3_600_000));
     let cancel = async {
         sleep(Duration::from_millis(1_010)).await;

@@ -2,11 +2,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::File,
-    path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
-    time::SystemTime,
 };
 
 use proptest::prelude::*;
@@ -58,18 +55,6 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The expected state of each label: start of the attempt, its key and its text.
 type Model = BTreeMap<(usize, u32), (u64, usize, String)>;
-
-fn texts(directory: &TempDir) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory.path().join(".speclens/recordings/texts")).into_iter().flatten();
-    entries.flatten().map(|entry| entry.path()).collect()
-}
-
-/// Makes all texts older than a moment.
-fn make_old(directory: &TempDir) {
-    for path in texts(directory) {
-        let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH));
-    }
-}
 
 fn keeping(count: u32) -> Retention {
     Retention::of(&Settings {

@@ -17,7 +17,7 @@ fn inodes(directory: &TempDir) -> BTreeSet<u64> {
     entries.map(|entry| entry.unwrap().metadata().unwrap().ino()).collect()
 }
 
-fn path(recordings: &Recordings, case: &str) -> std::path::PathBuf {
+fn path(recordings: &Recordings, case: &str) -> PathBuf {
     let Found::Fresh(file) = recordings.find(KEY, &label(case, 0)) else { panic!("nothing is recorded of {case}") };
     file.path
 }

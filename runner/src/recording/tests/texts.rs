@@ -1,11 +1,6 @@
 //! Large texts in files of their own.
 
-use std::{
-    fs::File,
-    io::Write,
-    path::PathBuf,
-    time::{Instant, SystemTime},
-};
+use std::{io::Write, time::Instant};
 
 use speclens_schema::evidence::{CommandLog, Ran, Turn};
 
@@ -13,17 +8,6 @@ use super::*;
 use crate::recording::lock::PATIENCE;
 
 const LARGE: usize = 100 * 1024;
-
-fn texts(directory: &TempDir) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory.path().join(".speclens/recordings/texts")).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
-}
-
-fn make_old(path: &std::path::Path) {
-    File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-}
 
 fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
     match recordings.find(KEY, &label(name, 0)) {
@@ -68,7 +52,7 @@ fn equal_texts_are_stored_once_and_leave_with_the_last_recording() {
     }
     assert_eq!(texts(&directory).len(), 1);
     write(&recordings, KEY, &label("a", 0), "short");
-    make_old(&texts(&directory)[0]);
+    make_old(&directory);
     assert_eq!(tidy(&recordings), None);
     assert_eq!(read(&recordings, "b").as_ref(), Ok(&text));
     write(&recordings, KEY, &label("b", 0), "short");
@@ -129,7 +113,7 @@ fn limit_bounds_a_recording_with_its_texts() {
     let error = strict.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap_err();
     assert_eq!(error, Unusable::TooLarge(whole));
     // There, its references are not known.
-    texts(&directory).iter().for_each(|path| make_old(path));
+    make_old(&directory);
     assert_eq!(tidy(&Recordings::open(directory.path(), "kindlm.yaml", 10)), None);
     assert_eq!(texts(&directory).len(), 3);
 }
@@ -159,7 +143,7 @@ fn texts_of_a_newer_version_and_those_that_were_just_written_stay() {
     fs::write(&path, "damaged").unwrap();
     assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "it was written a moment ago");
-    make_old(&texts(&directory)[0]);
+    make_old(&directory);
     fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":5")).unwrap();
     assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "another version may refer to it in another way");
@@ -174,7 +158,7 @@ fn lock_that_another_process_keeps_is_given_up() {
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), &"x".repeat(LARGE));
     write(&recordings, KEY, &label("a", 0), "short");
-    make_old(&texts(&directory)[0]);
+    make_old(&directory);
     let other = File::options().write(true).open(directory.path().join(".speclens/lock")).unwrap();
     other.try_lock().unwrap();
     // Texts are written under the lock. After one wait in vain, there is no second one.

@@ -1,29 +1,20 @@
 //! Runs of cli-bench suites in YAML, with models in the test.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::path::Path;
 
 use serde_json::json;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::cli_bench::config::HelpMode,
     document::Document,
     evidence::{RunErrorKind, ToolCall},
     files::MemoryFiles,
     json_schema::SpecFile,
     settings::Settings,
-    suite::Subject,
 };
 
-use super::{Arc, CancellationToken, Job, Models, Options, Ran, Status, job, mpsc, recorded, run, statuses};
+use super::{Arc, Job, Models, Options, Ran, Status, job, recorded, run_job, statuses};
 use crate::{
-    event::{AbsenceKind, Event, RunResult},
+    event::{AbsenceKind, RunResult},
     model::{Answering, Message, Model, Reply, Request},
 };
 
@@ -31,25 +22,17 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Acts {
     commands: fn(&str) -> Vec<String>,
-    /// Number of open requests, and its maximum so far.
-    open: AtomicUsize,
-    most: AtomicUsize,
-    tests: Mutex<Vec<String>>,
 }
 
 impl Acts {
     pub(super) fn new(commands: fn(&str) -> Vec<String>) -> Arc<Acts> {
-        Arc::new(Acts { commands, open: AtomicUsize::new(0), most: AtomicUsize::new(0), tests: Mutex::default() })
+        Arc::new(Acts { commands })
     }
 }
 
 impl Model for Acts {
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a> {
         Box::pin(async move {
-            self.most.fetch_max(self.open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            self.tests.lock().unwrap().push(request.test.clone());
-            tokio::task::yield_now().await;
-            self.open.fetch_sub(1, Ordering::SeqCst);
             let turn = request.messages.iter().filter(|message| matches!(message, Message::Model(_))).count();
             let call = |command: &String| ToolCall {
                 id: turn.to_string(),
@@ -71,16 +54,6 @@ pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)])
     let known = Models::new(Arc::default(), 4, |_| None);
     models.iter().for_each(|(id, model)| known.put(id, Arc::clone(model) as Arc<dyn Model>));
     Job { suite: Arc::new(suite), models: Arc::new(known), ..job(directory, Vec::new()) }
-}
-
-pub(super) async fn run_job(job: Job, options: Options) -> Ran {
-    let (sender, mut receiver) = mpsc::unbounded_channel();
-    let result = run(job, options, CancellationToken::new(), sender).await;
-    let mut events = Vec::new();
-    while let Some(event) = receiver.recv().await {
-        events.push(event);
-    }
-    Ran { result, events }
 }
 
 pub(super) fn runs(ran: &Ran) -> Vec<&RunResult> {
@@ -187,20 +160,6 @@ async fn every_model_works_in_every_mode_and_thresholds_decide() {
 }
 
 #[tokio::test]
-async fn named_models_and_modes_take_the_place_of_those_of_the_suite() {
-    let directory = tempfile::tempdir().unwrap();
-    let model = Acts::new(|_| vec!["echo good".to_owned()]);
-    let job = || job_of(directory.path(), MATRIX, &[("c/other", Arc::clone(&model))]);
-    let options =
-        Options { models: vec!["c/other".to_owned()], help_modes: vec![HelpMode::None], ..Options::default() };
-    let ran = run_job(job(), options.clone()).await;
-    let subject = Subject::model("c/other", Some(HelpMode::None));
-    assert!(runs(&ran).len() == 3 && runs(&ran).iter().all(|run| run.subject == subject && run.status == Status::Pass));
-    let again = run_job(job(), Options { mode: recorded().mode, ..options }).await;
-    assert_eq!(statuses(&again), [Status::Pass, Status::Pass]);
-}
-
-#[tokio::test]
 async fn suite_without_a_model_or_its_key_has_an_error_and_keeps_its_recordings() {
     let directory = tempfile::tempdir().unwrap();
     let text = ALL.replace("^echo", "echo").replace("a/b", "openai/gpt-4o");
@@ -216,39 +175,4 @@ async fn suite_without_a_model_or_its_key_has_an_error_and_keeps_its_recordings(
     let ran = run_job(without_models, Options::default()).await;
     let said = "the suite does not name a model; name models under `providers`, or with `--model`";
     assert_eq!(why(runs(&ran)[0]), (AbsenceKind::RunError(RunErrorKind::Provider), said));
-}
-
-#[tokio::test]
-async fn failing_setup_is_an_error_before_the_model_is_asked() {
-    let directory = tempfile::tempdir().unwrap();
-    let model = Acts::new(greet);
-    let text = ALL.replace("tasks:", "setup: ['echo broken pipe >&2; exit 9']\ntasks:");
-    let ran = run_job(job_of(directory.path(), &text, &[("a/b", Arc::clone(&model))]), Options::default()).await;
-    let (kind, message) = why(runs(&ran)[0]);
-    assert_eq!(kind, AbsenceKind::RunError(RunErrorKind::Setup));
-    assert!(message.contains("exit status 9") && message.ends_with("broken pipe"), "{message}");
-    assert!(model.tests.lock().unwrap().is_empty() && ran.result.inconclusive);
-}
-
-#[tokio::test]
-async fn tasks_that_share_a_directory_run_one_after_the_other() {
-    let directory = tempfile::tempdir().unwrap();
-    fs::create_dir(directory.path().join("box")).unwrap();
-    let text = "cli: sh\nproviders: [a/b]\nrepeat: 4\nworkdir: box\ntasks:\n  - id: t\n    intent: x\n    assert: [{output_equals: free}, {file_exists: lock}]\n    teardown: [rmdir lock]\n";
-    let model = Acts::new(|_| {
-        let claim = "if mkdir lock 2> /dev/null; then echo claimed; else echo taken; fi";
-        vec![claim.to_owned(), "rmdir lock && echo free && mkdir lock".to_owned()]
-    });
-    let ran = run_job(
-        job_of(directory.path(), text, &[("a/b", Arc::clone(&model))]),
-        Options { concurrency: Some(4), ..Options::default() },
-    )
-    .await;
-    assert_eq!(statuses(&ran), [Status::Pass]);
-    assert_eq!(model.most.load(Ordering::SeqCst), 1);
-    let waits = ran
-        .events
-        .iter()
-        .filter(|event| matches!(event, Event::Note { message } if message.starts_with("waiting for another test")));
-    assert!(waits.count() > 0);
 }

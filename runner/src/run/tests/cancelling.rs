@@ -15,29 +15,12 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{case, job, run_with, statuses};
+use super::{case, job};
 use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
     recording::{Found, Label, Recordings},
     run::{Options, run},
 };
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_run_ends_and_records_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    let cancel = CancellationToken::new();
-    let cases = (0..6).map(|index| case(&format!("c{index}"), "touch started; sleep 60", "")).collect::<Vec<_>>();
-    let (path, token) = (directory.path().to_owned(), cancel.clone());
-    let running = tokio::spawn(async move { run_with(&path, cases, Options::default(), token).await });
-    while !directory.path().join("started").exists() {
-        tokio::task::yield_now().await;
-    }
-    cancel.cancel();
-    let ran = running.await.unwrap();
-    assert!(ran.result.cancelled);
-    assert!(statuses(&ran).iter().all(|&status| status == Status::Unknown));
-    assert!(!directory.path().join(".speclens").exists());
-}
 
 /// Number of cancelled runs.
 const RUNS: usize = 120;

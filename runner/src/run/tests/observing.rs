@@ -17,9 +17,10 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{case, job, recorded, run_in, statuses, with_timeout};
+use super::{Ran, case, job, recorded, run_in, run_job, statuses, with_timeout};
 use crate::{
     event::{AbsenceKind, Event, Held, RunResult},
+    model::tests::loopback::Loopback,
     run::{Job, Options, run},
 };
 
@@ -228,8 +229,8 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     fs::create_dir(root.join("files")).unwrap();
     fs::write(root.join("files/before"), format!("key {SECRET}")).unwrap();
     fs::write(root.join(format!("files/{SECRET}")), format!("{SECRET}\n{}", "x".repeat(100_000))).unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/{SECRET}", listener.local_addr().unwrap());
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{SECRET}", SECRET.len());
+    let url = format!("http://{}/{SECRET}", Loopback::saying(answer).await.host);
     let response = Need::Response(speclens_schema::evidence::ResponseNeed {
         address: speclens_schema::evidence::Address::Url(url),
         moment: Moment::After,
@@ -254,16 +255,7 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     let (shown_before, shown_after) = (Arc::clone(&given.shown), Arc::clone(&then.shown));
     let case = with_claims(case("a", &format!("echo {SECRET}"), ""), &[given], &[then]);
     let job = Job { secrets: Arc::new(Secrets::new([("API_KEY", SECRET)], &[], &[])), ..job(root, vec![case]) };
-    let (sender, _events) = mpsc::unbounded_channel();
-    let server = tokio::spawn(async move {
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.read_exact(&mut [0; 16]).await.unwrap();
-        let body = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{SECRET}", SECRET.len());
-        stream.write_all(body.as_bytes()).await.unwrap();
-    });
-    let result = run(job, Options::default(), CancellationToken::new(), sender).await;
-    server.abort();
+    let Ran { result, .. } = run_job(job, Options::default()).await;
     let evidence = evidence_of(&result.cases[0].runs[0]);
     assert_eq!(evidence.observations.len(), 8, "{:?}", evidence.observations);
     assert!(!evidence.observations.iter().any(|it| matches!(it.answer, Answer::Nothing(_))), "{evidence:?}");
@@ -310,9 +302,7 @@ async fn background_processes_of_independent_tests_are_observed_and_end_with_the
         ];
         let mut job = job(directory.path(), cases);
         Arc::make_mut(&mut job.suite).dialect = dialect;
-        let (sender, _events) = mpsc::unbounded_channel();
-        let options = Options { concurrency: Some(1), ..Options::default() };
-        let result = run(job, options, CancellationToken::new(), sender).await;
+        let Ran { result, .. } = run_job(job, Options { concurrency: Some(1), ..Options::default() }).await;
         let evidence = |case: usize| evidence_of(&result.cases[case].runs[0]);
         assert_eq!(words(&evidence(0))[0], "alive", "{dialect:?}");
         assert_eq!(evidence(1).stdout().unwrap().text, later, "{dialect:?}");

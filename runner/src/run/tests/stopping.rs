@@ -12,8 +12,9 @@ use speclens_schema::{
 
 use super::{
     super::{Unit, decided::AllAttempts, left_out, measured, plan},
-    Job, Mode, Options, Ran,
-    agents::{Acts, job_of, run_job, runs},
+    Job, Options, Ran,
+    agents::{Acts, job_of, runs},
+    recorded, run_job,
 };
 use crate::{
     book::AttemptRef,
@@ -40,10 +41,6 @@ fn look(_: &str) -> Vec<String> {
 async fn run_as(directory: &Path, text: &str, stop_repeats: bool, options: Options) -> Ran {
     let job = job_of(directory, text, &[(MODEL, Acts::new(look))]);
     run_job(Job { stop_repeats, ..job }, options).await
-}
-
-fn recorded() -> Options {
-    Options { mode: Mode::Recorded, ..Options::default() }
 }
 
 /// Returns the statuses of the attempts; `None` where one was omitted.
@@ -105,21 +102,6 @@ async fn repeats_stop_when_threshold_is_out_of_reach() {
     assert_eq!(gate(&live).0, Status::Fail);
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));
-}
-
-#[tokio::test]
-async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_left_out() {
-    let place = place("yes");
-    let one = Options { concurrency: Some(1), ..Options::default() };
-    run_as(place.path(), &suite(place.path(), 4, 50, "yes"), true, one).await;
-    let edited = run_as(place.path(), &suite(place.path(), 4, 50, "no"), true, recorded()).await;
-    let missing: Vec<_> = runs(&edited).into_iter().filter_map(|run| run.absence.as_ref()).collect();
-    assert!(missing.len() >= 2, "{missing:?}");
-    for absence in missing {
-        assert_eq!(absence.kind, AbsenceKind::NoRecording);
-        assert!(absence.message.ends_with("depends on it; run the test again"), "{}", absence.message);
-    }
-    assert_eq!((gate(&edited).0, edited.result.inconclusive), (Status::Unknown, true));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `speclens baseline reset`: removes the stored baselines of a target.
 
 use anyhow::bail;
-use speclens_schema::words::nearest;
+use speclens_schema::words::{nearest, plural};
 
 use super::{Store, contract_of};
 use crate::cli::{FAILED, PASSED, output};
@@ -39,7 +39,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if let Err(error) = store.write() {
         bail!("{error:#}; nothing was removed");
     }
-    let baselines = if removed == 1 { "1 baseline".to_owned() } else { format!("{removed} baselines") };
-    output::print(&format!("removed {baselines} from {}\n", store.name))?;
+    output::print(&format!("removed {} from {}\n", plural(removed, "baseline"), store.name))?;
     Ok(PASSED)
 }

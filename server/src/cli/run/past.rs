@@ -35,7 +35,7 @@ impl LastResults {
     ) -> LastResults {
         let mut past = LastResults { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
-            let Ok(prepared) = super::prepare(loaded, clock, None) else {
+            let Ok(prepared) = super::prepare(loaded, &loaded.report.suite, clock, None) else {
                 past.refused = true;
                 past.failing.push(BTreeSet::new());
                 continue;

@@ -242,7 +242,6 @@ mod tests {
     use super::*;
     use crate::{
         ide::lens::CaseState,
-        job::{self, Asker, Order},
         lsp::{
             backend::Backend,
             changes::About,
@@ -285,23 +284,13 @@ mod tests {
             session.changes.look(About::Document(&uri), move || looking.snapshot(&at)).await.unwrap().unwrap();
         let workspace = snapshot.workspace();
         let suite = Arc::new(session.whole_suite(&snapshot, &workspace));
-        let id = snapshot.place.suite(&uri);
-        let prepared = job::prepare(Order {
-            gateway: None,
-            suite: &suite,
-            directory: &id.directory,
-            place: &id.place,
-            workspace: &workspace,
-            secrets: Arc::new(workspace.secrets_of(&suite)),
-            clock: session.clock,
-            asker: Asker::Editor { is_trusted: true },
-        });
+        let prepared = session.prepare(&uri, &snapshot, &workspace, &suite, true);
         let progress = lsp::ProgressToken::String("speclens/run/1".to_owned());
         let running = Running {
             cancel: CancellationToken::new(),
             token: progress.clone(),
             uri: uri.clone(),
-            suite: id,
+            suite: snapshot.place.suite(&uri),
             whole: true,
             left: BTreeMap::from([("a".to_owned(), 1)]),
         };

@@ -31,24 +31,6 @@ async fn deadline_of_the_task_ends_command_and_attempt() {
 }
 
 #[tokio::test]
-async fn command_that_forks_and_ignores_the_signal_leaves_nothing_behind() {
-    let suite = Suite::new();
-    let marks = suite.path("marks");
-    fs::create_dir(&marks).unwrap();
-    let fork = format!(
-        "cd {}; trap '' TERM; (trap '' TERM; sh -c 'echo $$ > inner; exec sleep 60') & echo $$ > outer; wait",
-        marks.display()
-    );
-    let (action, model, inner) = (task(|_, _| {}), running(&[&fork]), marks.join("inner"));
-    let (worked, ()) = tokio::join!(suite.work(&action, &model), cancel_when(&suite, &inner));
-    assert_eq!(error_of(&worked).0, RunErrorKind::Cancelled);
-    let directory = worked.directory();
-    close(worked).await;
-    assert!(!directory.exists());
-    assert!(!is_running(&inner) && !is_running(&marks.join("outer")));
-}
-
-#[tokio::test]
 async fn cancelling_at_any_stage_ends_the_attempt_runs_teardown_and_removes_the_directory() {
     for stage in ["setup", "help", "model", "command"] {
         let suite = Suite::new();

@@ -10,8 +10,8 @@ use speclens_schema::evidence::RunErrorKind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::{assert_gone, directory, pid_in, runs};
-use crate::exec::process::{Background, Command, Environment, Finished, Program, run};
+use super::{assert_gone, command, directory, pid_in, runs};
+use crate::exec::process::{Background, Command, Finished, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cancelling_under_load_leaves_nothing_behind() {
@@ -24,14 +24,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
             let script = format!(
                 "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
             );
-            let command = Command {
-                program: Program::shell(&script),
-                environment: &Environment::default(),
-                input: &[],
-                directory: &directory,
-                timeout: Duration::from_secs(60),
-                limit: 1024 * 1024,
-            };
+            let command = Command { limit: 1024 * 1024, ..command(&directory, &script) };
             run(command, &Background::default(), &cancel).await
         });
     }
@@ -72,15 +65,7 @@ fn random(seed: u64) -> u64 {
 async fn begin_and_cancel(directory: PathBuf, number: u64) -> Finished {
     let cancel = CancellationToken::new();
     let script = format!("sleep 60 & echo $! > inner.{number}; echo $$ > outer.{number}; echo up; wait");
-    let environment = Environment::default();
-    let command = Command {
-        program: Program::shell(&script),
-        environment: &environment,
-        input: &[],
-        directory: &directory,
-        timeout: Duration::from_secs(60),
-        limit: 1024,
-    };
+    let command = Command { limit: 1024, ..command(&directory, &script) };
     let token = cancel.clone();
     let outer = directory.join(format!("outer.{number}"));
     let moment = async move {
