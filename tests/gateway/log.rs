@@ -68,6 +68,7 @@ fn run_of_a_real_gateway_is_waited_for_and_judged_by_its_log() {
         "logs/gw-2026-05-14.log:11",
         "called here",
         "run `d6bfd5c3-fb5e-43b8-a3c8-f45058889394`, which this run started, called it",
+        "help: set `run_id` to the id of that run",
         "`copy` took over here",
     ] {
         assert!(done.text().contains(part), "{part}: {}", done.text());

@@ -284,8 +284,9 @@ fn verdict_snippet(
                 group = group.element(note(name, &shortened(&report.masked(value))));
             }
         }
-        for help in &mismatch.help {
-            group = group.element(Level::HELP.message(plain::block(&shortened(&report.masked(help)))));
+        for (level, texts) in [(Level::NOTE, &mismatch.notes), (Level::HELP, &mismatch.help)] {
+            let message = |text: &String| level.clone().message(plain::block(&shortened(&report.masked(text))));
+            group = group.elements(texts.iter().map(message));
         }
     }
     if let Some(evidence) = evidence {

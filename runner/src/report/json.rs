@@ -311,7 +311,10 @@ struct VerdictEntry {
     expected: Option<String>,
     /// Observed value, if the assertion does not hold.
     actual: Option<String>,
-    /// Help with a failure, such as the nearest match or a difference.
+    /// Explanations of a failure, such as the closest match or a difference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// What to do about a failure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     help: Vec<String>,
     /// Location of the decisive part of the assertion.

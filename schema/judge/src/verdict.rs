@@ -130,8 +130,18 @@ pub struct Mismatch {
     pub expected: String,
     /// The actual value, in full.
     pub actual: String,
-    /// Help: the nearest candidate, a diff, the place.
+    /// Explanations: the closest candidate, a difference, a place.
+    pub notes: Vec<String>,
+    /// Remedies, each an imperative.
     pub help: Vec<String>,
+}
+
+impl Mismatch {
+    /// Returns the notes and then the help, each with its label.
+    pub fn labelled(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let notes = self.notes.iter().map(|note| ("note", note.as_str()));
+        notes.chain(self.help.iter().map(|help| ("help", help.as_str())))
+    }
 }
 
 /// Status of a verdict, an attempt, a test or a suite, from best to worst.
@@ -206,7 +216,7 @@ impl Verdict {
             Outcome::Pass => {}
             Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
                 texts.extend([&mut mismatch.message, &mut mismatch.expected, &mut mismatch.actual]);
-                texts.extend(&mut mismatch.help);
+                texts.extend(mismatch.notes.iter_mut().chain(&mut mismatch.help));
             }
             Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => texts.push(reason),
         }

@@ -215,9 +215,9 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
             let mut message = mismatch.message.clone();
-            // Help comes before values, which may be long.
-            for help in &mismatch.help {
-                message.push_str(&format!("\n{}", shortened(help)));
+            // Notes and help come before values, which may be long.
+            for (name, text) in mismatch.labelled() {
+                message.push_str(&format!("\n{name}: {}", shortened(text)));
             }
             for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
                 // A value that the sentence contains is not repeated.

@@ -175,7 +175,8 @@ fn push_judged(text: &mut String, judged: &[Judged]) {
     for Judged { verdict, .. } in judged {
         text.push_str(&format!("  {} {}{}\n", mark(verdict.outcome.status()), verdict.label, score(verdict)));
         if let Outcome::Fail(mismatch) | Outcome::Warn(mismatch) = &verdict.outcome {
-            for line in [&mismatch.message].into_iter().chain(&mismatch.help) {
+            let notes_and_help = mismatch.labelled().map(|(name, text)| format!("{name}: {text}"));
+            for line in std::iter::once(mismatch.message.clone()).chain(notes_and_help) {
                 text.push_str(&format!("      {}\n", line.replace('\n', "\n      ")));
             }
             text.push_str(&format!("      expected: {}\n      actual: {}\n", mismatch.expected, mismatch.actual));

@@ -157,6 +157,7 @@ impl Writer<'_> {
             message: masked(verdict.outcome.message()),
             expected: mismatch.map(|mismatch| masked(&mismatch.expected)),
             actual: mismatch.map(|mismatch| masked(&mismatch.actual)),
+            notes: mismatch.iter().flat_map(|mismatch| &mismatch.notes).map(|note| masked(note)).collect(),
             help: mismatch.iter().flat_map(|mismatch| &mismatch.help).map(|help| masked(help)).collect(),
             place: self.place_in(case, &claim.at.join(&verdict.at)),
             related: verdict

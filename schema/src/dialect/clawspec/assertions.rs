@@ -8,8 +8,8 @@ mod preconditions;
 mod semantic;
 mod state;
 mod trace;
-mod trace_help;
 mod trace_limits;
+mod trace_notes;
 mod unsupported;
 
 pub(crate) use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};

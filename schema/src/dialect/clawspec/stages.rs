@@ -54,7 +54,7 @@ impl Production {
         let seen = Seen { evidence, scope: &self.scope };
         let message = format!("stage `{}` did not produce `{path}`", self.stage);
         let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
-        mismatch.help = seen.help_for_missing(&path);
+        mismatch.notes = seen.notes_on_missing(&path);
         Ok(Row::fail("", mismatch))
     }
 }

@@ -76,6 +76,7 @@ impl SchemaFile {
                     expected: format!("a JSON Schema in {}", self.path),
                     actual: "a file that cannot be used".to_owned(),
                     help: error.help.iter().map(|help| (*help).to_owned()).collect(),
+                    ..Mismatch::default()
                 };
                 Err(Box::new(row.clone().failed(code, mismatch)))
             }

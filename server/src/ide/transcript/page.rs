@@ -83,7 +83,7 @@ pub(super) fn verdict(judged: &Judged) -> String {
         Outcome::Pass => {}
         Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
             lines.push(mismatch.message.clone());
-            lines.extend(mismatch.help.iter().cloned());
+            lines.extend(mismatch.labelled().map(|(name, text)| format!("{name}: {text}")));
             for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
                 if !value.is_empty() {
                     lines.push(format!("{name}: {value}"));

@@ -66,7 +66,7 @@ pub(super) fn appeared<'e>(
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
     let mut mismatch =
         mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
-    mismatch.help = seen.help_for_missing(&pattern);
+    mismatch.notes = seen.notes_on_missing(&pattern);
     Err(Row::fail("path", mismatch))
 }
 
@@ -149,7 +149,7 @@ impl AssertionType for ArtifactContains {
         let (pattern, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let mut parts: Vec<String> = Vec::new();
         let mut first: Option<(&str, usize)> = None;
-        let (mut help, mut places) = (Vec::new(), Vec::new());
+        let (mut notes, mut places) = (Vec::new(), Vec::new());
         let mut doubt = None;
         if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
             let text = seen.text("path", seen.newest(&fresh)?)?;
@@ -165,12 +165,12 @@ impl AssertionType for ArtifactContains {
                     first = first.or(Some(("sections", index)));
                     doubt = doubt.or(text.doubt);
                     if keys.is_empty() {
-                        let (near, place) = seen.help_for_heading(&section_text, newest, text.text);
-                        help.push(near);
+                        let (near, place) = seen.note_on_heading(&section_text, newest, text.text);
+                        notes.push(near);
                         places.extend(place);
                     } else {
                         let near = crate::words::nearest(&section_text, keys.iter().map(String::as_str));
-                        help.extend(near.map(|near| format!("the key nearest to `{section_text}` is `{near}`")));
+                        notes.extend(near.map(|near| format!("the key nearest to `{section_text}` is `{near}`")));
                     }
                     missing.push(section_text);
                 }
@@ -214,8 +214,8 @@ impl AssertionType for ArtifactContains {
             (Some(_) | None, None) => "all sections",
         };
         let mut mismatch = mismatch(message.clone(), expected, message);
-        help.dedup();
-        mismatch.help = help;
+        notes.dedup();
+        mismatch.notes = notes;
         Ok(Row::fail(field, mismatch).at_item(index).with_places(places).unless(doubt))
     }
 }

@@ -133,7 +133,7 @@ impl AssertionType for LogEntry {
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.help = seen.help_for_missing(&path);
+            mismatch.notes = seen.notes_on_missing(&path);
             return Ok(Row::fail("path", mismatch));
         };
         let log = seen.text("path", file)?;
@@ -179,8 +179,8 @@ impl AssertionType for LogEntry {
                 let near = close.as_ref().map(|line| {
                     ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
                 });
-                let help = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
-                mismatch.help = help.into_iter().collect();
+                let note = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
+                mismatch.notes = note.into_iter().collect();
                 open(Row::fail("pattern", mismatch).with_places(near))
             }
         })
@@ -225,7 +225,7 @@ impl AssertionType for DecisionRoutedTo {
         let (path, file) = seen.first_file("state_path", &self.state_path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.help = seen.help_for_missing(&path);
+            mismatch.notes = seen.notes_on_missing(&path);
             return Ok(Row::fail("state_path", mismatch));
         };
         let text = seen.text("state_path", file)?;

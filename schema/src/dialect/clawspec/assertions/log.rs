@@ -43,6 +43,13 @@ pub struct ToolWasCalled {
     pub run_id: Option<String>,
 }
 
+/// What was called instead of a tool.
+struct Instead {
+    note: String,
+    help: Option<&'static str>,
+    place: Option<(String, FilePlace)>,
+}
+
 /// Entries of the log about one run.
 struct RunLog<'e> {
     field: &'static str,
@@ -138,27 +145,30 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// Returns the calls that were made instead of a tool, as help and as locations.
-    fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
+    /// Returns the calls that were made instead of a tool.
+    fn instead_of(&self, tool: &str) -> Instead {
         if let Some(call) =
             self.log.calls.iter().find(|call| call.relation == RunRelation::Started && call.tool == tool)
         {
-            let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
-            return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
+            return Instead {
+                note: format!("run `{}`, which this run started, called it", call.run),
+                help: Some("set `run_id` to the id of that run"),
+                place: self.line("called here, in another run", call.line),
+            };
         }
         let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         if names.is_empty() {
-            return (vec!["the run called no tool".to_owned()], Vec::new());
+            return Instead { note: "the run called no tool".to_owned(), help: None, place: None };
         }
         let called = self.counted();
         names.sort_unstable();
         names.dedup();
         let Some(near) = crate::words::nearest(tool, names) else {
-            return (vec![format!("the run called {called}")], Vec::new());
+            return Instead { note: format!("the run called {called}"), help: None, place: None };
         };
         let place = self.log.own_calls().find(|call| call.tool == near);
         let place = place.and_then(|call| self.line(format!("`{near}` was called here"), call.line));
-        (vec![format!("the run called `{near}`")], place.into_iter().collect())
+        Instead { note: format!("the run called `{near}`"), help: None, place }
     }
 
     /// Returns the called tools in order, with the number of consecutive equal calls.
@@ -175,7 +185,7 @@ impl<'e> RunLog<'e> {
     }
 }
 
-/// Maximum number of calls in a help.
+/// Maximum number of calls in a note.
 const MAX_SHOWN: usize = 12;
 
 fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -247,9 +257,10 @@ impl AssertionType for ToolWasCalled {
         }
         run.with_calls()?;
         let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
-        let (help, places) = run.instead_of(&tool);
-        mismatch.help = help;
-        Ok(Row::fail("tool", mismatch).with_places(places).unless(run.doubt()))
+        let instead = run.instead_of(&tool);
+        mismatch.notes = vec![instead.note];
+        mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
+        Ok(Row::fail("tool", mismatch).with_places(instead.place).unless(run.doubt()))
     }
 }
 

@@ -56,7 +56,7 @@ impl AssertionType for FilePresent {
             return Ok(Row::pass("path"));
         }
         let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} exists"), "nothing");
-        mismatch.help = seen.help_for_missing(&path);
+        mismatch.notes = seen.notes_on_missing(&path);
         Ok(Row::fail("path", mismatch))
     }
 }

@@ -207,7 +207,7 @@ impl ScoreThreshold {
         }
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
         let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
-        mismatch.help = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
+        mismatch.notes = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
         Row::short(self.field, mismatch, seen.scope).with_score(mean)
     }
 }
@@ -259,7 +259,7 @@ impl AssertionType for LlmJudge {
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("Artifact not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.help = seen.help_for_missing(&path);
+            mismatch.notes = seen.notes_on_missing(&path);
             return Ok(Row::fail("path", mismatch));
         };
         if let Some(section) = &self.section {
@@ -267,9 +267,9 @@ impl AssertionType for LlmJudge {
             let text = seen.text("path", file)?;
             if headings::section(text.text, &section).is_none() {
                 let message = format!("`{}` has no section `{section}`", file.path);
-                let (help, place) = seen.help_for_heading(&section, &file.path, text.text);
+                let (note, place) = seen.note_on_heading(&section, &file.path, text.text);
                 let mut mismatch = mismatch(message, section, "no such heading");
-                mismatch.help = vec![help];
+                mismatch.notes = vec![note];
                 return Ok(Row::fail("section", mismatch).with_places(place).unless(text.doubt));
             }
         }
@@ -356,7 +356,7 @@ impl AssertionType for AgentIdentityConsistent {
             if file.is_none() {
                 let message = format!("Missing output or SOUL file: {path}");
                 let mut mismatch = mismatch(message, format!("{path} exists"), "nothing");
-                mismatch.help = seen.help_for_missing(&path);
+                mismatch.notes = seen.notes_on_missing(&path);
                 return Ok(Row::fail(field, mismatch));
             }
         }

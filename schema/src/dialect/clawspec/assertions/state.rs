@@ -120,7 +120,7 @@ impl AssertionType for StateFile {
         let Some(first) = wrong.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
         let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
         if wrong.len() > 1 {
-            mismatch.help = wrong.iter().map(Wrong::line).collect();
+            mismatch.notes = wrong.iter().map(Wrong::line).collect();
         }
         let row = Row::fail(first.field, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };

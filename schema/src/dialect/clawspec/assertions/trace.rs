@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     artifacts::structured,
     behavioral::decided,
-    trace_help::{aligned, doubt},
+    trace_notes::{aligned, doubt},
 };
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, lenient_count, mismatch},
@@ -146,8 +146,8 @@ impl AssertionType for ToolSequence {
             SequenceMode::Strict => {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
-                let help = aligned(&expected, &actual);
-                let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
+                let notes = aligned(&expected, &actual);
+                let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
                 let row = Row::fail("expected", mismatch).unless(doubt(trace));
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
@@ -174,8 +174,8 @@ impl AssertionType for ToolSequence {
                     return Ok(Row::pass("expected"));
                 };
                 let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
-                let help = aligned(&expected, &actual);
-                let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
+                let notes = aligned(&expected, &actual);
+                let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
                 Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
             }
         }
@@ -438,7 +438,7 @@ impl AssertionType for NoSpanErrors {
             return Ok(Row::pass("").unless(doubt(trace)));
         }
         let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", errors[0].clone());
-        mismatch.help = errors[1..].iter().take(20).cloned().collect();
+        mismatch.notes = errors[1..].iter().take(20).cloned().collect();
         Ok(Row::fail("", mismatch))
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::trace_help::{by_duration, by_model, by_tokens, doubt, shown};
+use super::trace_notes::{by_duration, by_model, by_tokens, doubt, shown};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
@@ -110,8 +110,8 @@ impl AssertionType for PerSpanBudget {
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
         let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
         let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
-        let help = if wrong.len() > 1 { by_tokens(wrong) } else { Vec::new() };
-        let mismatch = Mismatch { help, ..mismatch(message, format!("at most {most}"), actual) };
+        let notes = if wrong.len() > 1 { by_tokens(wrong) } else { Vec::new() };
+        let mismatch = Mismatch { notes, ..mismatch(message, format!("at most {most}"), actual) };
         Ok(Row::fail("max_tokens", mismatch))
     }
 }
@@ -172,8 +172,8 @@ impl AssertionType for TraceTokenBudget {
         };
         let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
         let with_tokens = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
-        let help = by_tokens(with_tokens.collect());
-        Ok(Row::fail(key, Mismatch { help, ..mismatch(message, format!("at most {most}"), used.to_string()) }))
+        let notes = by_tokens(with_tokens.collect());
+        Ok(Row::fail(key, Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) }))
     }
 }
 
@@ -230,10 +230,10 @@ impl AssertionType for TraceDuration {
         }
         let (took, most) = (plain(took), plain(most));
         let message = format!("duration {took}ms > max {most}ms");
-        let help = by_duration(trace);
+        let notes = by_duration(trace);
         Ok(Row::fail(
             "max_ms",
-            Mismatch { help, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) },
+            Mismatch { notes, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) },
         ))
     }
 }
@@ -329,9 +329,9 @@ impl AssertionType for TraceCost {
                 let (cost, estimated) = TraceCost::cost(span, seen.scope).ok()??;
                 Some((span, cost, estimated))
             });
-            let help = by_model(costs);
+            let notes = by_model(costs);
             let mismatch = mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}"));
-            return Ok(Row::fail("max_usd", Mismatch { help, ..mismatch }));
+            return Ok(Row::fail("max_usd", Mismatch { notes, ..mismatch }));
         }
         if known == 0 {
             let message = "the trace has no costs: set `model_pricing` in `clawspec.yaml` to estimate them";

@@ -106,7 +106,7 @@ impl Row {
     }
 }
 
-/// Returns a mismatch without help.
+/// Returns a mismatch without notes and help.
 pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
-    Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), help: Vec::new() }
+    Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), ..Mismatch::default() }
 }

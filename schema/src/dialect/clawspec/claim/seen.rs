@@ -13,7 +13,7 @@ use crate::{
     verdict::FilePlace,
 };
 
-/// Maximum number of names in a help.
+/// Maximum number of names in a note.
 const MAX_LISTED: usize = 8;
 
 /// Evidence, as an assertion queries it.
@@ -145,8 +145,8 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// Returns the help for a missing file: that it was written too late, or a similar name in its directory.
-    pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
+    /// Returns the note on a missing file: that it was written too late, or a similar name in its directory.
+    pub fn notes_on_missing(&self, pattern: &str) -> Vec<String> {
         let found =
             self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
                 (Need::Files(need), Answer::Files(answer)) if need.pattern == pattern => Some(answer),
@@ -161,9 +161,9 @@ impl<'e> Seen<'e> {
         near.map(|near| format!("the same directory has `{near}`")).into_iter().collect()
     }
 
-    /// Returns the heading of a file that is most similar to a name, or else its headings: as help, and as a
+    /// Returns the heading of a file that is most similar to a name, or else its headings: as a note, and as a
     /// location.
-    pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+    pub fn note_on_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
         let found = headings::headings(text);
         let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
         match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {

@@ -76,7 +76,7 @@ impl CommandPattern {
         }
     }
 
-    /// Returns the help if no command matches: one that matches when case is ignored, or the most similar one.
+    /// Returns the note if no command matches: one that matches when case is ignored, or the most similar one.
     pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
         let commands: Vec<String> =
             log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();

@@ -59,16 +59,17 @@ impl ExitCode {
         if code == self.0 {
             return row.pass();
         }
-        let mut help = vec![format!("the last command was `{}`", brief(&command.command.text))];
-        help.extend(meaning(code).map(|meaning| format!("{code} means {meaning}")));
+        let mut notes = vec![format!("the last command was `{}`", brief(&command.command.text))];
+        notes.extend(meaning(code).map(|meaning| format!("{code} means {meaning}")));
         if let Some(text) = command.stderr.as_ref().map(|stderr| stderr.text.trim()).filter(|text| !text.is_empty()) {
-            help.push(format!("standard error: {}", shown(text)));
+            notes.push(format!("standard error: {}", shown(text)));
         }
         row.fail(Mismatch {
             message: format!("the last command ended with exit code {code}, not {}", self.0),
             expected: self.0.to_string(),
             actual: code.to_string(),
-            help,
+            notes,
+            ..Mismatch::default()
         })
     }
 }

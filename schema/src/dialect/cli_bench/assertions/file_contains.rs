@@ -75,7 +75,8 @@ impl FileContainsClaim {
             message: format!("`{path}` does not contain \"{}\"", shown(text)),
             expected: shown(text),
             actual: shown(&found.text),
-            help: near_text(&found.text, text),
+            notes: near_text(&found.text, text),
+            ..Mismatch::default()
         })
     }
 }
@@ -99,6 +100,6 @@ fn not_read(path: &str, why: &str) -> Mismatch {
         message: format!("`{path}` {why}"),
         expected: "a file that can be read".to_owned(),
         actual: format!("`{path}` {why}"),
-        help: Vec::new(),
+        ..Mismatch::default()
     }
 }

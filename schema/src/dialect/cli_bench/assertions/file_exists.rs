@@ -68,16 +68,17 @@ impl Check for FileExistsClaim {
 /// Returns the mismatch for a missing path, with a similar name in the same directory.
 pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let mut help = Vec::new();
+    let mut notes = Vec::new();
     match nearest(name, beside.iter().map(String::as_str)) {
-        Some(near) => help.push(format!("the nearest name there is `{near}`")),
-        None if beside.is_empty() => help.push("the directory is empty, or does not exist".to_owned()),
-        None => help.push(format!("there is {}", crate::words::listed(beside.iter().map(String::as_str)))),
+        Some(near) => notes.push(format!("the nearest name there is `{near}`")),
+        None if beside.is_empty() => notes.push("the directory is empty, or does not exist".to_owned()),
+        None => notes.push(format!("there is {}", crate::words::listed(beside.iter().map(String::as_str)))),
     }
     Mismatch {
         message: format!("`{path}` does not exist"),
         expected: format!("`{path}` exists"),
         actual: "nothing at this path".to_owned(),
-        help,
+        notes,
+        ..Mismatch::default()
     }
 }

@@ -64,7 +64,7 @@ impl NotRanClaim {
                         ),
                         expected: format!("no command that matches `{source}`"),
                         actual: listing(log),
-                        help: Vec::new(),
+                        ..Mismatch::default()
                     });
                 }
                 Found::Unclear(reason) => doubt = Some(reason),

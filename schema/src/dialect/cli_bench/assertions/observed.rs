@@ -64,7 +64,7 @@ fn no_command(expected: impl Into<String>) -> Mismatch {
         message: "the model ran no command".to_owned(),
         expected: expected.into(),
         actual: "no command".to_owned(),
-        help: Vec::new(),
+        ..Mismatch::default()
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
     false
 }
 
-/// Returns the help for a missing text: a line that differs only in case, or the most similar line.
+/// Returns the note on a missing text: a line that differs only in case, or the most similar line.
 pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let other_case = (lower.len() <= 2_000)

@@ -43,7 +43,7 @@ impl OutputEquals {
         };
         row.found(of_output(equals(stdout, &self.0), command), || {
             let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
-            mismatch.help.push(format!("the last command was `{}`", brief(&command.command.text)));
+            mismatch.notes.push(format!("the last command was `{}`", brief(&command.command.text)));
             mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
             mismatch
         })
@@ -66,27 +66,28 @@ impl Check for OutputEquals {
 
 /// Returns the mismatch with the first difference of two texts.
 pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
-    let mut help = Vec::new();
+    let (mut notes, mut help) = (Vec::new(), Vec::new());
     let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);
     let (lines, wanted) = (actual.lines().count(), expected.lines().count());
     match first {
         Some(index) => {
             let line = |text: &str| shown(text.lines().nth(index).unwrap_or_default());
             if lines > 1 || wanted > 1 {
-                help.push(format!("line {} is the first that differs: {}", index + 1, line(actual)));
-                help.push(format!("it should be: {}", line(expected)));
+                notes.push(format!("line {} is the first that differs: {}", index + 1, line(actual)));
+                notes.push(format!("it should be: {}", line(expected)));
             }
             if line(actual).to_lowercase() == line(expected).to_lowercase() {
-                help.push("only the case differs".to_owned());
+                notes.push("only the case differs".to_owned());
             } else if line(actual).split_whitespace().eq(line(expected).split_whitespace()) {
-                help.push("only the white space differs".to_owned());
+                notes.push("only the white space differs".to_owned());
             }
         }
-        None if lines != wanted => help.push(format!("it has {lines} lines instead of {wanted}")),
-        None => help.push("only the line endings differ".to_owned()),
+        None if lines != wanted => notes.push(format!("it has {lines} lines instead of {wanted}")),
+        None => notes.push("only the line endings differ".to_owned()),
     }
     if !expected.is_empty() && actual.contains(expected) {
-        help.push("the output contains it: `output_contains` would pass".to_owned());
+        notes.push("the output contains the expected string".to_owned());
+        help.push("if other output is allowed, use `output_contains`".to_owned());
     }
-    Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), help }
+    Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), notes, help }
 }

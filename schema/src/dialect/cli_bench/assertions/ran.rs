@@ -64,7 +64,8 @@ impl RanClaim {
             },
             expected: format!("a command that matches `{source}`"),
             actual: listing(log),
-            help: self.pattern.nearest(log).into_iter().collect(),
+            notes: self.pattern.nearest(log).into_iter().collect(),
+            ..Mismatch::default()
         })
     }
 }

@@ -95,7 +95,8 @@ impl RunCountClaim {
             message: format!("`{source}` was run {}, not {}", times(least), self.bounds()),
             expected: self.bounds(),
             actual: format!("{}\n{}", times(least), listing(log)),
-            help: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
+            notes: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
+            ..Mismatch::default()
         };
         if self.max.is_some_and(|max| least > max) {
             return row.at(part("run_count", "max")).fail(mismatch());

@@ -54,17 +54,20 @@ impl Stream {
             return row.unknown(format!("the {} of the last command was not recorded", self.name()));
         };
         row.found(of_output(contains(written, wanted), command), || {
-            let mut help = near_text(&written.text, wanted);
+            let mut notes = near_text(&written.text, wanted);
+            let mut help = Vec::new();
             let other = self.other();
             if other.has(command, wanted) {
-                help.push(format!("{} contains it: use `{}`", other.full_name(), other.assertion()));
+                notes.push(format!("{} contains it", other.full_name()));
+                help.push(format!("use `{}` to check {}", other.assertion(), other.full_name()));
             }
-            help.extend(self.earlier(wanted, evidence));
-            help.push(format!("the last command was `{}`", brief(&command.command.text)));
+            notes.extend(self.earlier(wanted, evidence));
+            notes.push(format!("the last command was `{}`", brief(&command.command.text)));
             Mismatch {
                 message: format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
                 expected: shown(wanted),
                 actual: shown(&written.text),
+                notes,
                 help,
             }
         })

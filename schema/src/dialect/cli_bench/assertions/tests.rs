@@ -1,4 +1,4 @@
-//! Locations, results and help of every assertion; nothing passes without evidence.
+//! Locations, results, notes and help of every assertion; nothing passes without evidence.
 
 mod unknown;
 
@@ -114,7 +114,7 @@ fn check(list: &str, evidence: &Evidence, expected: Expect) {
                         "\n  {}\n  - {}\n  + {}",
                         mismatch.message, mismatch.expected, mismatch.actual
                     ));
-                    mismatch.help.iter().for_each(|help| out.push_str(&format!("\n  = {help}")));
+                    mismatch.labelled().for_each(|(name, text)| out.push_str(&format!("\n  = {name}: {text}")));
                 }
                 Outcome::Unknown(reason) | Outcome::Error(reason) | Outcome::Skip(reason) => {
                     out.push_str(&format!("\n  {reason}"));
@@ -143,8 +143,8 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               the last command ended with exit code 1, not 0
               - 0
               + 1
-              = the last command was `cat config.yaml`
-              = standard error: cat: warning: slow disk
+              = note: the last command was `cat config.yaml`
+              = note: standard error: cat: warning: slow disk
             pass /2/output_contains output contains "version: 1"
             fail /3/output_contains output contains "Version"
               the output of the last command does not contain "Version"
@@ -152,32 +152,33 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               +  version: 1
             name: my app 
 
-              = line 1 contains it if case is ignored:  version: 1
-              = the last command was `cat config.yaml`
+              = note: line 1 contains it if case is ignored:  version: 1
+              = note: the last command was `cat config.yaml`
             fail /4/output_contains output contains "Created"
               the output of the last command does not contain "Created"
               - Created
               +  version: 1
             name: my app 
 
-              = command 2 printed it, `mycli init --name 'my app'`: only the last command counts
-              = the last command was `cat config.yaml`
+              = note: command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = note: the last command was `cat config.yaml`
             fail /5/output_contains output contains "warning: slow"
               the output of the last command does not contain "warning: slow"
               - warning: slow
               +  version: 1
             name: my app 
 
-              = standard error contains it: use `error_contains`
-              = the last command was `cat config.yaml`
+              = note: standard error contains it
+              = note: the last command was `cat config.yaml`
+              = help: use `error_contains` to check standard error
             pass /6/error_contains standard error contains "slow disk"
             fail /7/error_contains standard error contains "deprecated"
               the standard error of the last command does not contain "deprecated"
               - deprecated
               + cat: warning: slow disk
 
-              = command 2 printed it, `mycli init --name 'my app'`: only the last command counts
-              = the last command was `cat config.yaml`
+              = note: command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = note: the last command was `cat config.yaml`
         "#]],
     );
     check(
@@ -194,18 +195,19 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
             name:  my app
               + version: 1
             name: my app
-              = line 2 is the first that differs: name: my app
-              = it should be: name:  my app
-              = only the white space differs
-              = the last command was `cat config.yaml`
+              = note: line 2 is the first that differs: name: my app
+              = note: it should be: name:  my app
+              = note: only the white space differs
+              = note: the last command was `cat config.yaml`
             fail /2/output_equals output equals "version: 1"
               the output of the last command is not "version: 1"
               - version: 1
               + version: 1
             name: my app
-              = it has 2 lines instead of 1
-              = the output contains it: `output_contains` would pass
-              = the last command was `cat config.yaml`
+              = note: it has 2 lines instead of 1
+              = note: the output contains the expected string
+              = note: the last command was `cat config.yaml`
+              = help: if other output is allowed, use `output_contains`
         "#]],
     );
 }
@@ -223,14 +225,14 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 matches if case is ignored: `mycli init --name 'my app'`
+              = note: command 2 matches if case is ignored: `mycli init --name 'my app'`
             fail /2/ran ran `mycli init --nam$`
               none of 3 commands matches `mycli init --nam$`
               - a command that matches `mycli init --nam$`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is closest: `mycli init --name 'my app'`
+              = note: command 2 is closest: `mycli init --name 'my app'`
             fail /3/ran ran `zebra`
               none of 3 commands matches `zebra`
               - a command that matches `zebra`
@@ -243,7 +245,7 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is closest: `mycli init --name 'my app'`
+              = note: command 2 is closest: `mycli init --name 'my app'`
             pass /5/not_ran did not run `sudo`
             fail /6/not_ran did not run `^mycli`
               command 1 matches `^mycli`: `mycli --help`
@@ -283,7 +285,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               `confg.yaml` does not exist
               - `confg.yaml` exists
               + nothing at this path
-              = the nearest name there is `config.yaml`
+              = note: the nearest name there is `config.yaml`
             pass /3/file_contains/text `config.yaml` contains "version: 1"
             fail /4/file_contains/text `config.yaml` contains "Version: 1"
               `config.yaml` does not contain "Version: 1"
@@ -291,12 +293,12 @@ fn files_and_commands_are_looked_at_in_their_order() {
               + version: 1
             name: my app
 
-              = line 1 contains it if case is ignored: version: 1
+              = note: line 1 contains it if case is ignored: version: 1
             fail /5/file_contains/path `confg.yaml` contains "a"
               `confg.yaml` does not exist
               - `confg.yaml` exists
               + nothing at this path
-              = the nearest name there is `config.yaml`
+              = note: the nearest name there is `config.yaml`
             fail /6/file_contains/path `build` contains "a"
               `build` is a directory
               - a file that can be read
@@ -313,7 +315,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               `config.yaml` does not exist
               - `config.yaml` exists
               + nothing at this path
-              = the directory is empty, or does not exist
+              = note: the directory is empty, or does not exist
             fail /10/verify/run verify `false`
               `false` ended with exit code 1
               - exit code 0
@@ -370,24 +372,24 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               `new/b.txt` does not exist
               - `new/b.txt` exists
               + nothing at this path
-              = the nearest name there is `a.txt`
+              = note: the nearest name there is `a.txt`
             fail /4/file_exists `gone.txt` exists
               `gone.txt` does not exist
               - `gone.txt` exists
               + nothing at this path
-              = the nearest name there is `old.txt`
+              = note: the nearest name there is `old.txt`
             fail /5/file_exists `old.txt/x` exists
               `old.txt/x` does not exist
               - `old.txt/x` exists
               + nothing at this path
-              = the directory is empty, or does not exist
+              = note: the directory is empty, or does not exist
             pass /6/file_contains/text `new/a.txt` contains "hello"
             fail /7/file_contains/text `new/a.txt` contains "Hello"
               `new/a.txt` does not contain "Hello"
               - Hello
               + greeting: hello
 
-              = line 1 contains it if case is ignored: greeting: hello
+              = note: line 1 contains it if case is ignored: greeting: hello
             fail /8/file_contains/path `new` contains "hello"
               `new` is a directory
               - a file that can be read
@@ -427,12 +429,12 @@ fn a_command_that_took_too_long_fails() {
         "- verify: {run: sleep 99}\n",
         &evidence,
         expect![[r#"
-        fail /0/verify/run verify `sleep 99`
-          `sleep 99` did not end within 30 seconds
-          - exit code 0
-          + terminated after the timeout
-          = standard output: half
-    "#]],
+            fail /0/verify/run verify `sleep 99`
+              `sleep 99` did not end within 30 seconds
+              - exit code 0
+              + terminated after the timeout
+              = note: standard output: half
+        "#]],
     );
 }
 
@@ -449,7 +451,7 @@ fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_
               `check` ended by signal 9 (KILL), which is exit code 137
               - exit code 0
               + exit code 137
-              = standard output: half
+              = note: standard output: half
         "#]],
     );
     let mut held = Ran { held: true, ..printed(0, "half") };

@@ -73,7 +73,8 @@ impl VerifyClaim {
                 message: format!("`{run}` did not end within {} seconds", Verify::TIMEOUT_MS / 1000),
                 expected: "exit code 0".to_owned(),
                 actual: "terminated after the timeout".to_owned(),
-                help: streams(answer),
+                notes: streams(answer),
+                ..Mismatch::default()
             });
         }
         let Some((exit, code)) = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?))) else {
@@ -88,7 +89,8 @@ impl VerifyClaim {
                 message,
                 expected: "exit code 0".to_owned(),
                 actual: format!("exit code {code}"),
-                help: streams(answer),
+                notes: streams(answer),
+                ..Mismatch::default()
             });
         }
         if output_contains.is_none() && output_equals.is_none() {
@@ -105,7 +107,8 @@ impl VerifyClaim {
                         message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
                         expected: shown(wanted),
                         actual: shown(&stdout.text),
-                        help: near_text(&stdout.text, wanted),
+                        notes: near_text(&stdout.text, wanted),
+                        ..Mismatch::default()
                     });
                 }
             }

@@ -30,7 +30,7 @@ impl Check for LatencyClaim {
             message: format!("Latency {shown}ms exceeds max {most}ms"),
             expected: format!("at most {most} ms"),
             actual: format!("{shown} ms"),
-            help: Vec::new(),
+            ..Mismatch::default()
         };
         vec![row.failed(FailureCode::ProviderTimeout, mismatch)]
     }
@@ -65,7 +65,7 @@ impl Check for CostClaim {
             message: format!("Cost ${cost:.4} exceeds max ${most}"),
             expected: format!("at most ${most}"),
             actual: format!("${}", number_text(cost)),
-            help: Vec::new(),
+            ..Mismatch::default()
         };
         vec![row.failed(FailureCode::BudgetExceeded, mismatch)]
     }

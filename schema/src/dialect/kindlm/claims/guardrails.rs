@@ -94,7 +94,7 @@ impl PiiClaim {
                 message,
                 expected: "a pattern without nested quantifiers".to_owned(),
                 actual: refused.source.clone(),
-                help: Vec::new(),
+                ..Mismatch::default()
             };
             return Some(row(refused).failed(FailureCode::InvalidPattern, mismatch));
         }
@@ -172,7 +172,8 @@ impl Check for PiiClaim {
             message: format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
             expected: "no match".to_owned(),
             actual: listed.join("\n"),
-            help: lines,
+            notes: lines,
+            ..Mismatch::default()
         };
         let related = places[1..]
             .iter()
@@ -225,7 +226,7 @@ impl Check for KeywordsClaim {
                     message: format!("Expected at least one of [{list}] in output"),
                     expected: format!("at least one of [{list}]"),
                     actual: actual(text),
-                    help: Vec::new(),
+                    ..Mismatch::default()
                 };
                 row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.doubt_of(answer))
             });
@@ -239,7 +240,8 @@ impl Check for KeywordsClaim {
                     message: format!("Denied keyword \"{phrase}\" found in output"),
                     expected: format!("no \"{phrase}\""),
                     actual: actual(text),
-                    help: line_with(text, phrase).into_iter().collect(),
+                    notes: line_with(text, phrase).into_iter().collect(),
+                    ..Mismatch::default()
                 };
                 row.failed(FailureCode::KeywordDenied, mismatch)
             } else {

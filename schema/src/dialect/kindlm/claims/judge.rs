@@ -90,7 +90,7 @@ impl JudgeClaim {
             return verdict;
         }
         let name = if self.times > 1 { "Median score" } else { "Score" };
-        let help = if scores.len() > 1 {
+        let notes = if scores.len() > 1 {
             let all: Vec<String> = scores.iter().map(|score| number_text(score.value)).collect();
             vec![format!("the scores are {}", all.join(", "))]
         } else {
@@ -102,7 +102,8 @@ impl JudgeClaim {
                 message: format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),
                 expected: format!("a score of at least {}", number_text(least)),
                 actual: value,
-                help,
+                notes,
+                ..Mismatch::default()
             },
         );
         verdict.score = Some(score.value);

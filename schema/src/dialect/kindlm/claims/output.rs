@@ -89,18 +89,20 @@ impl OutputClaim {
             Err(error) if error.kind == JsonErrorKind::TooDeep => (row.unknown(error.to_string()), None),
             Err(error) => {
                 let line = output.text.lines().nth(error.line - 1).unwrap_or_default();
-                let mut help = Vec::new();
+                let (mut notes, mut help) = (Vec::new(), Vec::new());
                 if !line.is_empty() {
-                    help.push(format!("line {}: {}", error.line, shortened(line, 200)));
+                    notes.push(format!("line {}: {}", error.line, shortened(line, 200)));
                 }
                 if output.text.starts_with("```") {
-                    help.push("the text is fenced as Markdown; it must be bare JSON".to_owned());
+                    notes.push("the output is in a Markdown code fence".to_owned());
+                    help.push("have the command print only the JSON".to_owned());
                 }
-                help.push("a command may print other text too if it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
+                help.push("if the command also prints other text, have it report its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
                 let mismatch = Mismatch {
                     message: format!("Failed to parse output as JSON: {error}"),
                     expected: "one JSON value".to_owned(),
                     actual: actual(&output.text),
+                    notes,
                     help,
                 };
                 (row.failed(FailureCode::SchemaParseError, mismatch), None)
@@ -128,7 +130,8 @@ impl OutputClaim {
                 message: format!("Expected output to contain \"{wanted}\""),
                 expected: wanted.clone(),
                 actual: actual(text),
-                help: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
+                notes: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
+                ..Mismatch::default()
             };
             verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.doubt_of(found)));
         }
@@ -144,7 +147,8 @@ impl OutputClaim {
                 message: format!("Expected output to NOT contain \"{unwanted}\""),
                 expected: format!("no \"{unwanted}\""),
                 actual: actual(text),
-                help: super::guardrails::line_with(text, unwanted).into_iter().collect(),
+                notes: super::guardrails::line_with(text, unwanted).into_iter().collect(),
+                ..Mismatch::default()
             };
             verdicts.push(row.failed(FailureCode::NotContainsFailed, mismatch));
         }
@@ -170,7 +174,8 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
                 message: format!("Schema validation failed: {}", lines.join(", ")),
                 expected: format!("a value that matches {}", file.path),
                 actual: actual(&json::text(instance)),
-                help: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
+                notes: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
+                ..Mismatch::default()
             };
             row.failed(FailureCode::SchemaInvalid, mismatch).relating(file.related(&found))
         }
@@ -190,7 +195,7 @@ fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
             message: format!("Output length {length} exceeds max {most}"),
             expected: format!("at most {most}"),
             actual: length.to_string(),
-            help: Vec::new(),
+            ..Mismatch::default()
         },
     )
 }

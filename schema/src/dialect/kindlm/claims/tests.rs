@@ -1,4 +1,4 @@
-//! Rows, locations and help of every kind of claim; nothing passes without evidence.
+//! Rows, locations, notes and help of every kind of claim; nothing passes without evidence.
 
 use expect_test::{Expect, expect};
 
@@ -72,7 +72,7 @@ fn rows(expect: &str, evidence: &Evidence) -> String {
                     "\n  {code}: {}\n  - {}\n  + {}",
                     mismatch.message, mismatch.expected, mismatch.actual
                 ));
-                mismatch.help.iter().for_each(|help| out.push_str(&format!("\n  = {help}")));
+                mismatch.labelled().for_each(|(name, text)| out.push_str(&format!("\n  = {name}: {text}")));
                 for related in &verdict.related {
                     let at = match &related.at {
                         Place::Claim(at) => {
@@ -137,9 +137,9 @@ fn the_place_is_the_argument_that_differs() {
               TOOL_CALL_ARGS_MISMATCH: Expected args {"order_id":"12345","express":true,"note":"x"}, got {"order_id":"1234","express":true}
               - 12345
               + 1234
-              = of 2 calls, the closest is call 1: lookup_order {"order_id":"1234","express":true}
-              = order_id: expected "12345", received "1234"
-              = note: expected "x", it is missing
+              = note: of 2 calls, the closest is call 1: lookup_order {"order_id":"1234","express":true}
+              = note: order_id: expected "12345", received "1234"
+              = note: note: expected "x", it is missing
               @ /argsMatch/note note: expected "x", it is missing
         "#]],
     );
@@ -157,8 +157,8 @@ fn a_missing_call_names_the_nearest_one() {
               + lookup_order {"order_id":"1234","express":true}
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
-              = the nearest call is lookup_order {"order_id":"12345","express":false}
-              = order_id: expected 1234, received "12345" (a string instead of a number)
+              = note: the closest call is lookup_order {"order_id":"12345","express":false}
+              = note: order_id: expected 1234, received "12345" (a string instead of a number)
             fail /toolCalls/1/tool tool_called Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but got: [lookup_order, refund, lookup_order]
               - a call to zebra
@@ -182,13 +182,13 @@ fn order_makes_all_entries_claims_about_positions() {
               TOOL_CALL_ORDER_WRONG: Expected "refund" at position 0, but found at position 1
               - refund at position 0
               + lookup_order at position 0
-              = refund was called at position 1
+              = note: refund was called at position 1
             pass /toolCalls/2/tool tool_order Tool "refund" called
             fail /toolCalls/2/order tool_order Tool "refund" at position 9
               TOOL_CALL_ORDER_WRONG: Expected "refund" at position 9, but found at position 1
               - refund at position 9
               + 3 calls in all
-              = refund was called at position 1
+              = note: refund was called at position 1
             fail /toolCalls/3/tool tool_order Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but it was not
               - a call to zebra
@@ -210,7 +210,7 @@ fn schemas_of_arguments_work() {
               TOOL_CALL_ARGS_SCHEMA_INVALID: Tool "refund" arguments did not match argsSchema
               - arguments that match n.json
               + {"n":0}
-              = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+              = note: data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
               @ n.json:1: 1 `data/n` breaks this rule
             pass /toolCalls/1/tool tool_called Tool "refund" called
             fail /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
@@ -246,13 +246,13 @@ fn output_text() {
               - status: delivered
               + Hello World
             status: delivred
-              = line 2 is closest: status: delivred
+              = note: line 2 is closest: status: delivred
             fail /output/notContains/0 schema Output does not contain "world"
               NOT_CONTAINS_FAILED: Expected output to NOT contain "world"
               - no "world"
               + Hello World
             status: delivred
-              = line 1: Hello World
+              = note: line 1: Hello World
             pass /output/notContains/1 schema Output does not contain "mars"
             fail /output/maxLength schema Output length <= 10
               MAX_LENGTH_EXCEEDED: Output length 28 exceeds max 10
@@ -274,7 +274,7 @@ fn output_json() {
               SCHEMA_INVALID: Schema validation failed: data/n: 0 is less than the minimum of 1
               - a value that matches n.json
               + {"n":0}
-              = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+              = note: data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
               @ n.json:1: 1 `data/n` breaks this rule
             pass /output/contains/0 schema Output contains "n"
         "#]],
@@ -289,9 +289,10 @@ fn output_json() {
               + ```json
             {"n": 1}
             ```
-              = line 1: ```json
-              = the text is fenced as Markdown; it must be bare JSON
-              = a command may print other text too if it reports its JSON as {"kindlm":"output_json","data":…}
+              = note: line 1: ```json
+              = note: the output is in a Markdown code fence
+              = help: have the command print only the JSON
+              = help: if the command also prints other text, have it report its JSON as {"kindlm":"output_json","data":…}
         "#]],
     );
     check(
@@ -312,7 +313,7 @@ fn output_json() {
               SCHEMA_INVALID: Schema validation failed: data: null is not of type "object"
               - a value that matches n.json
               + null
-              = data: null is not of type "object" (rule /type of n.json)
+              = note: data: null is not of type "object" (rule /type of n.json)
               @ n.json:1: "object" `data` breaks this rule
             pass /output/contains/0 schema Output contains "n"
         "#]],
@@ -349,8 +350,8 @@ fn personal_data() {
               - no match
               + pii-pattern-2=***
             order=OR******56
-              = line 2: pii-pattern-2=***
-              = line 2: order=OR******56
+              = note: line 2: pii-pattern-2=***
+              = note: line 2: order=OR******56
               @ /customPatterns/0/pattern 1 more found by this pattern
         "#]],
     );
@@ -358,15 +359,15 @@ fn personal_data() {
         "guardrails: {pii: {}}",
         "a@b.co 4111 1111 1111 1111",
         expect![[r#"
-        fail /guardrails/pii pii No PII detected
-          PII_DETECTED: Found 2 PII match(es): pii-pattern-2=41***************11, pii-pattern-3=a@**co
-          - no match
-          + pii-pattern-2=41***************11
-        pii-pattern-3=a@**co
-          = line 1: pii-pattern-2=41***************11
-          = line 1: pii-pattern-3=a@**co
-          @  1 more found by this pattern
-    "#]],
+            fail /guardrails/pii pii No PII detected
+              PII_DETECTED: Found 2 PII match(es): pii-pattern-2=41***************11, pii-pattern-3=a@**co
+              - no match
+              + pii-pattern-2=41***************11
+            pii-pattern-3=a@**co
+              = note: line 1: pii-pattern-2=41***************11
+              = note: line 1: pii-pattern-3=a@**co
+              @  1 more found by this pattern
+        "#]],
     );
     check("guardrails: {pii: {enabled: false}}", "a@b.co", expect![""]);
 }
@@ -424,7 +425,7 @@ fn keywords() {
               KEYWORD_DENIED: Denied keyword "Internal" found in output
               - no "Internal"
               + This is internal only.
-              = line 1: This is internal only.
+              = note: line 1: This is internal only.
         "#]],
     );
 }

@@ -112,7 +112,7 @@ impl ToolCallClaim {
                 message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
                 expected: format!("no call to {tool}"),
                 actual: format!("{}{times}", describe(call)),
-                help: Vec::new(),
+                ..Mismatch::default()
             },
         )
     }
@@ -126,19 +126,20 @@ impl ToolCallClaim {
         } else {
             format!("Expected tool \"{tool}\" to be called, but got: [{}]", names.join(", "))
         };
-        let mut help = Vec::new();
+        let (mut notes, mut help) = (Vec::new(), Vec::new());
         if let Some(near) = nearest(tool, calls) {
-            help.push(format!("the nearest call is {}", describe(near)));
+            notes.push(format!("the closest call is {}", describe(near)));
             if let Some(expected) = &self.expect.args_match {
                 let expected = Value::Object(expected.clone());
-                help.extend(differences(&expected, &arguments_of(near)).iter().map(Difference::line));
+                notes.extend(differences(&expected, &arguments_of(near)).iter().map(Difference::line));
             }
         } else if calls.is_empty() {
-            help.push("no tool was called at all; a command reports a call by printing a line such as {\"kindlm\":\"tool_call\",\"name\":\"…\",\"arguments\":{}}".to_owned());
+            notes.push("no tool was called".to_owned());
+            help.push("have the command report each call with a line such as {\"kindlm\":\"tool_call\",\"name\":\"…\",\"arguments\":{}}".to_owned());
         }
         let listed: Vec<String> = calls.iter().take(LISTED).map(describe).collect();
         let more = if calls.len() > LISTED { format!("\nand {} more", calls.len() - LISTED) } else { String::new() };
-        Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, help }
+        Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, notes, help }
     }
 
     fn arguments(&self, expected: &Value, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
@@ -162,22 +163,23 @@ impl ToolCallClaim {
         }
         let (index, found) = closest.unwrap_or_default();
         let Some(first) = found.first() else { return Row::new(at, self.kind(), label).unknown(super::NOT_RECORDED) };
-        let mut help = Vec::new();
+        let mut notes = Vec::new();
         if calls.len() > 1 {
-            help.push(format!(
+            notes.push(format!(
                 "of {} calls, the closest is call {}: {}",
                 calls.len(),
                 index + 1,
                 describe(calls[index])
             ));
         }
-        help.extend(found.iter().take(LISTED).map(Difference::line));
+        notes.extend(found.iter().take(LISTED).map(Difference::line));
         let (wanted, got) = sides(first);
         let mismatch = Mismatch {
             message: format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
             expected: wanted,
             actual: got,
-            help,
+            notes,
+            ..Mismatch::default()
         };
         let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
         let row = Row::new(at.join(&first.at), self.kind(), label);
@@ -214,11 +216,12 @@ impl ToolCallClaim {
             message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
             expected: format!("arguments that match {}", file.path),
             actual: json::text(&call.arguments),
-            help: found
+            notes: found
                 .iter()
                 .take(LISTED)
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
+            ..Mismatch::default()
         };
         row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(doubt).relating(file.related(&found))
     }
@@ -246,7 +249,8 @@ impl ToolCallClaim {
                 Some(other) => format!("{} at position {position}", other.name),
                 None => format!("{} calls in all", calls.len()),
             },
-            help: vec![format!("{tool} was called at position {}", places.join(", "))],
+            notes: vec![format!("{tool} was called at position {}", places.join(", "))],
+            ..Mismatch::default()
         };
         // A call observed at the position decides, whatever comes later.
         let doubt = match there {

@@ -1,4 +1,4 @@
-//! Details of a verdict beyond its message: help, and locations in other files.
+//! Details of a verdict beyond its message: notes, help, and locations in other files.
 
 use super::*;
 
@@ -80,10 +80,10 @@ fn verdict_names_the_places_in_other_files_that_decide() {
     }
 }
 
-/// Returns the help of a failed claim.
-fn help(assertion: &str, world: &World) -> Vec<String> {
+/// Returns the notes of a failed claim.
+fn notes(assertion: &str, world: &World) -> Vec<String> {
     let verdict = judge(assertion, world);
-    verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).help.clone()
+    verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).notes.clone()
 }
 
 #[test]
@@ -92,10 +92,10 @@ fn calls_are_aligned_with_the_expected_ones() {
     let world = World { trace: trace(calls.map(|(name, at)| span(SpanKind::Tool, name, at)).collect()), ..world() };
     let title = "the calls (`-`: expected but missing, `+`: not expected):";
     assert_eq!(
-        help("{type: tool_sequence, mode: strict, expected: [search, send, write]}", &world),
+        notes("{type: tool_sequence, mode: strict, expected: [search, send, write]}", &world),
         [format!("{title}\n+ read (2 times)\n  search\n- send\n  write")]
     );
-    let ordered = help("{type: tool_sequence, expected: [write, search]}", &world);
+    let ordered = notes("{type: tool_sequence, expected: [write, search]}", &world);
     assert_eq!(ordered.len(), 1, "{ordered:?}");
 }
 
@@ -110,11 +110,11 @@ fn spans_over_budget_come_largest_first_and_costs_by_model() {
     let spans = vec![asked("small", 10), asked("large", 30), asked("small", 15)];
     let world = World { trace: trace(spans), ..world() };
     assert_eq!(
-        help("{type: per_span_budget, max_tokens: 5}", &world),
+        notes("{type: per_span_budget, max_tokens: 5}", &world),
         ["the spans with the most tokens:\nlarge (llm): 30 tokens\nsmall (llm): 15 tokens\nsmall (llm): 10 tokens"]
     );
     assert_eq!(
-        help("{type: trace_cost, max_usd: 0.1}", &world),
+        notes("{type: trace_cost, max_usd: 0.1}", &world),
         ["cost by model:\nlarge: $0.3000 (1 span)\nsmall: $0.2500 (2 spans)"]
     );
     let TraceAnswer::Found(whole) = world.trace.clone() else { unreachable!() };
@@ -128,9 +128,9 @@ fn judge_explains_a_score_that_is_too_low() {
     let scores = vec![reply(r#"{"score": 2, "reasoning": "it shouts"}"#), reply(r#"{"score": 1, "reason": "dull"}"#)];
     let world = World { scores, ..world() };
     let found = judge("{type: llm_judge, path: out/a.md, rubric: r}", &world);
-    assert_eq!(found.outcome.mismatch().unwrap().help, ["the judge: it shouts"]);
+    assert_eq!(found.outcome.mismatch().unwrap().notes, ["the judge: it shouts"]);
     let found = judge("{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 2}}", &world);
-    assert_eq!(found.outcome.mismatch().unwrap().help, ["score 2: it shouts", "score 1: dull"]);
+    assert_eq!(found.outcome.mismatch().unwrap().notes, ["score 2: it shouts", "score 1: dull"]);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn values_of_a_state_file_are_shown_side_by_side_with_their_lines() {
         let mismatch = found.outcome.mismatch().unwrap();
         assert_eq!(mismatch.message, "Expected status done, got ready");
         assert_eq!(
-            mismatch.help,
+            mismatch.notes,
             [
                 "status: expected the string done, found the string ready",
                 "phase: expected the string complete, found the string running",
@@ -205,13 +205,13 @@ fn section_that_is_missing_points_at_the_nearest_heading() {
         "{type: artifact_contains, path: out/a.md, sections: [Hok]}",
     ] {
         let found = judge(claim, &world());
-        assert_eq!(found.outcome.mismatch().unwrap().help, ["the heading nearest to `Hok` is `Hook`"]);
+        assert_eq!(found.outcome.mismatch().unwrap().notes, ["the heading nearest to `Hok` is `Hook`"]);
         let Place::File(place) = &found.related[0].at else { panic!("{found:?}") };
         assert_eq!((place.path.as_str(), place.stretch.as_ref().unwrap().line), ("out/a.md", 0));
     }
     let found = judge("{type: artifact_contains, path: out/a.md, sections: [Prices]}", &world());
     assert_eq!(
-        found.outcome.mismatch().unwrap().help,
+        found.outcome.mismatch().unwrap().notes,
         ["`out/a.md` has no heading similar to `Prices`; it has `Hook`, `Body`"]
     );
 }

@@ -1,4 +1,4 @@
-//! Help for verdicts about traces: differences between the expected and the actual calls, and the most expensive
+//! Notes of verdicts about traces: differences between the expected and the actual calls, and the most expensive
 //! spans.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::{
     evidence::{Span, Trace},
 };
 
-/// Maximum number of lines of help.
+/// Maximum number of lines of a note.
 const MAX_LINES: usize = 20;
 
 /// Maximum number of calls to compare individually.
@@ -59,7 +59,7 @@ fn folded(mark: &str, names: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Returns lines as one help; empty if there are no lines.
+/// Returns lines as one note; empty if there are no lines.
 fn block(title: &str, mut lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn by_tokens(mut spans: Vec<(&Span, u64)>) -> Vec<String> {
     block("the spans with the most tokens", spans.iter().map(line).collect())
 }
 
-/// Returns the name of a span in help.
+/// Returns the name of a span in notes.
 pub(super) fn shown(span: &Span) -> String {
     format!("{} ({})", span.name, kind_text(span.kind))
 }
