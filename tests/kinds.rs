@@ -182,13 +182,9 @@ fn file_of_another_tool_is_refused_with_what_it_lacks() {
         (
             "deploy/tests/scenarios.yaml",
             molecule,
-            "it looks like a file of the kind ClawSpec scenarios, but lacks `version`, `target`",
+            "it looks like a ClawSpec scenario file, but lacks `version`, `target`",
         ),
-        (
-            "deploy/tests/pipeline.yaml",
-            "stages: [build]\n",
-            "it looks like a file of the kind ClawSpec pipeline, but lacks `version`",
-        ),
+        ("deploy/tests/pipeline.yaml", "stages: [build]\n", "it looks like a ClawSpec pipeline, but lacks `version`"),
         ("docs/coverage-ledger.yaml", "- a\n", "write `# speclens: dialect=clawspec-ledger` at the top"),
         ("deploy/tests/baselines.yaml", "- a\n", "`# speclens: dialect=clawspec-baselines`"),
         ("deploy/tests/handoffs/a.yaml", "- a\n", "`# speclens: dialect=clawspec-handoff`"),

@@ -19,10 +19,10 @@ fn an_accident_of_the_command_is_recorded_and_noted() {
         let run = attempt(&report, 0);
         assert_eq!((code, &run["status"], &run["recording"]), (Some(0), &"pass".into(), &origin.into()), "{report}");
         assert_eq!((&run["evidence"]["exit_code"], &run["evidence"]["signal"]), (&1.into(), &11.into()));
-        assert_eq!(run["notes"][0], "ended by signal 11 (SEGV)");
+        assert_eq!(run["notes"][0], "the command was terminated by signal 11 (SEGV)");
     }
     let done = place.run(&["run"]);
-    assert!(done.stdout.contains("ended by signal 11 (SEGV)"), "{done:?}");
+    assert!(done.stdout.contains("was terminated by signal 11 (SEGV)"), "{done:?}");
 }
 
 #[test]

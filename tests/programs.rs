@@ -149,11 +149,11 @@ async fn agent_that_fails_ends_the_attempt_with_an_error() {
             "the agent program ended with exit status 4; the end of its standard error:\none\nno license",
         ),
         ("exit 7", RunErrorKind::Provider, "the agent program ended with exit status 7"),
-        ("kill -SEGV $$", RunErrorKind::Provider, "the agent program ended by signal 11 (SEGV)"),
+        ("kill -SEGV $$", RunErrorKind::Provider, "the agent program was terminated by signal 11 (SEGV)"),
         (
             "echo cannot run it >&2; exit 126",
             RunErrorKind::Spawn,
-            "the agent program could not be started: it ended with exit status 126; the end of its standard error:\n\
+            "the agent program could not be started: its command ended with exit status 126; the end of its standard error:\n\
              cannot run it",
         ),
     ] {

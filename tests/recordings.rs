@@ -27,8 +27,8 @@ fn long_output_is_beside_its_recording_and_is_judged_again() {
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(1));
     // The text is not the one that was recorded.
     for (damage, message) in [
-        (Some("needle"), "part of the recording was changed: run the test again"),
-        (None, "part of the recording is missing: run the test again"),
+        (Some("needle"), "part of the recording was changed; run the test again"),
+        (None, "part of the recording is missing; run the test again"),
     ] {
         match damage {
             Some(text) => fs::write(&texts[0], text).unwrap(),

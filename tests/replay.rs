@@ -218,9 +218,9 @@ fn recordings_that_cannot_be_read_are_not_used_and_the_report_says_why() {
     let newer = good.replace("\"speclens_recording\":4", "\"speclens_recording\":99");
     assert_ne!(newer, good);
     for (bad, kind, message) in [
-        ("{", "no-recording", "the recording is damaged: run the test again"),
-        ("", "no-recording", "the recording is damaged: run the test again"),
-        (newer.as_str(), "stale", "another version of speclens made the recording: run the test again"),
+        ("{", "no-recording", "the recording is damaged; run the test again"),
+        ("", "no-recording", "the recording is damaged; run the test again"),
+        (newer.as_str(), "stale", "another version of speclens made the recording; run the test again"),
     ] {
         fs::write(&path, bad).unwrap();
         let (code, report) = place.report(&["--recorded"]);

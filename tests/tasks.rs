@@ -192,7 +192,7 @@ fn shown_recording_has_what_each_command_printed_cut_where_it_is_long() {
     let shown = place.run(&["recordings", "show", "greet"]).stdout;
     for part in [
         "it printed:\n    line 1\n",
-        "line 20\n    [… 791 bytes in all, see --format json …]",
+        "line 20\n    [… 791 bytes in total, see --format json …]",
         "on standard error:\n    careful",
     ] {
         assert!(shown.contains(part), "{part} is missing:\n{shown}");
@@ -355,7 +355,7 @@ fn unknown_model_of_the_command_line_is_an_error_that_names_the_nearest() {
     };
     assert!(refused(&["--model", "scripted/god"]).contains("did you mean `scripted/good`?"));
     assert!(refused(&["--model", "good"]).contains("did you mean `scripted/good`?"));
-    assert!(refused(&["--model", "antropic/claude-sonnet-4.6"]).contains("did you mean `anthropic`?"));
+    assert!(refused(&["--model", "antropic/claude-sonnet-4.6"]).contains("change it to `anthropic`"));
     assert!(refused(&["--model", "scripted:none.script.yaml"]).contains("none.script.yaml"));
     assert!(refused(&["--help-mode", "inject"]).contains("injected, discoverable, none"));
     assert!(refused(&["--test", "gret"]).contains("did you mean `greet`?"));

@@ -352,7 +352,7 @@ impl AbsenceKind {
                 "The program to test was not found, so no model was asked. Install it, or correct `cli`."
             }
             AbsenceKind::RunError(RunErrorKind::Help) => {
-                "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
+                "The help of the program, which the help mode `injected` needs, could not be read. Check `cli`."
             }
             AbsenceKind::RunError(RunErrorKind::Provider) => {
                 "The provider of the model is unreachable, or its response is invalid. The message contains the reason."

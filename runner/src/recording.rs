@@ -194,13 +194,13 @@ impl Unusable {
     /// Returns the message for the user.
     pub fn sentence(&self) -> String {
         match self {
-            Unusable::Missing => "no recording: run the test first".to_owned(),
-            Unusable::Damaged => "the recording is damaged: run the test again".to_owned(),
-            Unusable::TextMissing => "part of the recording is missing: run the test again".to_owned(),
-            Unusable::TextChanged => "part of the recording was changed: run the test again".to_owned(),
-            Unusable::OtherVersion => "another version of speclens made the recording: run the test again".to_owned(),
+            Unusable::Missing => "no recording; run the test first".to_owned(),
+            Unusable::Damaged => "the recording is damaged; run the test again".to_owned(),
+            Unusable::TextMissing => "part of the recording is missing; run the test again".to_owned(),
+            Unusable::TextChanged => "part of the recording was changed; run the test again".to_owned(),
+            Unusable::OtherVersion => "another version of speclens made the recording; run the test again".to_owned(),
             Unusable::TooLarge(bytes) => format!(
-                "the recording is {} MiB, which exceeds `limits.recording_mib`: run the test again, or raise the limit",
+                "the recording is {} MiB, which exceeds `limits.recording_mib`; run the test again, or raise the limit",
                 bytes / 1024 / 1024
             ),
         }

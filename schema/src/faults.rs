@@ -159,7 +159,7 @@ fn foreign_blank(other: Option<char>, place: BlankPlace) -> String {
             return match other {
                 None => "no-break space in the indentation".to_owned(),
                 Some(letter) => {
-                    format!("U+{:04X} in the indentation, which looks like a space", u32::from(letter))
+                    format!("U+{:04X}, which looks like a space, in the indentation", u32::from(letter))
                 }
             };
         }

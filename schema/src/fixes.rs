@@ -31,7 +31,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
     }
     // The one with a value is kept.
     let is_empty = |node: NodeRef<'_>| node.text() == Some("");
-    [(second, "comment out this one", first), (first, "comment out the first one", second)]
+    [(second, "comment out this key", first), (first, "comment out the first key", second)]
         .into_iter()
         .filter(|(entry, _, other)| is_empty(entry.value) || !is_empty(other.value))
         .filter_map(|(entry, title, _)| Some(Fix::suggestion(title, edit::comment_entry(mapping, entry)?)))

@@ -1,7 +1,7 @@
 //! Generates the reference in Markdown: every field of every kind of file, and every problem. It uses the documentation
 //! that the editor shows.
 
-use std::{collections::HashSet, fmt::Write};
+use std::{collections::HashMap, fmt::Write};
 
 use crate::{
     dialect::Dialect,
@@ -21,7 +21,7 @@ pub fn reference() -> String {
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
     }
     write(&mut out, format_args!("- [{TEMPLATES}](#{})\n- [Problems](#problems)\n", anchor(TEMPLATES)));
-    let mut written = HashSet::new();
+    let mut written = HashMap::new();
     for file in SpecFile::ALL {
         file_reference(*file, &mut written, &mut out);
     }
@@ -96,21 +96,50 @@ pub(crate) fn problem_page(code: Code) -> String {
     format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
 }
 
-/// `written` contains the definitions of each format that are already written, by name and documentation.
-fn file_reference(file: SpecFile, written: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
+/// Definitions of a format that are already written, by name and documentation.
+struct Written {
+    file: SpecFile,
+    /// File and path where each definition is written.
+    places: HashMap<&'static str, (SpecFile, String)>,
+}
+
+impl Written {
+    /// Returns the place where a definition is written, as Markdown.
+    fn place(&self, name: &str) -> Option<String> {
+        let (file, path) = self.places.get(name)?;
+        let heading = file.heading();
+        Some(match *file == self.file {
+            true => format!("`{path}`"),
+            false => format!("`{path}` in [{heading}](#{})", anchor(&heading)),
+        })
+    }
+
+    fn add(&mut self, name: &'static str, path: &str) {
+        self.places.entry(name).or_insert_with(|| (self.file, path.to_owned()));
+    }
+}
+
+/// `written` contains the definitions of each format that are already written, with their places.
+fn file_reference(
+    file: SpecFile,
+    written: &mut HashMap<(Option<Dialect>, &'static str), (SpecFile, String)>,
+    out: &mut String,
+) {
     let root = Shape::of(file);
     write(out, format_args!("\n## {}\n\n{}\n", file.heading(), root.docs().unwrap_or_default()));
     // Definitions in an earlier file of the same format are not repeated.
-    let mut own: HashSet<&'static str> =
-        written.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
-    match root.item() {
-        Some(item) if item.docs().is_some_and(|docs| written.contains(&(file.dialect(), docs))) => {
-            out.push_str("\nEach item has the same fields as above.\n");
-        }
-        Some(item) => mapping(&item, "[]", &mut own, out),
-        None => mapping(&root, "", &mut own, out),
+    let of_the_format = written.iter().filter(|((dialect, _), _)| *dialect == file.dialect());
+    let places = of_the_format.map(|((_, name), place)| (*name, place.clone())).collect();
+    let mut own = Written { file, places };
+    let item = root.item();
+    match item.as_ref().and_then(|item| own.place(item.docs()?)) {
+        Some(place) => write(out, format_args!("\nEach item has the same fields as {place}.\n")),
+        None => match item {
+            Some(item) => mapping(&item, "[]", &mut own, out),
+            None => mapping(&root, "", &mut own, out),
+        },
     }
-    written.extend(own.into_iter().map(|name| (file.dialect(), name)));
+    written.extend(own.places.into_iter().map(|(name, place)| ((file.dialect(), name), place)));
 }
 
 /// Returns the anchor of a heading in Markdown viewers.
@@ -123,7 +152,7 @@ fn anchor(heading: &str) -> String {
 }
 
 /// Writes a table of a mapping's fields, and then the nested mappings.
-fn mapping(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
+fn mapping(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     let fields = shape.fields(None);
     if fields.is_empty() || (shape.is_open() && shape.map_value().is_some()) {
         return;
@@ -132,7 +161,7 @@ fn mapping(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: 
         write(out, format_args!("\n### `{path}`\n"));
         if let Some(docs) = shape.type_docs().or_else(|| shape.docs()) {
             write(out, format_args!("\n{docs}\n"));
-            written.insert(docs);
+            written.add(docs, path);
         }
     }
     table(&fields, out);
@@ -157,7 +186,7 @@ fn table(fields: &[Field], out: &mut String) {
 }
 
 /// Writes the forms of a mapping, each with the fields that only it has.
-fn forms(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
+fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     for variant in shape.variants() {
         let Some((key, value)) = variant.tag else { continue };
         let docs = variant.shape.type_docs().unwrap_or_default();
@@ -180,7 +209,7 @@ fn forms(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &m
     }
 }
 
-fn below(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &mut String) {
+fn below(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     if let Some(item) = shape.item() {
         return below(&item, &format!("{path}[]"), written, out);
     }
@@ -197,11 +226,12 @@ fn below(shape: &Shape, path: &str, written: &mut HashSet<&'static str>, out: &m
     if shape.kind() != Type::Mapping {
         return;
     }
-    if let Some(name) = shape.definition()
-        && !written.insert(name)
-    {
-        write(out, format_args!("\n### `{path}`\n\nThe same fields as above.\n"));
-        return;
+    if let Some(name) = shape.definition() {
+        if let Some(place) = written.place(name) {
+            write(out, format_args!("\n### `{path}`\n\nThe same fields as {place}.\n"));
+            return;
+        }
+        written.add(name, path);
     }
     mapping(shape, path, written, out);
 }

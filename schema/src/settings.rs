@@ -306,6 +306,7 @@ impl SpecFile {
     pub const SETTINGS: SpecFile = SpecFile::of(&Kind {
         name: "speclens",
         title: "speclens settings",
+        singular: "speclens settings file",
         heading: Some("speclens.yaml"),
         names: Names::Surely(&["**/speclens.yaml"]),
         family: Family::Settings,

@@ -30,6 +30,8 @@ pub struct Kind {
     pub name: &'static str,
     /// Name of the kind in prose.
     pub title: &'static str,
+    /// One file of the kind, to follow "a".
+    pub singular: &'static str,
     /// Heading in the reference, if it is the name of a file.
     pub heading: Option<&'static str>,
     /// File names and locations of this kind.
@@ -155,6 +157,7 @@ impl Kind {
     pub const PLAIN: Kind = Kind {
         name: "",
         title: "",
+        singular: "",
         heading: None,
         names: Names::Surely(&[]),
         signs: &NoSigns,
@@ -289,6 +292,11 @@ impl SpecFile {
     /// Returns the title of the schema.
     pub fn title(self) -> &'static str {
         self.0.title
+    }
+
+    /// Returns the noun for one file of the kind, to follow "a".
+    pub fn singular(self) -> &'static str {
+        self.0.singular
     }
 
     /// Returns the heading of the kind: the name of its files, or its title.

@@ -41,7 +41,7 @@ pub(crate) fn start<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).context(REFUSED)
 }
 
-const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
+const REFUSED: &str = "cannot start a thread; raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
 
 /// Builds an asynchronous runtime for runs.
 ///

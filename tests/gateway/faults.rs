@@ -40,8 +40,8 @@ fn every_fault_of_a_gateway_is_an_error_with_a_remedy() {
                     "HTTP/1.1 302 Found\r\nlocation: http://elsewhere/\r\ncontent-length: 0\r\n\r\n".to_owned(),
                 )
             }),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke redirects to http://elsewhere/ (status 302), which \
-             is not followed; write the final address as `gateway_base_url` in `clawspec.yaml`",
+            "the gateway at http://gateway/webhook/mcp-skill-invoke redirects to http://elsewhere/ (status 302), but \
+             redirects are not followed; set `gateway_base_url` in `clawspec.yaml` to the final address",
         ),
         (
             Box::new(reply(200, "<html>welcome</html>")),

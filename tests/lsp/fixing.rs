@@ -81,7 +81,7 @@ fn all_of_a_kind_are_fixed_at_once_and_never_in_another_text() {
     client.initialize(resolving(), json!({ "trusted": true }));
     let mut text = client.open("kindlm.yaml");
     let found = actions(&mut client, 6, json!({ "diagnostics": [] }));
-    let all = found.iter().find(|action| action["title"] == "Fix all 4 problems of the kind `unknown-key`");
+    let all = found.iter().find(|action| action["title"] == "Fix all 4 `unknown-key` problems");
     let all = all.unwrap_or_else(|| panic!("{found:?}")).clone();
     let resolved = client.request("codeAction/resolve", all.clone())["result"].clone();
     assert!(after(&text, &resolved).contains("output: { contains: [hello] }, guardrails"), "{resolved}");

@@ -362,14 +362,14 @@ fn run_of_a_test_that_cannot_run_says_why() {
             (Some(kind), Some(&*format!("speclens: {expected}")))
         );
     }
-    let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has problems".to_owned()));
+    let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has errors".to_owned()));
     let expected = [
         "▶ Run file",
         "? not supported yet: asking models",
         "○ skipped",
         "! another test has this name",
         "! another test has this name",
-        "! has problems",
+        "! has errors",
         "▶ Run",
     ];
     assert_eq!(titles, expected);
@@ -490,6 +490,6 @@ fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() 
     for refused in [client.run_test("kindlm.yaml", "waits"), client.run_file("kindlm.yaml")] {
         assert!(refused["result"]["reason"].as_str().unwrap().contains("fix the underlined errors"), "{refused}");
     }
-    lenses_until(&mut client, "why", |titles| titles.contains(&"! has problems".to_owned()));
+    lenses_until(&mut client, "why", |titles| titles.contains(&"! has errors".to_owned()));
     assert_eq!(client.leave(), Some(0));
 }

@@ -313,10 +313,10 @@ async fn attend(
         child.gone(DRAIN).await;
     }
     if held && stop.is_none() {
-        notes.push("a background process kept the output open after the command had ended; it was stopped".to_owned());
+        notes.push("a background process that kept the output open after the command had ended was stopped".to_owned());
     }
     if let Some(exit) = exit.flatten().filter(|_| stop.is_none() && killed.is_none()) {
-        notes.extend(exit.note());
+        notes.extend(exit.note().map(|note| format!("the command {note}")));
     }
     for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
         if dropped > 0 {
@@ -331,8 +331,8 @@ async fn attend(
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(
-                "{}, which speclens did not send, so the result is incomplete; find out what sent it (the system sends it when memory is \
-                 low)",
+                "the command {}, which speclens did not send, so the result is incomplete; find out what sent it (the \
+                 system sends it when memory is low)",
                 exit.sentence()
             ),
         }),

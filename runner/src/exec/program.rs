@@ -148,9 +148,10 @@ fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
     let end = end_of(ran);
     let (kind, message) = match exit.code {
-        Some(NOT_EXECUTABLE | NOT_FOUND) => {
-            (RunErrorKind::Spawn, format!("the agent program could not be started: it {}{end}", exit.sentence()))
-        }
+        Some(NOT_EXECUTABLE | NOT_FOUND) => (
+            RunErrorKind::Spawn,
+            format!("the agent program could not be started: its command {}{end}", exit.sentence()),
+        ),
         Some(_) | None => (RunErrorKind::Provider, format!("the agent program {}{end}", exit.sentence())),
     };
     Some(RunError { kind, message })

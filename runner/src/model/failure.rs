@@ -194,8 +194,11 @@ fn of_status(
             (RunErrorKind::RateLimit, format!("{host} reports a rate limit ({status}){after}: {words}; {wait}"))
         }
         300..=399 => {
-            let help = "set the `base_url` of the provider to the address that it redirects to";
-            (RunErrorKind::Provider, format!("{host} redirects the request ({status}), which is not followed; {help}"))
+            let help = "set the `base_url` of the provider to the final address";
+            (
+                RunErrorKind::Provider,
+                format!("{host} redirects the request ({status}), but redirects are not followed; {help}"),
+            )
         }
         500.. => {
             (RunErrorKind::Provider, format!("{host} failed ({status}){after}: {words}; run the test again later"))

@@ -117,9 +117,9 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
         None => {
             let known = BUILT_IN.iter().flat_map(|known| known.names).copied();
             let near = words::nearest(provider, known.chain(settings.providers.keys().map(String::as_str)));
-            let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+            let near = near.map(|near| format!("change it to `{near}`, ")).unwrap_or_default();
             Err(provider_error(format!(
-                "unknown provider `{provider}` of the model `{id}`; {near}describe it under `providers:` in `speclens.yaml`, \
+                "unknown provider `{provider}` in the model id `{id}`; {near}describe it under `providers` in `speclens.yaml`, \
                  or set `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
             )))
         }
@@ -141,7 +141,7 @@ pub(super) fn of_suite(
 ) -> Result<Target, RunError> {
     let Some(known) = built_in(provider) else {
         return Err(provider_error(format!(
-            "models of the provider `{provider}` cannot judge; choose another one under `judge:` in `speclens.yaml`"
+            "models of the provider `{provider}` cannot judge; name another model under `judge` in `speclens.yaml`"
         )));
     };
     let of_suite = |fault: EntryFault| RunError {
@@ -421,7 +421,7 @@ mod tests {
         for id in ["gpt-4o", "/gpt", "openai/"] {
             check_refused(id, &none, &[id, "provider/model"]);
         }
-        check_refused("meta/llama", &none, &["`meta`", "`providers:`", "AI_GATEWAY_API_KEY"]);
+        check_refused("meta/llama", &none, &["`meta`", "`providers`", "AI_GATEWAY_API_KEY"]);
         check_refused("local/m", &settings("local", None, None, Some("KEY")), &["`local`", "`base_url`"]);
         for address in ["localhost:8000", "ftp://a/b", "http://", "not an address"] {
             check_refused("local/m", &settings("local", None, Some(address), None), &["`local`", "`base_url`"]);

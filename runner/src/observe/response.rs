@@ -37,7 +37,7 @@ async fn ask(address: &str, view: &View) -> ResponseAnswer {
             false
         }
         None => {
-            answer.error = Some(format!("no response within {} seconds", TIMEOUT.as_secs()));
+            answer.error = Some(format!("no response within {} s", TIMEOUT.as_secs()));
             false
         }
     };

@@ -112,7 +112,7 @@ async fn ask_once(target: &Target, body: &Value, view: &View) -> ModelReply {
     let receiving = received(request, view.limit, &mut status, &mut bytes);
     let outcome = Patience::begin(view.suspended).within(TIMEOUT, receiving).await;
     let (is_whole, error) = match (status, outcome) {
-        (_, None) => (false, Some(format!("no response within {} seconds", TIMEOUT.as_secs()))),
+        (_, None) => (false, Some(format!("no response within {} s", TIMEOUT.as_secs()))),
         (_, Some(Err(reason))) => (false, Some(reason)),
         (Some(200..=299), Some(Ok(is_whole))) => (is_whole, None),
         (Some(status), Some(Ok(is_whole))) => {

@@ -313,7 +313,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let last = evidence.commands.as_ref().and_then(|log| log.commands.last());
     if let Some(last) = last.filter(|_| with_output) {
         elements.push(note("last command", &shortened(&last.command.text)));
-        elements.extend(last.exit.map(|exit| note("it", &exit.sentence())));
+        elements.extend(last.exit.map(|exit| note("its result", &exit.sentence())));
         let streams = [("its output", &last.stdout), ("its standard error", &last.stderr)];
         let streams = streams.into_iter().filter_map(|(name, stream)| Some((name, stream.as_ref()?.text.trim())));
         elements.extend(streams.filter(|(_, text)| !text.is_empty()).map(|(name, text)| note(name, &tail(text))));
@@ -487,7 +487,7 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
     }
     let head: String = value.chars().take(limit / 2).collect();
     let tail: String = value.chars().skip(count - limit / 2).collect();
-    format!("{head}[… {} more characters, {note} …]{tail}", count - 2 * (limit / 2))
+    format!("{head}[… {}, {note} …]{tail}", plural(count - 2 * (limit / 2), "more character"))
 }
 
 /// Returns the last lines of a stream.
@@ -496,7 +496,7 @@ fn tail(text: &str) -> String {
     let from = lines.len().saturating_sub(MAX_TAIL_LINES);
     let kept: Vec<String> = lines[from..].iter().map(|line| clipped(line, MAX_VALUE_CHARACTERS, NOTE)).collect();
     let kept = kept.join("\n");
-    if from > 0 { format!("[… {from} lines before …]\n{kept}") } else { kept }
+    if from > 0 { format!("[… {} …]\n{kept}", plural(from, "earlier line")) } else { kept }
 }
 
 fn mark(status: Status) -> (&'static str, Style) {
@@ -543,7 +543,7 @@ mod tests {
     #[test]
     fn end_of_standard_error_is_shown() {
         let lines: Vec<String> = (0..10).map(|line| line.to_string()).collect();
-        assert_eq!(tail(&lines.join("\n")), "[… 2 lines before …]\n2\n3\n4\n5\n6\n7\n8\n9");
+        assert_eq!(tail(&lines.join("\n")), "[… 2 earlier lines …]\n2\n3\n4\n5\n6\n7\n8\n9");
         assert_eq!(tail("one\n"), "one");
     }
 

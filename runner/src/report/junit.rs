@@ -88,12 +88,12 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
     let status = match status {
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("disabled in the suite");
+            status.set_message("skipped in the suite");
             status
         }
         Status::Pass | Status::Warn => TestCaseStatus::success(),
         Status::Unknown | Status::Fail | Status::Error => {
-            bad(NonSuccessKind::Error, Status::Unknown.as_str(), "models are not asked, so the result is unknown")
+            bad(NonSuccessKind::Error, Status::Unknown.as_str(), "the test was not run, so the result is unknown")
         }
     };
     placed(named(report, report.masked(&case.name), status), report, case)

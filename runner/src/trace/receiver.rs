@@ -104,13 +104,14 @@ impl Receiver {
 }
 
 fn refused(address: SocketAddr, error: &io::Error) -> String {
-    let help = match error.kind() {
+    let more = match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "; another program is listening there, perhaps a collector or another run of speclens"
+            "; another program is listening there, perhaps a collector or another run of speclens, so choose another \
+             port with `clawspec.traces` in `speclens.yaml`, or with `speclens trace --port`"
         }
         _ => "",
     };
-    format!("cannot listen for traces at {address}: {error}{help}")
+    format!("cannot listen for traces at {address}: {error}{more}")
 }
 
 async fn accept(listener: TcpListener, store: Arc<Store>) {

@@ -130,7 +130,7 @@ impl Exit {
     pub fn sentence(self) -> String {
         match (self.code, self.signal) {
             (Some(code), _) => format!("ended with exit status {code}"),
-            (None, Some(signal)) => format!("ended by {}", signal_words(signal)),
+            (None, Some(signal)) => format!("was terminated by {}", signal_words(signal)),
             (None, None) => "ended".to_owned(),
         }
     }
@@ -144,7 +144,9 @@ impl Exit {
                 let signal = code - 128;
                 FATAL.contains(&signal).then(|| {
                     let words = signal_words(signal);
-                    format!("ended with exit status {code}, which is how a shell reports a command ended by {words}")
+                    format!(
+                        "ended with exit status {code}, which is how a shell reports a command terminated by {words}"
+                    )
                 })
             }
             (None, None) => None,

@@ -69,7 +69,9 @@ fn mistake_in(document: &Document, file: SpecFile, directive: &Directive, mistak
         (DirectiveMistake::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
         (DirectiveMistake::Verb(range), _) => format!("unknown directive `{}`", written(range)),
         (DirectiveMistake::Form(_), Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
-        (DirectiveMistake::Form(_), Some(Verb::Allow) | None) => "`allow` takes its codes in parentheses".to_owned(),
+        (DirectiveMistake::Form(_), Some(Verb::Allow) | None) => {
+            "missing parentheses around the codes of `allow`".to_owned()
+        }
         (DirectiveMistake::Empty(_), Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
         (DirectiveMistake::Empty(_), Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
     };

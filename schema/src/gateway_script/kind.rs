@@ -13,6 +13,7 @@ impl SpecFile {
     pub const GATEWAY: SpecFile = SpecFile::of(&Kind {
         name: "gateway",
         title: "scripted gateway",
+        singular: "scripted gateway",
         heading: Some("NAME.gateway.yaml"),
         names: Names::Perhaps(&["**/*.gateway.yaml"]),
         signs: &Runs,

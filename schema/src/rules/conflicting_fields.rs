@@ -12,7 +12,7 @@ use crate::{
 pub(crate) mod clawspec;
 
 page! {
-    /// Mutually exclusive keys are in one mapping.
+    /// A mapping has keys that are mutually exclusive.
     "conflicting-fields", Error
 }
 

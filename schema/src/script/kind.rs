@@ -13,6 +13,7 @@ impl SpecFile {
     pub const SCRIPT: SpecFile = SpecFile::of(&Kind {
         name: "script",
         title: "scripted model",
+        singular: "scripted model",
         heading: Some("NAME.script.yaml"),
         names: Names::Perhaps(&["**/*.script.yaml"]),
         signs: &Turns,

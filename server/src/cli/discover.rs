@@ -174,7 +174,7 @@ fn below(
                 "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
                  speclens: dialect={}` at the top",
                 file.path.display(),
-                file.scope.file.title(),
+                file.scope.file.singular(),
                 file.scope.file.as_str()
             )),
             Inclusion::Excluded(source) => output::note(&format!(
@@ -317,7 +317,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
                 bail!("{} is part of a suite: name `{main}`, and select tests with `--test`", path.display())
             }
             None => {
-                bail!("{} has no tests of its own: it is a file of the kind {}", path.display(), scope.file.title())
+                bail!("{} has no tests of its own: it is a {}", path.display(), scope.file.singular())
             }
         }
     }
@@ -339,9 +339,9 @@ fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
                 missing => format!("lacks {}", missing.join(", ")),
             };
             format!(
-                "{shown} is not a suite: it looks like a file of the kind {}, but {missing}; add what is missing, or write `# speclens: \
+                "{shown} is not a suite: it looks like a {}, but {missing}; add what is missing, or write `# speclens: \
                  dialect={}` at the top",
-                file.title(),
+                file.singular(),
                 file.as_str()
             )
         }

@@ -252,7 +252,7 @@ fn overview() -> String {
     let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
     let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
     for &file in SpecFile::ALL {
-        let _ = writeln!(text, "\nFields of a {}:", file.title());
+        let _ = writeln!(text, "\nFields of a {}:", file.singular());
         let keys: Vec<&str> = shape::all_keys(file).collect();
         let mut line = String::from(" ");
         for key in keys {

@@ -44,13 +44,13 @@ pub(super) struct Args {
     /// Receive spans over OTLP/HTTP
     #[arg(long, conflicts_with = "from")]
     listen: bool,
-    /// With `--listen`: port, instead of the suite's or 4318; 0 selects a free one
+    /// With `--listen`: port to listen on (default: the suite's port, or 4318); 0 selects a free port
     #[arg(long, value_name = "PORT", requires = "listen")]
     port: Option<u16>,
-    /// With `--listen`: command that sends the spans, to the address in OTEL_EXPORTER_OTLP_ENDPOINT
+    /// With `--listen`: command to run, which sends its spans to the address in OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, value_name = "CMD", requires = "listen")]
     command: Option<String>,
-    /// With `--listen`: milliseconds to wait for the first span, instead of the suite's or 30000
+    /// With `--listen`: milliseconds to wait for the first span (default: the suite's timeout, or 30000)
     #[arg(long, value_name = "MS", requires = "listen", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout: Option<u64>,
     #[command(flatten)]

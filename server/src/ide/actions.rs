@@ -80,7 +80,7 @@ pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize
     }
     let kind = |code: Code| {
         let count = problems.count_with_fix(document, code, is_best);
-        let title = format!("Fix all {count} problems of the kind `{}`", code.as_str());
+        let title = format!("Fix all {count} `{}` problems", code.as_str());
         (count > 1).then_some((Scope::Kind(code), title))
     };
     codes.into_iter().filter_map(kind).collect()
@@ -148,10 +148,7 @@ mod tests {
             let fixes = quick_fixes(&document, &problems, 0..text.len());
             assert_eq!(fixes.iter().filter(|(_, fixes)| !fixes.is_empty()).count(), MAX_OFFERED);
             let kinds = kinds(&document, &problems, 0..text.len());
-            assert!(
-                kinds.iter().any(|(_, title)| title == "Fix all 300 problems of the kind `unknown-key`"),
-                "{kinds:?}"
-            );
+            assert!(kinds.iter().any(|(_, title)| title == "Fix all 300 `unknown-key` problems"), "{kinds:?}");
         }
     }
 
@@ -185,7 +182,7 @@ mod tests {
             "containss",
             expect![[r#"
                 * rename it to `contains`: "    expect: {output: {contains: [x], maxLength: \"3\"}}": unknown key `containss`
-                Fix all 2 problems of the kind `unknown-key`: [
+                Fix all 2 `unknown-key` problems: [
                     "project: p",
                     "    expect: {output: {contains: [x], maxLength: \"3\"}}",
                 ]

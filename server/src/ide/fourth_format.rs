@@ -32,6 +32,7 @@ const ECHO: Dialect = Dialect::of(&Echo);
 const FILE: SpecFile = SpecFile::of(&Kind {
     name: "echo",
     title: "echo checks",
+    singular: "echo check file",
     names: Names::Perhaps(&["**/echo.yaml"]),
     signs: &EchoSigns,
     family: Family::Of(ECHO),

@@ -362,12 +362,11 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
     const MAX_NAMES: usize = 8;
     let mut parts: Vec<String> = named.keys().take(MAX_NAMES).map(|path| card::inline(path)).collect();
     if named.len() > MAX_NAMES {
-        parts.push(format!("{} more files that it names", named.len() - MAX_NAMES));
+        parts.push(format!("{} that it names", plural(named.len() - MAX_NAMES, "more file")));
     }
     match declared.keys().filter(|path| !named.contains_key(*path)).count() {
         0 => {}
-        1 => parts.push("1 file under `inputs` in `speclens.yaml`".to_owned()),
-        count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
+        count => parts.push(format!("{} under `inputs` in `speclens.yaml`", plural(count, "file"))),
     }
     match parts.is_empty() {
         true => "Inputs: none, because the command does not name a file of the workspace. List the files that it reads under \

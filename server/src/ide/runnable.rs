@@ -59,7 +59,7 @@ impl Obstacle {
             Obstacle::NoSuite => "! no suite names this file".into(),
             Obstacle::WrongSettings => "! the settings have errors".into(),
             Obstacle::SharedName => "! another test has this name".into(),
-            Obstacle::HasProblems => "! has problems".into(),
+            Obstacle::HasProblems => "! has errors".into(),
         }
     }
 
@@ -72,7 +72,7 @@ impl Obstacle {
                 format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
             Obstacle::WrongSettings => {
-                format!("`{test}` was not run: fix the errors of `speclens.yaml` first")
+                format!("`{test}` was not run: fix the errors in `speclens.yaml` first")
             }
             Obstacle::SharedName => {
                 format!("`{test}` was not run: another test has the same name, so rename one of them")

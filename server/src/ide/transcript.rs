@@ -68,7 +68,7 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
     let Some(first) = attempts.first() else {
         let text = match outcome.state {
-            CaseState::Stale => format!("`{test}` has changed since its last run: run it again"),
+            CaseState::Stale => format!("`{test}` has changed since its last run; run it again"),
             CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
             CaseState::NeverRun
             | CaseState::Running
@@ -130,7 +130,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     }
     let Some(evidence) = attempt.evidence.get() else {
         // A run that has just begun may have replaced it: verdicts based on it remain until that run has a result.
-        text.push_str("the recording no longer exists: run the test again\n");
+        text.push_str("the recording no longer exists; run the test again\n");
         push_judged(&mut text, judged);
         return text;
     };
@@ -220,11 +220,11 @@ pub(crate) fn ended_by(ended: Ended) -> &'static str {
         Ended::Exit => "ended when its process exited",
         Ended::Done => "ended when the agent was done",
         Ended::Answer => "ended with the gateway's response",
-        Ended::Log => "ended by a line of the log",
+        Ended::Log => "ended with a line of the log",
         Ended::RootSpan => "ended with the outermost span",
         Ended::Satisfied => "was not followed further once all assertions could be evaluated",
-        Ended::TurnLimit => "ended at the limit of turns",
-        Ended::Deadline => "ended at the deadline",
+        Ended::TurnLimit => "ended at the turn limit",
+        Ended::Deadline => "timed out",
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
             let absence = Some(Absence { kind: AbsenceKind::Stale, message: String::new() });
             vec![RunResult { absence, ..RunResult::of(&Subject::Command, 0, Status::Unknown) }]
         });
-        assert_eq!(of(Some(&stale), "a"), "`a` has changed since its last run: run it again");
+        assert_eq!(of(Some(&stale), "a"), "`a` has changed since its last run; run it again");
     }
 
     #[test]

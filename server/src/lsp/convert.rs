@@ -11,6 +11,7 @@ use speclens_runner::files::lexical;
 use speclens_schema::{
     document::{Document, Encoding, LineColumn, Lines},
     problem::{Edit, OtherFile, Problem, Severity},
+    words::plural,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -126,7 +127,8 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
         severity: Some(lsp::DiagnosticSeverity::Information),
         code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
         source: Some(source.to_owned()),
-        message: format!("{count} more problems are not shown\nhelp: list them all with `{command}`").into(),
+        message: format!("{} not shown\nhelp: list all problems with `{command}`", plural(count, "more problem"))
+            .into(),
         ..lsp::Diagnostic::default()
     })
 }

@@ -48,7 +48,7 @@ function scenario.tests(T)
   end)
 
   test('lenses are above the file and each test', function()
-    local titles = { greets = '▶ Run', ['finds the order'] = '▶ Run', ['never apologises'] = '! has problems' }
+    local titles = { greets = '▶ Run', ['finds the order'] = '▶ Run', ['never apologises'] = '! has errors' }
     for name, title in pairs(titles) do
       wait('a lens above ' .. name, function()
         return T.titles('name: ' .. name)[1] == title

@@ -74,7 +74,7 @@ pub(super) async fn capture(
                     format!("the shell did not find `{program}`; install it, or correct `cli`")
                 }
                 (None, Some(exit)) if begun => format!("it printed nothing and {}", exit.sentence()),
-                (None, Some(exit)) => exit.sentence(),
+                (None, Some(exit)) => format!("it {}", exit.sentence()),
                 (None, None) => "it could not be started".to_owned(),
             };
             let message = format!("cannot read the help of `{program}` with `{asked}`: {how}");

@@ -187,11 +187,11 @@ fn link(to: &Path, at: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn link(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "links cannot be copied on this system"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "symbolic links cannot be copied on this system"))
 }
 
 fn too_large(name: &str, what: &str) -> RunError {
-    refused(format!("the scaffold `{name}` {what}; create large parts in `setup` instead, such as installed packages"))
+    refused(format!("the scaffold `{name}` {what}; create large parts, such as installed packages, in `setup` instead"))
 }
 
 fn refused(message: impl Into<String>) -> RunError {

@@ -164,8 +164,10 @@ impl Sent<'_> {
         self.error(match (status, self.gateway.token_from()) {
             (300..=399, _) => {
                 let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
-                let help = "write the final address as `gateway_base_url` in `clawspec.yaml`";
-                format!("the gateway at {shown} redirects{to} (status {status}), which is not followed; {help}")
+                let help = "set `gateway_base_url` in `clawspec.yaml` to the final address";
+                format!(
+                    "the gateway at {shown} redirects{to} (status {status}), but redirects are not followed; {help}"
+                )
             }
             (401 | 403, Some(source)) => {
                 format!("the gateway at {shown} rejected the token (status {status}); correct `{source}`")

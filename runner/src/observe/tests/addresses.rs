@@ -73,7 +73,7 @@ async fn silent_address_is_given_up_after_five_seconds_in_which_the_program_was_
     tokio::time::pause();
     let began = tokio::time::Instant::now();
     let found = response(format!("http://{}/", server.host), &view).await;
-    assert_eq!(found.error.as_deref(), Some("no response within 5 seconds"));
+    assert_eq!(found.error.as_deref(), Some("no response within 5 s"));
     assert_eq!(began.elapsed().as_secs(), 5);
 }
 

@@ -35,7 +35,7 @@ impl LogSearch {
         }
         match &self.compiled {
             Ok(compiled) => {
-                compiled.find(text).map_err(|_| "the search took too many steps: make the pattern simpler".to_owned())
+                compiled.find(text).map_err(|_| "the search took too many steps; make the pattern simpler".to_owned())
             }
             // A text that is not a valid expression was searched for as it is.
             Err(error) if error.kind == PatternErrorKind::Invalid => Ok(None),

@@ -103,7 +103,7 @@ impl UserSchema {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
             Some(Value::String(named)) => draft(named).ok_or_else(|| {
-                SchemaError::of(format!("unknown draft in `$schema`: `{}`", shortened(named, 100)))
+                SchemaError::of(format!("unknown draft `{}` in `$schema`", shortened(named, 100)))
                     .with_help("write `http://json-schema.org/draft-07/schema#`")
             })?,
             Some(_) => return Err(SchemaError::of("`$schema` must be a string")),

@@ -31,31 +31,31 @@ codes! {
     ToolCallMissing = "TOOL_CALL_MISSING";
     /// The model called a tool that `shouldNotCall: true` forbids.
     ToolCallUnexpected = "TOOL_CALL_UNEXPECTED";
-    /// The model called the tool with other arguments than `argsMatch` expects. The report shows the nearest call.
+    /// The model called the tool, but no call has the arguments in `argsMatch`. The report shows the closest call.
     ToolCallArgsMismatch = "TOOL_CALL_ARGS_MISMATCH";
     /// The arguments of a call do not match the JSON Schema of `argsSchema`, or the schema cannot be used.
     ToolCallArgsSchemaInvalid = "TOOL_CALL_ARGS_SCHEMA_INVALID";
-    /// The call at the position that `order` gives is one of another tool.
+    /// The call at the position given by `order` is not to the expected tool, or there is no such call.
     ToolCallOrderWrong = "TOOL_CALL_ORDER_WRONG";
     /// The output is not JSON, although `format: json` expects it.
     SchemaParseError = "SCHEMA_PARSE_ERROR";
     /// The output does not match the JSON Schema of `schemaFile`, or the schema cannot be used.
     SchemaInvalid = "SCHEMA_INVALID";
-    /// The output lacks a string of `contains`.
+    /// The output does not contain a string listed in `contains`.
     ContainsFailed = "CONTAINS_FAILED";
-    /// The output has a string of `notContains`.
+    /// The output contains a string listed in `notContains`.
     NotContainsFailed = "NOT_CONTAINS_FAILED";
-    /// The output has more characters than `maxLength`.
+    /// The output is longer than `maxLength`.
     MaxLengthExceeded = "MAX_LENGTH_EXCEEDED";
     /// A pattern of `guardrails.pii` matches the output: it contains personal data.
     PiiDetected = "PII_DETECTED";
     /// A pattern of `guardrails.pii` is not a valid regular expression.
     InvalidPattern = "INVALID_PATTERN";
-    /// The output has none of the words of `guardrails.keywords.allow`.
+    /// The output contains none of the phrases in `guardrails.keywords.allow`.
     KeywordMissing = "KEYWORD_MISSING";
-    /// The output has a word of `guardrails.keywords.deny`.
+    /// The output contains a phrase listed in `guardrails.keywords.deny`.
     KeywordDenied = "KEYWORD_DENIED";
-    /// The score that the model of `judge` gives is less than `minScore`.
+    /// The judge's score is below `minScore`.
     JudgeBelowThreshold = "JUDGE_BELOW_THRESHOLD";
     /// The run took longer than `latency.maxMs`.
     ProviderTimeout = "PROVIDER_TIMEOUT";

@@ -39,7 +39,7 @@ pub struct Config {
     pub gateway_auth_token: Option<String>,
     /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///
-    /// `speclens run` writes reports too if one of the two is set, or with `--report clawspec`.
+    /// `speclens run` also writes reports if this key or the variable is set, or with `--report clawspec`.
     #[schemars(extend("default" = "reports"))]
     pub report_dir: Option<FilePath>,
     /// Path of the gateway log; `{date}` is the day in UTC.

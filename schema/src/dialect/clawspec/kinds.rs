@@ -29,6 +29,7 @@ impl SpecFile {
     pub const CLAWSPEC_SCENARIOS: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-scenarios",
         title: "ClawSpec scenarios",
+        singular: "ClawSpec scenario file",
         names: Names::Perhaps(&["**/tests/scenarios.yaml"]),
         signs: &signs::Scenarios,
         cases: Cases::List("scenarios"),
@@ -46,6 +47,7 @@ impl SpecFile {
     pub const CLAWSPEC_HANDOFF: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-handoff",
         title: "ClawSpec handoff",
+        singular: "ClawSpec handoff",
         names: Names::Perhaps(&["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"]),
         signs: &signs::Handoff,
         cases: Cases::Whole(|root| {
@@ -67,6 +69,7 @@ impl SpecFile {
     pub const CLAWSPEC_PIPELINE: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-pipeline",
         title: "ClawSpec pipeline",
+        singular: "ClawSpec pipeline",
         names: Names::Perhaps(&["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"]),
         signs: &signs::Pipeline,
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
@@ -83,6 +86,7 @@ impl SpecFile {
     pub const CLAWSPEC: SpecFile = SpecFile::of(&Kind {
         name: "clawspec",
         title: "ClawSpec settings",
+        singular: "ClawSpec settings file",
         heading: Some("clawspec.yaml"),
         names: Names::Surely(&["**/clawspec.yaml"]),
         family: Family::SettingsOf(Dialect::CLAWSPEC),
@@ -99,6 +103,7 @@ impl SpecFile {
     pub const CLAWSPEC_LEDGER: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-ledger",
         title: "ClawSpec coverage ledger",
+        singular: "ClawSpec coverage ledger",
         names: Names::Perhaps(&["**/coverage-ledger.yaml"]),
         signs: &signs::Ledger,
         empty: Empty::Incomplete("begin it with `waves:`"),
@@ -119,6 +124,7 @@ impl SpecFile {
     pub const CLAWSPEC_BASELINES: SpecFile = SpecFile::of(&Kind {
         name: "clawspec-baselines",
         title: "ClawSpec baselines",
+        singular: "ClawSpec baseline file",
         names: Names::Perhaps(&["**/tests/baselines.yaml"]),
         signs: &signs::Baselines,
         keys_are_names: true,

@@ -173,11 +173,11 @@ impl Metric {
 }
 
 const NOT_ENDED: &str = "the end of the run was not observed, so it may have taken longer";
-const NO_DURATION: &str = "the duration of the run was not observed: run the test again";
+const NO_DURATION: &str = "the duration of the run was not observed; run the test again";
 const CUT: &str = "the trace has more spans than were recorded, and the others could change the result";
 const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
 const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
-const NO_PRICE: &str = "the cost of part of the run is unknown: set `model_pricing` in `clawspec.yaml`";
+const NO_PRICE: &str = "the cost of part of the run is unknown; set `model_pricing` in `clawspec.yaml`";
 
 /// Converts a count, which is small enough to be exact.
 fn count(number: u64) -> f64 {

@@ -5,7 +5,8 @@ use crate::{rules::placeholder::placeholder, shape::scalar};
 /// Returns the lines of a negative scenario. The only observable sign of a refusal is that a tool is not
 /// called.
 pub(crate) fn lines(log_path: &str) -> [String; 9] {
-    let (refused, tool) = (placeholder("a request that it must refuse"), placeholder("the tool that it must not call"));
+    let refused = placeholder("a request that the target must refuse");
+    let tool = placeholder("the name of the tool that it must not call");
     [
         "- name: refuses".to_owned(),
         "  tags: [negative]".to_owned(),

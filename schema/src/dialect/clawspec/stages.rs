@@ -210,7 +210,7 @@ impl Health {
             Some(Condition::HandoffsPassed) => self.handed_over(evidence),
             Some(Condition::Elapsed(most)) => {
                 let Some(took) = evidence.duration_ms else {
-                    return Err(Row::unknown("check", "the duration of the run was not observed: run the test again"));
+                    return Err(Row::unknown("check", "the duration of the run was not observed; run the test again"));
                 };
                 let seconds = (took / 1000.0).floor();
                 if seconds <= most as f64 {

@@ -8,6 +8,7 @@ use crate::{
     document::{NodeRef, Pointer},
     suite::Subject,
     verdict::Status,
+    words::plural,
 };
 
 use super::thresholds::Behavior;
@@ -116,9 +117,9 @@ impl Gates {
             (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
         } else if rate(count.passed + count.open, count.all()) >= least {
             let message = format!(
-                "{model}: pass rate {}% is below {wanted}, but {} unknown results could change this",
+                "{model}: pass rate {}% is below {wanted}, but {} could change this",
                 percent(actual),
-                count.open
+                plural(count.open, "unknown result")
             );
             (Status::Unknown, message)
         } else {

@@ -18,6 +18,7 @@ impl SpecFile {
     pub const CLI_BENCH: SpecFile = SpecFile::of(&Kind {
         name: "cli-bench",
         title: "cli-bench suite",
+        singular: "cli-bench suite",
         heading: Some("cli-bench.yaml"),
         names: Names::Surely(&["**/cli-bench.yaml", "**/cli-bench.yml"]),
         signs: &SuiteSigns,
@@ -37,6 +38,7 @@ impl SpecFile {
     pub const CLI_BENCH_TASKS: SpecFile = SpecFile::of(&Kind {
         name: "cli-bench-tasks",
         title: "cli-bench tasks",
+        singular: "cli-bench task file",
         signs: &TaskSigns,
         family: Family::Of(Dialect::CLI_BENCH),
         cases: Cases::PartOfSuite(""),

@@ -130,7 +130,7 @@ pub struct Suite {
     pub tags: Option<Vec<String>>,
 }
 
-/// Conditions on the whole run. Gates that the file does not set have their defaults.
+/// Conditions on the whole run. Gates that are not set use their defaults.
 ///
 /// ```yaml
 /// gates:

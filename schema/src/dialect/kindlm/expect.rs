@@ -203,7 +203,7 @@ pub struct ToolCallExpect {
     pub args_schema: Option<FilePath>,
     /// Position of the call among all tool calls, counted from 0.
     ///
-    /// It does not matter which call satisfies `argsMatch`.
+    /// Any call to the tool can satisfy `argsMatch`, not only the one at this position.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("x-position" = true, "examples" = [0]))]
     #[schemars(extend("x-other-names" = ["position", "index"]))]
     pub order: Option<u64>,

@@ -9,6 +9,7 @@ use crate::{
     dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
+    words::plural,
 };
 
 /// Limits of one suite.
@@ -182,8 +183,8 @@ impl<'c> Facts<'c> {
         let word = if status == Status::Pass { "within" } else { "exceed" };
         let shown = crate::check::json::number_text(limit.value);
         if status == Status::Pass && (failed + open) as f64 > limit.value {
-            let message =
-                format!("{title} {failed} within limit {shown}, but {open} without an answer could change this");
+            let unknown = plural(open, "unknown result");
+            let message = format!("{title} {failed} within limit {shown}, but {unknown} could change this");
             return outcome(name, limit, Status::Unknown, failed as f64, message);
         }
         outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
@@ -297,10 +298,10 @@ fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOut
     let (status, passed) = (reaches(count, limit.value), share(count.passed, count.all()));
     if status == Status::Unknown {
         let message = format!(
-            "{title} {} below minimum {}, but {} unknown results could change this",
+            "{title} {} below minimum {}, but {} could change this",
             percent(passed),
             percent(limit.value),
-            count.open
+            plural(count.open, "unknown result")
         );
         return outcome(name, limit, status, passed, message);
     }

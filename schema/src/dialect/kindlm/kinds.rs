@@ -19,6 +19,7 @@ impl SpecFile {
     pub const KINDLM: SpecFile = SpecFile::of(&Kind {
         name: "kindlm",
         title: "KindLM suite",
+        singular: "KindLM suite",
         heading: Some("kindlm.yaml"),
         names: Names::Surely(&["**/kindlm.yaml", "**/kindlm.yml"]),
         signs: &SuiteSigns,

@@ -36,16 +36,16 @@ pub struct SpanMapping {
     /// Attribute with the output text. The texts of several spans are joined with line breaks.
     #[schemars(extend("default" = "gen_ai.completion.0.content"))]
     pub output_text_attr: Option<String>,
-    /// The model that answered.
+    /// Attribute with the name of the model that answered.
     #[schemars(extend("default" = "gen_ai.response.model"))]
     pub model_attr: Option<String>,
-    /// The provider.
+    /// Attribute with the name of the provider.
     #[schemars(extend("default" = "gen_ai.system"))]
     pub system_attr: Option<String>,
-    /// Input tokens.
+    /// Attribute with the number of input tokens.
     #[schemars(extend("default" = "gen_ai.usage.input_tokens"))]
     pub input_tokens_attr: Option<String>,
-    /// Output tokens.
+    /// Attribute with the number of output tokens.
     #[schemars(extend("default" = "gen_ai.usage.output_tokens"))]
     pub output_tokens_attr: Option<String>,
 }

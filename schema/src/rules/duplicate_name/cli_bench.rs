@@ -91,9 +91,9 @@ impl Rule for DuplicateId {
             .help("give the task a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
-            Holders::File(path) => words.note(format!("`{path}` also has it")),
-            Holders::FileAndHere(path) => words.note(format!("it is in both `{path}` and this file")),
-            Holders::Files(first, second) => words.note(format!("it is in both `{first}` and `{second}`")),
+            Holders::File(path) => words.note(format!("`{path}` also defines it")),
+            Holders::FileAndHere(path) => words.note(format!("both `{path}` and this file define it")),
+            Holders::Files(first, second) => words.note(format!("both `{first}` and `{second}` define it")),
         }
     }
 }

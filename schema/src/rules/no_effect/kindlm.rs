@@ -19,15 +19,16 @@ use crate::{
 const MAX_RESPONSES: usize = 256;
 
 /// Keys that KindLM reads but never uses, with the reason.
-const UNREAD: [(&str, &str, &str); 7] = [
-    ("suite", "tags", "only the tags of tests select what runs"),
+const UNREAD: [(&str, &str, &str); 5] = [
+    ("suite", "tags", "only the tags of tests select which tests run"),
     ("compliance", "enabled", "KindLM writes the report only with its option `--compliance`"),
     ("compliance", "outputDir", "KindLM prints the report and does not write a file"),
     ("upload", "enabled", "a run uploads nothing"),
     ("upload", "apiUrl", "a run uploads nothing"),
-    ("trace", "port", "KindLM always uses its option `--port` or the default"),
-    ("trace", "timeoutMs", "KindLM always uses its option `--timeout` or the default"),
 ];
+
+/// Keys of `trace` that only speclens reads, with the option of KindLM that has the same meaning.
+const OPTIONS: [(&str, &str); 2] = [("port", "--port"), ("timeoutMs", "--timeout")];
 
 /// Providers that do not send a seed.
 const SEEDLESS: [&str; 3] = ["anthropic", "gemini", "mistral"];
@@ -52,6 +53,11 @@ enum NoEffect {
     Unread {
         key: &'static str,
         reason: &'static str,
+    },
+    /// A key that only speclens reads.
+    Option {
+        key: &'static str,
+        option: &'static str,
     },
     Seed {
         provider: String,
@@ -121,11 +127,15 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
 
 /// Checks the sections other than `tests`.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
+    let is_value = |lint_node: &LintNode<'_>| lint_node.node.scalar().is_some() && !lint_node.node.is_null();
     for (section, key, reason) in UNREAD {
-        let is_set =
-            |lint_node: &LintNode<'_>| key == "tags" || lint_node.node.scalar().is_some() && !lint_node.node.is_null();
-        if let Some(lint_node) = root.find(&[section, key]).filter(is_set) {
+        if let Some(lint_node) = root.find(&[section, key]).filter(|node| key == "tags" || is_value(node)) {
             report.push(lint_node.head_finding(NoEffect::Unread { key, reason }));
+        }
+    }
+    for (key, option) in OPTIONS {
+        if let Some(lint_node) = root.find(&["trace", key]).filter(is_value) {
+            report.push(lint_node.head_finding(NoEffect::Option { key, option }));
         }
     }
     for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
@@ -155,6 +165,7 @@ impl Rule for NoEffect {
             | NoEffect::NameOfEnvironment(_)
             | NoEffect::Unnameable(_)
             | NoEffect::Unread { .. }
+            | NoEffect::Option { .. }
             | NoEffect::Seed { .. }
             | NoEffect::KeyOfProvider { .. }
             | NoEffect::Organization { .. } => Code::NoEffect.severity(),
@@ -174,6 +185,8 @@ impl Rule for NoEffect {
             NoEffect::Unnameable(name) => Words::new(format!("`{name}` cannot be used as a template variable"))
                 .help("use only ASCII letters, digits, `_` and `.`"),
             NoEffect::Unread { key, reason } => Words::new(format!("`{key}` has no effect")).note(reason),
+            NoEffect::Option { key, option } => Words::new(format!("KindLM ignores `{key}`"))
+                .note(format!("it uses its option `{option}` or the default; only `speclens trace` reads this key")),
             NoEffect::Seed { provider } => Words::new(format!("`seed` has no effect on `{provider}`"))
                 .note(format!("KindLM sends no seed to `{provider}`")),
             NoEffect::KeyOfProvider { provider } => {

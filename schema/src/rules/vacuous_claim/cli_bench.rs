@@ -115,12 +115,14 @@ impl Rule for Vacuous {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        let every_output = "every output contains the empty string";
+        let every_output = "every output contains the empty string, so the output is not checked";
         match self {
             Vacuous::EmptyOutput => Words::new(every_output).help("write what the output must contain"),
             Vacuous::EmptyOutputOfCommand => Words::new(every_output).help("remove it"),
-            Vacuous::EmptyContent => Words::new("every file contains the empty string")
-                .help("use `file_exists` to check only that the file exists"),
+            Vacuous::EmptyContent => {
+                Words::new("every file contains the empty string, so only its existence is checked")
+                    .help("use `file_exists` to check only that the file exists")
+            }
             Vacuous::NoBounds => {
                 Words::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
             }

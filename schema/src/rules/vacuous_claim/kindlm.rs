@@ -293,7 +293,9 @@ impl Rule for Vacuous {
             Vacuous::AnyArguments => {
                 Words::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
-            Vacuous::EmptyText => Words::new("every output contains the empty string").help("remove it"),
+            Vacuous::EmptyText => {
+                Words::new("every output contains the empty string, so this item checks nothing").help("remove it")
+            }
             Vacuous::AnyScore => Words::new("every score meets `minScore: 0`"),
             Vacuous::CostOfCommand => Words::new("the cost of a command is unknown")
                 .note("KindLM counts it as 0, so this expectation always passes")

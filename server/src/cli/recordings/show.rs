@@ -108,7 +108,7 @@ fn not_found(test: &str, shelves: &[DirectoryOfRecordings]) -> anyhow::Result<u8
     match nearest(test, tests) {
         Some(near) => bail!("no recording of the test `{test}`; did you mean `{near}`?"),
         None => {
-            bail!("no recording of the test `{test}`: run it first (`speclens recordings list` lists all recordings)")
+            bail!("no recording of the test `{test}`; run it first (`speclens recordings list` lists all recordings)")
         }
     }
 }
@@ -235,7 +235,7 @@ fn cut(text: &str) -> String {
     if lines <= MAX_LINES && shown.len() == kept.len() {
         return shown;
     }
-    format!("{shown}\n[… {} in all, see --format json …]", plural(text.len(), "byte"))
+    format!("{shown}\n[… {} in total, see --format json …]", plural(text.len(), "byte"))
 }
 
 fn stream(name: &str, capture: Option<&Capture>, say: &mut impl FnMut(&str, &str)) {

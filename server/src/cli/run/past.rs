@@ -65,9 +65,9 @@ impl LastResults {
         Some(match (self.recorded, self.unrecorded) {
             (0, _) => "nothing to run: these tests have no recordings; run them without `--failed`".to_owned(),
             (_, 0) => "nothing to run: no test failed in its last run".to_owned(),
-            (_, 1) => "nothing to run: no test failed in its last run; 1 test has no recorded run".to_owned(),
+            (_, 1) => "nothing to run: no test failed in its last run; 1 test has no recording".to_owned(),
             (_, count) => {
-                format!("nothing to run: no test failed in its last run; {count} tests have no recorded run")
+                format!("nothing to run: no test failed in its last run; {count} tests have no recordings")
             }
         })
     }

@@ -63,7 +63,7 @@ impl List<'_> {
             && !flow
             && let Some(snippet) = snippet::file(shape)
         {
-            let detail = format!("a whole {}", self.file.title());
+            let detail = format!("a minimal {}", self.file.singular());
             // In an empty file, this is the way to begin.
             let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
             self.whole(&snippet, rank, &snippet.text, &snippet.template, column, lead, detail);

@@ -187,7 +187,7 @@ fn a_test_that_cannot_be_run_says_why() {
             1: 1 passed, 1 unknown, 1 skipped, 4 not run
             2: ? not supported yet: asking models
             3: ○ skipped
-            4: ! has problems
+            4: ! has errors
             5: ! another test has this name
             6: ! another test has this name
             7: ▶ Run

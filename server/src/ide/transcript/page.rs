@@ -34,7 +34,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     text.push_str(&format!("\n## {} {}{repeat}\n\n", mark(attempt.status), one_line(&attempt.subject.to_string())));
     let Some(evidence) = attempt.evidence.get() else {
         let reason =
-            attempt.absence.as_ref().map_or("the recording no longer exists: run the test again", |it| &it.message);
+            attempt.absence.as_ref().map_or("the recording no longer exists; run the test again", |it| &it.message);
         text.push_str(&format!("{reason}\n"));
         push_verdicts(text, attempt);
         return;
@@ -167,7 +167,7 @@ fn is_command(call: &ToolCall) -> bool {
 fn push_command(text: &mut String, ran: &Ran) {
     text.push_str(&format!("\n{}", fenced(&ran.command.text, "sh", ran.command.cut)));
     let how = match (ran.exit, ran.timed_out) {
-        (_, true) => "ended at its deadline".to_owned(),
+        (_, true) => "timed out".to_owned(),
         (Some(exit), false) => exit.sentence(),
         (None, false) => "end not observed".to_owned(),
     };

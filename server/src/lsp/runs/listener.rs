@@ -175,7 +175,7 @@ impl<'p> Listener<'p> {
             count => format!("cancelled: {} of {} passed, {count} unfinished", self.passed, self.attempts),
         };
         if left_out > 0 && self.attempts > 1 {
-            message.push_str(&format!(", {left_out} skipped"));
+            message.push_str(&format!(", {left_out} not run"));
         }
         // Without any action, there is nothing for a lens to show.
         let is_seen = |run: &RunResult| run.key.is_some() || run.absence.is_none() || was_cancelled(run);

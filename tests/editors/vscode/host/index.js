@@ -126,7 +126,7 @@ const tests = {
       assert.deepEqual((await titles(`name: ${name}`)).slice(0, 1), ['▶ Run']);
     }
     // The lens of a test that cannot run shows the reason.
-    assert.deepEqual(await titles('name: never apologises'), ['! has problems']);
+    assert.deepEqual(await titles('name: never apologises'), ['! has errors']);
   },
 
   async 'a failing claim is a problem on the claim, and correcting it is enough'() {

@@ -93,7 +93,7 @@ fn collect(expected: &Value, actual: Option<&Value>, at: &Pointer, found: &mut V
 
 fn note(expected: &Value, received: &Value) -> Option<String> {
     if let (Value::Array(expected), Value::Array(received)) = (expected, received) {
-        return Some(format!("{} items instead of {}", received.len(), expected.len()));
+        return Some(format!("a list of length {} instead of {}", received.len(), expected.len()));
     }
     if let (Value::String(expected), Value::String(received)) = (expected, received) {
         return (expected.to_lowercase() == received.to_lowercase()).then(|| "only the case differs".to_owned());
@@ -117,12 +117,12 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl Difference {
-    /// Returns one line: `order_id: expected "12345", received 12345 (a number instead of a string)`.
+    /// Returns one line: `order_id: expected "12345", found 12345 (a number instead of a string)`.
     pub fn line(&self) -> String {
         let place: Vec<_> = self.at.steps().map(|step| step.to_string()).collect();
         let received = match &self.received {
-            Some(received) => format!("received {}", text(received)),
-            None => "it is missing".to_owned(),
+            Some(received) => format!("found {}", text(received)),
+            None => "but it is missing".to_owned(),
         };
         let note = self.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
         let place = if place.is_empty() { String::new() } else { format!("{}: ", place.join(".")) };
@@ -151,27 +151,27 @@ mod tests {
         check(
             json!({"l": [1, 2]}),
             json!({"l": [1, 2, 3]}),
-            &["l: expected [1,2], received [1,2,3] (3 items instead of 2)"],
+            &["l: expected [1,2], found [1,2,3] (a list of length 3 instead of 2)"],
         );
         check(
             json!({"l": {"0": 1}}),
             json!({"l": [1]}),
-            &["l: expected {\"0\":1}, received [1] (a list instead of an object)"],
+            &["l: expected {\"0\":1}, found [1] (a list instead of an object)"],
         );
     }
 
     #[test]
     fn nothing_is_converted() {
-        check(json!({"a": "1"}), json!({"a": 1}), &["a: expected \"1\", received 1 (a number instead of a string)"]);
-        check(json!({"a": null}), json!({}), &["a: expected null, it is missing"]);
-        check(json!({"a": 0}), json!({"a": -0.0}), &["a: expected 0, received 0"]);
+        check(json!({"a": "1"}), json!({"a": 1}), &["a: expected \"1\", found 1 (a number instead of a string)"]);
+        check(json!({"a": null}), json!({}), &["a: expected null, but it is missing"]);
+        check(json!({"a": 0}), json!({"a": -0.0}), &["a: expected 0, found 0"]);
         check(json!({"a": 1}), json!({"a": 1.0}), &[]);
         check(json!({"a": 9007199254740992_u64}), json!({"a": 9007199254740993_u64}), &[]);
         check(
             json!({"a": {"b": "X"}}),
             json!({"a": {"b": "x"}}),
-            &["a.b: expected \"X\", received \"x\" (only the case differs)"],
+            &["a.b: expected \"X\", found \"x\" (only the case differs)"],
         );
-        check(json!({"__proto__": {}}), json!({}), &["__proto__: expected {}, it is missing"]);
+        check(json!({"__proto__": {}}), json!({}), &["__proto__: expected {}, but it is missing"]);
     }
 }

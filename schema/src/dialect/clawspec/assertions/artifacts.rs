@@ -107,7 +107,7 @@ impl AssertionType for ArtifactExists {
 /// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactContains {
-    /// The file.
+    /// Path of the file. Wildcards are allowed.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Headings that a Markdown file must have, at any level, ignoring case.
@@ -319,7 +319,7 @@ impl ArtifactAbsentWords {
             return written.iter().map(|word| seen.expand("words", word)).collect();
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(Row::broken("", "missing list of words: set `words`, or `source` and `key`"));
+            return Err(Row::broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
             Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),

@@ -10,7 +10,7 @@ use crate::{
     evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
     mask::HIDDEN,
     verdict::FilePlace,
-    words::{Artifact, PythonPattern, RunText},
+    words::{Artifact, PythonPattern, RunText, plural},
 };
 
 /// An address responds with a certain status.
@@ -173,13 +173,13 @@ impl AssertionType for LogEntry {
             }
             (None, false) => {
                 let lines = whole.map_or_else(|| log.text.lines().count(), |whole| whole.lines);
-                let actual = format!("{lines} lines without it");
+                let actual = format!("{} without it", plural(lines, "line"));
                 let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
                 let close = crate::check::text::closest_line(log.text, &pattern);
                 let near = close.as_ref().map(|line| {
                     ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
                 });
-                let note = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
+                let note = close.map(|line| format!("line {} is closest: {}", line.number, line.text));
                 mismatch.notes = note.into_iter().collect();
                 open(Row::fail("pattern", mismatch).with_places(near))
             }

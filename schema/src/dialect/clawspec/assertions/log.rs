@@ -75,7 +75,7 @@ impl<'e> RunLog<'e> {
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, Unread::Directory)) => {
-                    Row::broken(self.field, format!("`{path}` is a directory: name a file"))
+                    Row::broken(self.field, format!("`{path}` is a directory; name a file"))
                 }
                 Some((path, Unread::Failed(reason))) => {
                     Row::broken(self.field, format!("`{path}` cannot be read: {reason}"))
@@ -93,7 +93,7 @@ impl<'e> RunLog<'e> {
     fn missing(&self) -> String {
         let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
-        let beside = near.map(|near| format!("; the same directory has `{near}`")).unwrap_or_default();
+        let beside = near.map(|near| format!("; the same directory contains `{near}`")).unwrap_or_default();
         format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
     }
 
@@ -109,7 +109,7 @@ impl<'e> RunLog<'e> {
         }
         if !self.log.is_detailed {
             let reason = format!(
-                "the log `{}` does not contain tool calls: set `logging.level` to `debug` in the settings of the gateway",
+                "the log `{}` does not contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
                 self.answer.path
             );
             return Err(Row::unknown(self.field, reason));

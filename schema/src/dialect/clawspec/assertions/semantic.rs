@@ -213,8 +213,8 @@ impl ScoreThreshold {
 }
 
 /// Reason of an unknown result if the recording has fewer replies than the assertion now requires.
-const UNASKED_AGAIN: &str = "the judge was asked fewer times than are now required; ask it without starting the target: *Ask \
-                             judge* above the scenario, or `speclens run --recorded --ask`";
+const UNASKED_AGAIN: &str = "the judge was asked fewer times than now required; to ask it without starting the target, press \
+                             `Ask judge` above the scenario, or run `speclens run --recorded --ask`";
 
 /// Maximum number of characters to show of a judge's reasoning.
 const MAX_REASONING: usize = 600;

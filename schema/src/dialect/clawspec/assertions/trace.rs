@@ -417,7 +417,7 @@ impl AssertionType for DelegationPath {
 /// - type: no_span_errors
 /// ```
 ///
-/// It finds errors in tools and sub-agents that do not show in the result.
+/// This assertion finds errors in tools and sub-agents that the result does not show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoSpanErrors {}
 

@@ -334,7 +334,7 @@ impl AssertionType for TraceCost {
             return Ok(Row::fail("max_usd", Mismatch { notes, ..mismatch }));
         }
         if known == 0 {
-            let message = "the trace has no costs: set `model_pricing` in `clawspec.yaml` to estimate them";
+            let message = "the trace has no costs; set `model_pricing` in `clawspec.yaml` to estimate them";
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         if unknown > 0 {

@@ -53,7 +53,7 @@ impl<'e> Seen<'e> {
 
     fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, Row> {
         match self.evidence.answer_to(need) {
-            None => Err(Row::unknown(field, format!("{what} was not observed: run the test again"))),
+            None => Err(Row::unknown(field, format!("{what} was not observed; run the test again"))),
             Some(Answer::Nothing(reason)) => Err(Row::unknown(field, format!("{what} was not observed: {reason}"))),
             Some(answer) => Ok(answer),
         }
@@ -121,7 +121,7 @@ impl<'e> Seen<'e> {
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
-                    "the run waited for `{pattern}` for {} s instead of {} s: run the test again",
+                    "the run waited for `{pattern}` for {} s instead of {} s; run the test again",
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );
@@ -158,7 +158,7 @@ impl<'e> Seen<'e> {
         }
         let name = pattern.rsplit('/').next().unwrap_or(pattern);
         let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
-        near.map(|near| format!("the same directory has `{near}`")).into_iter().collect()
+        near.map(|near| format!("the same directory contains `{near}`")).into_iter().collect()
     }
 
     /// Returns the heading of a file that is most similar to a name, or else its headings: as a note, and as a
@@ -187,7 +187,7 @@ impl<'e> Seen<'e> {
     /// Returns the content of a file.
     pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, Row> {
         if file.directory {
-            return Err(Row::broken(field, format!("`{}` is a directory: name a file", file.path)));
+            return Err(Row::broken(field, format!("`{}` is a directory; name a file", file.path)));
         }
         match &file.content {
             None => Err(Row::unknown(field, format!("the content of `{}` was not recorded", file.path))),
@@ -272,8 +272,8 @@ impl<'e> Seen<'e> {
 }
 
 /// Reason of an unknown result if the recording has no reply for the current question about a file.
-const UNASKED: &str = "the judge has not been asked about this file; ask it without starting the target: *Ask judge* \
-                       above the scenario, or `speclens run --recorded --ask`";
+const UNASKED: &str = "the judge has not been asked about this file; to ask it without starting the target, press `Ask \
+                       judge` above the scenario, or run `speclens run --recorded --ask`";
 
 /// `timeout` and `updated_after` of an assertion about artifacts.
 #[derive(Clone, Copy, Debug)]
@@ -295,13 +295,13 @@ impl Wait<'_> {
         let text = seen.expand("updated_after", text)?;
         let Some(instant) = time::parse(&text) else {
             let reason = format!(
-                "`{text}` is not a valid time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`"
+                "`{text}` is not a valid time; write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`"
             );
             return Err(Row::broken("updated_after", reason));
         };
         let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         instant.epoch_us(local).map(Some).ok_or_else(|| {
-            Row::unknown("updated_after", format!("`{text}` has no time zone, and that of the run is unknown: add `Z`"))
+            Row::unknown("updated_after", format!("`{text}` has no time zone, and that of the run is unknown; add `Z`"))
         })
     }
 

@@ -70,9 +70,11 @@ pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut notes = Vec::new();
     match nearest(name, beside.iter().map(String::as_str)) {
-        Some(near) => notes.push(format!("the nearest name there is `{near}`")),
+        Some(near) => notes.push(format!("the same directory contains `{near}`")),
         None if beside.is_empty() => notes.push("the directory is empty, or does not exist".to_owned()),
-        None => notes.push(format!("there is {}", crate::words::listed(beside.iter().map(String::as_str)))),
+        None => {
+            notes.push(format!("the directory contains {}", crate::words::listed(beside.iter().map(String::as_str))))
+        }
     }
     Mismatch {
         message: format!("`{path}` does not exist"),

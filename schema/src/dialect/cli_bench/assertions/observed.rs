@@ -18,7 +18,7 @@ const STEPS: usize = 4_000_000;
 
 const HELD: &str = "the command ended while a background process kept its output open, and its further output could \
     change the result";
-pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
+pub(super) const MASKED: &str = "part of the value is masked, and the masked text could change the result";
 
 /// Returns a text as reports show it.
 pub(super) fn shown(text: &str) -> String {
@@ -26,7 +26,7 @@ pub(super) fn shown(text: &str) -> String {
     if length <= SHOWN {
         return text.to_owned();
     }
-    format!("{} ({length} characters in all)", shortened(text, SHOWN))
+    format!("{} ({length} characters in total)", shortened(text, SHOWN))
 }
 
 /// Returns a command as messages show it.
@@ -348,6 +348,6 @@ mod tests {
     fn what_is_shown_says_how_long_it_was() {
         assert_eq!(shown("short"), "short");
         let long = shown(&"x".repeat(3_000));
-        assert!(long.ends_with("x… (3000 characters in all)") && long.len() < 2_050, "{long}");
+        assert!(long.ends_with("x… (3000 characters in total)") && long.len() < 2_050, "{long}");
     }
 }

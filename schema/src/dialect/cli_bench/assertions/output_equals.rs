@@ -10,6 +10,7 @@ use crate::{
     check::text::trim,
     evidence::Evidence,
     verdict::{Check, Mismatch, Open, Verdict},
+    words::plural,
 };
 
 /// Expected standard output of the last command, ignoring white space at both ends.
@@ -73,8 +74,8 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
         Some(index) => {
             let line = |text: &str| shown(text.lines().nth(index).unwrap_or_default());
             if lines > 1 || wanted > 1 {
-                notes.push(format!("line {} is the first that differs: {}", index + 1, line(actual)));
-                notes.push(format!("it should be: {}", line(expected)));
+                notes.push(format!("the first difference is in line {}: {}", index + 1, line(actual)));
+                notes.push(format!("expected line: {}", line(expected)));
             }
             if line(actual).to_lowercase() == line(expected).to_lowercase() {
                 notes.push("only the case differs".to_owned());
@@ -82,7 +83,7 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
                 notes.push("only the white space differs".to_owned());
             }
         }
-        None if lines != wanted => notes.push(format!("it has {lines} lines instead of {wanted}")),
+        None if lines != wanted => notes.push(format!("the output has {} instead of {wanted}", plural(lines, "line"))),
         None => notes.push("only the line endings differ".to_owned()),
     }
     if !expected.is_empty() && actual.contains(expected) {

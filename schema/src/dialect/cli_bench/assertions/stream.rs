@@ -78,7 +78,7 @@ impl Stream {
         let (_, before) = evidence.commands.as_ref()?.commands.split_last()?;
         let (index, command) = before.iter().enumerate().rev().find(|(_, command)| self.has(command, wanted))?;
         let text = brief(&command.command.text);
-        Some(format!("command {} printed it, `{text}`: only the last command counts", index + 1))
+        Some(format!("command {} (`{text}`) printed it, but only the last command counts", index + 1))
     }
 
     fn has(self, command: &Ran, wanted: &str) -> bool {

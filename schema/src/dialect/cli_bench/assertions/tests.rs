@@ -160,7 +160,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               +  version: 1
             name: my app 
 
-              = note: command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = note: command 2 (`mycli init --name 'my app'`) printed it, but only the last command counts
               = note: the last command was `cat config.yaml`
             fail /5/output_contains output contains "warning: slow"
               the output of the last command does not contain "warning: slow"
@@ -177,7 +177,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               - deprecated
               + cat: warning: slow disk
 
-              = note: command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = note: command 2 (`mycli init --name 'my app'`) printed it, but only the last command counts
               = note: the last command was `cat config.yaml`
         "#]],
     );
@@ -195,8 +195,8 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
             name:  my app
               + version: 1
             name: my app
-              = note: line 2 is the first that differs: name: my app
-              = note: it should be: name:  my app
+              = note: the first difference is in line 2: name: my app
+              = note: expected line: name:  my app
               = note: only the white space differs
               = note: the last command was `cat config.yaml`
             fail /2/output_equals output equals "version: 1"
@@ -204,7 +204,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               - version: 1
               + version: 1
             name: my app
-              = note: it has 2 lines instead of 1
+              = note: the output has 2 lines instead of 1
               = note: the output contains the expected string
               = note: the last command was `cat config.yaml`
               = help: if other output is allowed, use `output_contains`
@@ -285,7 +285,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               `confg.yaml` does not exist
               - `confg.yaml` exists
               + nothing at this path
-              = note: the nearest name there is `config.yaml`
+              = note: the same directory contains `config.yaml`
             pass /3/file_contains/text `config.yaml` contains "version: 1"
             fail /4/file_contains/text `config.yaml` contains "Version: 1"
               `config.yaml` does not contain "Version: 1"
@@ -298,7 +298,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               `confg.yaml` does not exist
               - `confg.yaml` exists
               + nothing at this path
-              = note: the nearest name there is `config.yaml`
+              = note: the same directory contains `config.yaml`
             fail /6/file_contains/path `build` contains "a"
               `build` is a directory
               - a file that can be read
@@ -372,12 +372,12 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               `new/b.txt` does not exist
               - `new/b.txt` exists
               + nothing at this path
-              = note: the nearest name there is `a.txt`
+              = note: the same directory contains `a.txt`
             fail /4/file_exists `gone.txt` exists
               `gone.txt` does not exist
               - `gone.txt` exists
               + nothing at this path
-              = note: the nearest name there is `old.txt`
+              = note: the same directory contains `old.txt`
             fail /5/file_exists `old.txt/x` exists
               `old.txt/x` does not exist
               - `old.txt/x` exists
@@ -430,7 +430,7 @@ fn a_command_that_took_too_long_fails() {
         &evidence,
         expect![[r#"
             fail /0/verify/run verify `sleep 99`
-              `sleep 99` did not end within 30 seconds
+              `sleep 99` did not end within 30 s
               - exit code 0
               + terminated after the timeout
               = note: standard output: half
@@ -448,7 +448,7 @@ fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_
         &evidence,
         expect![[r#"
             fail /0/verify/run verify `check`
-              `check` ended by signal 9 (KILL), which is exit code 137
+              `check` was terminated by signal 9 (KILL), which is exit code 137
               - exit code 0
               + exit code 137
               = note: standard output: half

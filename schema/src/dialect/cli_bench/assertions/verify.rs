@@ -70,7 +70,7 @@ impl VerifyClaim {
         let Verify { run, output_contains, output_equals } = &self.verify;
         if answer.timed_out {
             return row.fail(Mismatch {
-                message: format!("`{run}` did not end within {} seconds", Verify::TIMEOUT_MS / 1000),
+                message: format!("`{run}` did not end within {} s", Verify::TIMEOUT_MS / 1000),
                 expected: "exit code 0".to_owned(),
                 actual: "terminated after the timeout".to_owned(),
                 notes: streams(answer),

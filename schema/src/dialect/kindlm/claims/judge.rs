@@ -36,8 +36,12 @@ const ANSWER_TOKENS: u32 = 512;
 const QUORUM: usize = 2;
 
 /// Reason of an unknown result if the recording has no answer to the current criterion.
-const UNASKED: &str = "the judge has not been asked about this output; ask it without running the command: *Ask judge* \
-                       above the test, or `speclens run --recorded --ask`";
+const UNASKED: &str = "the judge has not been asked about this output; to ask it without running the command, press \
+                       `Ask judge` above the test, or run `speclens run --recorded --ask`";
+
+/// Reason of an unknown result if the recording has fewer answers than the expectation now requires.
+const UNASKED_AGAIN: &str = "the judge was asked fewer times than now required; to ask it without running the command, \
+                             press `Ask judge` above the test, or run `speclens run --recorded --ask`";
 
 const SYSTEM: &str = "You judge the response of an assistant by one criterion. Be impartial: neither the length nor the \
                       style of the response counts unless the criterion says so. Give a score from 0.0 (the criterion \
@@ -74,7 +78,7 @@ impl JudgeClaim {
         }
         let wanted = if self.times > 1 { QUORUM } else { 1 };
         if scores.len() < wanted {
-            let trouble = trouble.unwrap_or_else(|| "the judge was asked fewer times than are now required".to_owned());
+            let trouble = trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned());
             return row.unknown(match self.times {
                 0 | 1 => trouble,
                 times => format!("only {} of {times} answers from the judge are usable: {trouble}", scores.len()),

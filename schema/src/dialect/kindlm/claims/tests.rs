@@ -138,9 +138,9 @@ fn the_place_is_the_argument_that_differs() {
               - 12345
               + 1234
               = note: of 2 calls, the closest is call 1: lookup_order {"order_id":"1234","express":true}
-              = note: order_id: expected "12345", received "1234"
-              = note: note: expected "x", it is missing
-              @ /argsMatch/note note: expected "x", it is missing
+              = note: order_id: expected "12345", found "1234"
+              = note: note: expected "x", but it is missing
+              @ /argsMatch/note note: expected "x", but it is missing
         "#]],
     );
 }
@@ -158,7 +158,7 @@ fn a_missing_call_names_the_nearest_one() {
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
               = note: the closest call is lookup_order {"order_id":"12345","express":false}
-              = note: order_id: expected 1234, received "12345" (a string instead of a number)
+              = note: order_id: expected 1234, found "12345" (a string instead of a number)
             fail /toolCalls/1/tool tool_called Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but got: [lookup_order, refund, lookup_order]
               - a call to zebra
@@ -187,7 +187,7 @@ fn order_makes_all_entries_claims_about_positions() {
             fail /toolCalls/2/order tool_order Tool "refund" at position 9
               TOOL_CALL_ORDER_WRONG: Expected "refund" at position 9, but found at position 1
               - refund at position 9
-              + 3 calls in all
+              + 3 calls in total
               = note: refund was called at position 1
             fail /toolCalls/3/tool tool_order Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but it was not

@@ -17,6 +17,7 @@ use crate::{
     evidence::{Evidence, Output, ToolCall},
     mask::{HIDDEN, has_hidden, texts_of},
     verdict::{Check, FailureCode, Mismatch, Related, Verdict},
+    words::plural,
 };
 
 /// One entry of `toolCalls`.
@@ -105,7 +106,7 @@ impl ToolCallClaim {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
         let Some(call) = calls.first() else { return row.passed().unless(doubt) };
-        let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more times)", calls.len() - 1) };
+        let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more)", calls.len() - 1) };
         row.failed(
             FailureCode::ToolCallUnexpected,
             Mismatch {
@@ -242,14 +243,15 @@ impl ToolCallClaim {
             .map(|(index, _)| index.to_string())
             .take(LISTED)
             .collect();
+        let positions = if places.len() == 1 { "position" } else { "positions" };
         let mismatch = Mismatch {
             message: format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
             expected: format!("{tool} at position {position}"),
             actual: match there {
                 Some(other) => format!("{} at position {position}", other.name),
-                None => format!("{} calls in all", calls.len()),
+                None => format!("{} in total", plural(calls.len(), "call")),
             },
-            notes: vec![format!("{tool} was called at position {}", places.join(", "))],
+            notes: vec![format!("{tool} was called at {positions} {}", places.join(", "))],
             ..Mismatch::default()
         };
         // A call observed at the position decides, whatever comes later.

@@ -94,7 +94,7 @@ impl Explanation for Known {
                 let (path, trigger) = (scalar(path), scalar(trigger));
                 let text = format!("target:\n  type: {kind}\n  path: {path}\n  trigger: {trigger}");
                 let edits = edit::entry_at_front(site.root, &text);
-                edits.map(|edits| Fix::guess("add the `target` whose directory contains this file", edits))
+                edits.map(|edits| Fix::guess("add a `target` for the directory that contains this file", edits))
             }
             Known::Trigger(trigger) => {
                 let edits = site.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));

@@ -231,7 +231,7 @@ fn whole_tests_and_claims_are_offered() {
             Field project · required · string
             Field suite · required · mapping
             Field tests · required · list of mappings
-            Snippet kindlm, project, suite, tests · a whole KindLM suite
+            Snippet kindlm, project, suite, tests · a minimal KindLM suite
             Field providers · mapping
             Field models · list of mappings
             Field prompts · mapping of names to mappings

@@ -45,7 +45,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
             [meta/llama-3.3-70b]
             **llama-3.3-70b** · model of the provider `meta`
 
-            This model cannot be used: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
+            This model cannot be used: unknown provider `meta` in the model id `meta/llama-3.3-70b`; describe it under `providers` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
         "#]],
     );
 }
