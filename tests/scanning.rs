@@ -46,16 +46,16 @@ fn sarif_follows_its_schema_and_points_at_the_problem() {
     let of = |rule: &str| {
         results.iter().find(|result| result["ruleId"] == rule).unwrap_or_else(|| panic!("{rule}: {log:#}"))
     };
-    let misspelt =
+    let misspelled =
         results.iter().find(|result| result["message"]["text"].as_str().unwrap().contains("`containss`")).unwrap();
-    let place_of = &misspelt["locations"][0]["physicalLocation"];
+    let place_of = &misspelled["locations"][0]["physicalLocation"];
     assert_eq!(place_of["artifactLocation"]["uri"], "a%20b/kindlm.yaml");
     assert_eq!(
         place_of["region"],
         serde_json::json!({ "startLine": 9, "startColumn": 25, "endLine": 9, "endColumn": 34 })
     );
-    assert_eq!(misspelt["level"], "error");
-    let replacement = &misspelt["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(misspelled["level"], "error");
+    let replacement = &misspelled["fixes"][0]["artifactChanges"][0]["replacements"][0];
     assert_eq!(replacement["insertedContent"]["text"], "contains");
     assert_eq!(replacement["deletedRegion"], place_of["region"]);
     let taken = of("duplicate-name");

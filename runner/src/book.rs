@@ -20,7 +20,7 @@ use speclens_schema::{
 };
 
 use crate::{
-    event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
+    event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence},
     recording::{Found, InUse, Label, Machine, Recorded, Recording, Recordings, Retention, Unusable},
 };
 
@@ -64,7 +64,7 @@ struct Known {
 #[derive(Debug)]
 pub struct Entered {
     /// The location of the evidence.
-    pub held: Held,
+    pub held: StoredEvidence,
     /// Whether it is on disk.
     pub origin: Origin,
     /// The reason why it is not on disk, if it should be.
@@ -169,7 +169,7 @@ impl Book {
         dialect.interpret(evidence);
         let size: usize = evidence.captures_mut().into_iter().map(|capture| capture.text.len()).sum();
         let judged = judge(&recorded.evidence);
-        let observed = Held::Memory(Arc::clone(&recorded.evidence));
+        let observed = StoredEvidence::Memory(Arc::clone(&recorded.evidence));
         let (path, error) = match written {
             Some(Ok(Some(path))) => (Some(path), None),
             // A later attempt is known.
@@ -183,7 +183,7 @@ impl Book {
                 let secrets = Arc::clone(secrets);
                 let held = match size <= MAX_HELD_BYTES {
                     true => observed,
-                    false => Held::Disk(OnDisk { recordings, path, dialect, secrets }),
+                    false => StoredEvidence::Disk(OnDisk { recordings, path, dialect, secrets }),
                 };
                 Entered { held, origin: Origin::Recorded, error: None }
             }
@@ -233,7 +233,7 @@ impl Book {
         let Remembered { key, began_us, evidence, notes, .. } = attempt;
         let result = attempt_ref.judged(&evidence, secrets, notes);
         let (origin, evidence) = match on_disk {
-            Some((origin, on_disk)) => (origin, Held::Disk(on_disk)),
+            Some((origin, on_disk)) => (origin, StoredEvidence::Disk(on_disk)),
             None => (Origin::Observed, result.evidence),
         };
         RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
@@ -353,7 +353,7 @@ impl AttemptRef<'_> {
             absence,
             verdicts,
             figures: Figures::of(evidence),
-            evidence: Held::Memory(Arc::clone(evidence)),
+            evidence: StoredEvidence::Memory(Arc::clone(evidence)),
             origin: Origin::Observed,
             notes,
             ..RunResult::of(self.subject, self.repeat, status)

@@ -84,7 +84,7 @@ pub struct RunResult {
     /// The figures of the attempt.
     pub figures: Figures,
     /// The observation, secrets masked.
-    pub evidence: Held,
+    pub evidence: StoredEvidence,
     /// The key of the action; `None` if nothing was done.
     pub key: Option<String>,
     /// Time when the attempt began, in microseconds of the Unix epoch; 0 where it did not begin.
@@ -107,7 +107,7 @@ impl RunResult {
             absence: None,
             verdicts: Vec::new(),
             figures: Figures::default(),
-            evidence: Held::Nowhere,
+            evidence: StoredEvidence::Nowhere,
             key: None,
             began_us: 0,
             from: None,
@@ -186,7 +186,7 @@ impl Judges {
 
 /// Evidence in memory or on disk: that of a whole run may not fit into memory.
 #[derive(Clone, Debug, Default)]
-pub enum Held {
+pub enum StoredEvidence {
     /// There is none.
     #[default]
     Nowhere,
@@ -209,13 +209,13 @@ pub struct OnDisk {
     pub secrets: Arc<Secrets>,
 }
 
-impl Held {
+impl StoredEvidence {
     /// Returns the evidence; `None` if there is none, or its recording no longer exists.
     pub fn get(&self) -> Option<Arc<Evidence>> {
         match self {
-            Held::Nowhere => None,
-            Held::Memory(evidence) => Some(Arc::clone(evidence)),
-            Held::Disk(OnDisk { recordings, path, dialect, secrets }) => {
+            StoredEvidence::Nowhere => None,
+            StoredEvidence::Memory(evidence) => Some(Arc::clone(evidence)),
+            StoredEvidence::Disk(OnDisk { recordings, path, dialect, secrets }) => {
                 recordings.read(path, *dialect, secrets).ok().map(|recording| recording.evidence)
             }
         }
@@ -224,8 +224,8 @@ impl Held {
     /// Returns whether there is none.
     pub fn is_nowhere(&self) -> bool {
         match self {
-            Held::Nowhere => true,
-            Held::Memory(_) | Held::Disk(_) => false,
+            StoredEvidence::Nowhere => true,
+            StoredEvidence::Memory(_) | StoredEvidence::Disk(_) => false,
         }
     }
 }

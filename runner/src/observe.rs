@@ -39,7 +39,7 @@ pub struct View {
     /// Owner of background processes of observing commands.
     pub background: Arc<Background>,
     /// The addressee of questions.
-    pub inquiry: Inquiry,
+    pub question_context: QuestionContext,
     /// The previous observations, which judges are asked about.
     pub seen: Arc<Vec<Observation>>,
     /// The gateway of the act.
@@ -53,7 +53,7 @@ pub struct View {
 }
 
 pub(crate) use files::glob;
-pub(crate) use question::Inquiry;
+pub(crate) use question::QuestionContext;
 
 /// The run was cancelled before the answer was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +70,9 @@ pub(crate) struct Seen {
 
 impl View {
     /// Returns the view of the site of an action.
-    pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, inquiry: Inquiry) -> View {
+    pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, question_context: QuestionContext) -> View {
         View {
-            inquiry,
+            question_context,
             seen: Arc::default(),
             directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
             environment: site.environment.clone(),

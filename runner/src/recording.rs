@@ -6,11 +6,11 @@
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod entry;
+mod file_pool;
 mod lock;
 mod machine;
 mod name;
 mod retention;
-mod spares;
 mod store;
 mod texts;
 mod tidy;

@@ -220,7 +220,7 @@ impl SourceText {
 
 /// Number of cases by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct ResultCounts {
     passed: usize,
     failed: usize,
     errored: usize,
@@ -229,20 +229,20 @@ struct Tally {
     skipped: usize,
 }
 
-impl Tally {
-    fn of(reports: &[SuiteReport]) -> Tally {
-        let mut tally = Tally::default();
+impl ResultCounts {
+    fn of(reports: &[SuiteReport]) -> ResultCounts {
+        let mut counts = ResultCounts::default();
         for case in reports.iter().filter_map(|report| report.result.as_ref()).flat_map(|result| &result.cases) {
             match case.status {
-                Status::Skip => tally.skipped += 1,
-                Status::Pass => tally.passed += 1,
-                Status::Warn => tally.warned += 1,
-                Status::Unknown => tally.unknown += 1,
-                Status::Fail => tally.failed += 1,
-                Status::Error => tally.errored += 1,
+                Status::Skip => counts.skipped += 1,
+                Status::Pass => counts.passed += 1,
+                Status::Warn => counts.warned += 1,
+                Status::Unknown => counts.unknown += 1,
+                Status::Fail => counts.failed += 1,
+                Status::Error => counts.errored += 1,
             }
         }
-        tally
+        counts
     }
 
     fn cases(self) -> usize {

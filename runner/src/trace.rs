@@ -26,7 +26,7 @@ use speclens_schema::{
     trace::{Clues, MARK, assemble, is_outermost, join},
 };
 
-use crate::{exec::process, patience::Patience, recording, watch::Identity};
+use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
 use receiver::Receiver;
 
 /// Sources of traces, and waiting times.
@@ -199,7 +199,7 @@ impl TraceWatch {
         if sources.is_empty() {
             return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
         }
-        let patience = Patience::begin(process::suspended);
+        let timer = SuspendAwareTimer::begin(process::suspended);
         let limit = settings.silence * MAX_SILENCES;
         let mut arrivals = match &self.receiver {
             Some(Ok(receiver)) => Some(receiver.store().listen()),
@@ -207,7 +207,7 @@ impl TraceWatch {
         };
         let mut before: Vec<Option<(usize, Duration)>> = vec![None; sources.len()];
         loop {
-            let is_over = patience.elapsed() >= limit;
+            let is_over = timer.elapsed() >= limit;
             let mut failures = Vec::new();
             let mut found = None;
             for (source, before) in sources.iter().zip(&mut before) {
@@ -218,10 +218,10 @@ impl TraceWatch {
                         // A source that is only read needs two observations to show whether it still grows.
                         let since = match *before {
                             Some((spans, since)) if spans == trace.spans.len() => since,
-                            Some(_) | None => patience.elapsed(),
+                            Some(_) | None => timer.elapsed(),
                         };
                         *before = Some((trace.spans.len(), since));
-                        let quiet = quiet.unwrap_or_else(|| patience.elapsed().saturating_sub(since));
+                        let quiet = quiet.unwrap_or_else(|| timer.elapsed().saturating_sub(since));
                         if is_over || (quiet >= settings.silence && !trace.unfinished) {
                             return Answer::Trace(TraceAnswer::Found(trace));
                         }

@@ -1,4 +1,4 @@
-//! What a keystroke, a first reading and a judgement cost, without any transport. `cargo bench -p speclens-schema`,
+//! What a keystroke, a first reading and a judgment cost, without any transport. `cargo bench -p speclens-schema`,
 //! with the name of a kind of file after `--` for that kind alone.
 //!
 //! Each figure is the median and the 95th percentile of many rounds on a file of about 1 MB.

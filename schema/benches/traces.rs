@@ -16,7 +16,7 @@ use speclens_schema::{
     settings::Settings,
     trace::{
         Signals, assemble,
-        otlp::{AnyValue, Held, KeyValue, ResourceSpans, ScopeSpans, Span, TracesRequest},
+        otlp::{AnyValue, KeyValue, OtelValue, ResourceSpans, ScopeSpans, Span, TracesRequest},
     },
 };
 
@@ -42,22 +42,22 @@ scenarios:
       - { type: tool_not_invoked, tool: send }
 "#;
 
-fn attribute(key: &str, held: Held) -> KeyValue {
+fn attribute(key: &str, held: OtelValue) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(AnyValue { held: Some(held) }) }
 }
 
 /// Returns an agent that asks a model and calls a tool by turns.
 fn span(number: u64) -> Span {
-    let text = |text: &str| Held::Text(text.to_owned());
+    let text = |text: &str| OtelValue::Text(text.to_owned());
     let attributes = if number == 0 {
         vec![attribute("gen_ai.operation.name", text("invoke_agent"))]
     } else if number.is_multiple_of(2) {
         vec![
             attribute("gen_ai.operation.name", text("chat")),
             attribute("gen_ai.request.model", text("m-large")),
-            attribute("gen_ai.usage.input_tokens", Held::Whole(100)),
-            attribute("gen_ai.usage.output_tokens", Held::Whole(10)),
-            attribute("gen_ai.usage.cost", Held::Fraction(0.001)),
+            attribute("gen_ai.usage.input_tokens", OtelValue::Whole(100)),
+            attribute("gen_ai.usage.output_tokens", OtelValue::Whole(10)),
+            attribute("gen_ai.usage.cost", OtelValue::Fraction(0.001)),
         ]
     } else {
         let tool = format!("tool-{}", number % 20);

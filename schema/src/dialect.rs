@@ -11,7 +11,7 @@ pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Report, Rule, Site, Words};
 pub use crate::relations::{CrossItemRule, FactRef, Facts, Items, Link, Topic};
 pub use count::Count;
-pub use format::{Directories, Format, Gate, InForce, Lookup, Lower, Starter, Traced, Unit};
+pub use format::{Directories, EffectiveDefault, Format, Gate, Lookup, Lower, Starter, Traced, Unit};
 use std::{
     borrow::Cow,
     fmt,

@@ -1,6 +1,6 @@
 //! Comments for speclens: `# speclens: allow(CODE)` and `# speclens: dialect=KIND`.
 //!
-//! Misspelt directives are recognised too: they have no effect, and the mistake is the reason.
+//! Misspelled directives are recognized too: they have no effect, and the mistake is the reason.
 
 mod allowance;
 
@@ -36,7 +36,7 @@ pub struct Directive {
 /// Reason why a directive has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveMistake {
-    /// The name `speclens` is misspelt.
+    /// The name `speclens` is misspelled.
     Name(Range<usize>),
     /// The colon after the name is missing.
     Colon(Range<usize>),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn comment_with_a_slip_is_recognised() {
+    fn comment_with_a_slip_is_recognized() {
         let unused = Some("speclens: allow(unused)");
         check(" speclens: alow(unused)", Some(("speclens: alow(unused)", "alow", unused)));
         check(" speclens allow(unused) why", Some(("speclens allow(unused)", "speclens", unused)));

@@ -68,7 +68,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         // The placeholder of masked secrets must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(HIDDEN));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
-        let open = telling && !found.check.minds_secrets();
+        let open = telling && !found.check.handles_masked_text();
         let verdicts = found.check.check(evidence).into_iter();
         for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.open(), verdict)) {
             if unmet && !is_precondition {

@@ -2,11 +2,11 @@
 //! location, and from its content.
 //!
 //! Other tools also use names such as `tests/scenarios.yaml` and keys such as `scenarios`. A file is
-//! recognised only if two signs agree: a name and content, a name and a workspace of the format, or content that
+//! recognized only if two signs agree: a name and content, a name and a workspace of the format, or content that
 //! no other tool has. With only one sign, the kind is a guess, and no fix is applied automatically.
 //!
 //! The text is only scanned line by line for its outline: files of other tools cost almost
-//! nothing, and damaged files are still recognised.
+//! nothing, and damaged files are still recognized.
 
 pub(crate) mod outline;
 mod signs;
@@ -40,7 +40,7 @@ pub struct Around<'a> {
     /// Whether a `file://` entry of a cli-bench suite includes it.
     pub is_named_by_suite: bool,
     /// Whether the user named the file explicitly. If so, content that other tools may also have is sufficient, but
-    /// files of other tools are still not recognised.
+    /// files of other tools are still not recognized.
     pub is_asked_for: bool,
     /// Whether a pattern in ClawSpec's settings matches it as a scenario contract. Evaluated on request.
     pub is_named_by_pattern: &'a dyn Fn() -> bool,
@@ -116,7 +116,7 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
             like().filter(has_key).and_then(|file| by_name(path, &candidate(file), around))
         }
     };
-    // For a misspelt directive, name and content decide first.
+    // For a misspelled directive, name and content decide first.
     found.or_else(|| sure(said?.meant?))
 }
 
@@ -193,7 +193,7 @@ fn has_one_of_its_own(candidate: &Candidate<'_>) -> bool {
         || candidate.file.signs.has_one_of_its_own(candidate)
 }
 
-/// Returns the kind that an unrecognised file resembles: by its content, or by its name.
+/// Returns the kind that an unrecognized file resembles: by its content, or by its name.
 pub fn resembled(path: &str, text: &str) -> Option<SpecFile> {
     let content = Content::of(&Outline::of(text), SpecFile::ALL).map(|content| content.file);
     content.or_else(|| of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file))

@@ -221,8 +221,8 @@ pub(crate) fn singular(kind: &str) -> &str {
     kind.strip_suffix('s').unwrap_or(kind)
 }
 
-/// Returns the top-level keys that unknown ones resemble: for these, the misspelt key is the problem.
-pub(crate) fn misspelt_sections(root: &LintNode<'_>, file: SpecFile) -> Vec<&'static str> {
+/// Returns the top-level keys that unknown ones resemble: for these, the misspelled key is the problem.
+pub(crate) fn misspelled_sections(root: &LintNode<'_>, file: SpecFile) -> Vec<&'static str> {
     let names: Vec<&'static str> = Shape::of(file).fields(None).iter().map(|field| field.name).collect();
     let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
     unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()

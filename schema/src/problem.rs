@@ -49,7 +49,7 @@ pub struct Problem {
     pub subject: Option<Subject>,
     /// Names in the message that other problems can extend. `None` if it is about one location.
     pub listing: Option<Listing>,
-    /// Consequence, such as the behaviour of the format's tool. `None` if the message is sufficient.
+    /// Consequence, such as the behavior of the format's tool. `None` if the message is sufficient.
     pub note: Option<String>,
     /// What to write instead, as an imperative with its object. `None` if a fix or the message states it.
     pub help: Option<String>,

@@ -10,7 +10,7 @@ mod context;
 mod describe;
 pub(crate) mod fix;
 mod instance;
-mod misspelt;
+mod misspelled;
 pub(crate) mod unit;
 
 use std::{
@@ -264,9 +264,9 @@ fn report_violations(validator: &Validator<Yaml>, value: &Plain<'_>, context: &C
     violations.sort_by_cached_key(Violation::rank);
     let mut seen = HashSet::new();
     violations.retain(|violation| seen.insert(violation.at.clone()));
-    let misspelt = context.drop_what_is_only_misspelt(&mut violations);
+    let misspelled = context.drop_explained_by_misspelling(&mut violations);
     for violation in violations {
-        let is_required = misspelt.contains(&violation.at);
+        let is_required = misspelled.contains(&violation.at);
         report.push(context.finding(violation, is_required));
     }
 }

@@ -37,7 +37,7 @@
 //! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `note`, `help`; `explains` names the missing field that has the same cause |
 //! | `x-tags` | a mapping whose only key names its form | keys under which other formats name that form |
 
-mod sense;
+mod antonyms;
 
 /// Declares words: string types, each with its own schema.
 macro_rules! words {
@@ -184,11 +184,11 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             continue;
         }
         if distance > 0 {
-            if sense::have_other_numbers(written, candidate) {
+            if antonyms::have_other_numbers(written, candidate) {
                 continue;
             }
             senses += 1;
-            if senses > MAX_SENSES || sense::is_another(written, candidate) {
+            if senses > MAX_SENSES || antonyms::is_another(written, candidate) {
                 continue;
             }
         }
@@ -259,7 +259,7 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
 
 /// Returns the candidate whose opposite a word expresses (`expected` for `unexpected`), unless another is more similar.
 pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
+    let (name, distance) = antonyms::opposite_of(word, candidates.iter().copied())?;
     // `assertions` is another form of `assert`.
     const ENDINGS: [&str; 6] = ["s", "es", "ed", "ing", "ion", "ions"];
     if squashed(word).strip_prefix(&squashed(name)).is_some_and(|ending| ENDINGS.contains(&ending)) {
@@ -271,28 +271,28 @@ pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c 
 
 /// Returns the similarity of two names: whether both are negative or both are not, and the number of common words.
 pub(crate) fn likeness(one: &str, other: &str) -> (bool, usize) {
-    (sense::is_negative(one) == sense::is_negative(other), sense::common_words(one, other))
+    (antonyms::is_negative(one) == antonyms::is_negative(other), antonyms::common_words(one, other))
 }
 
 /// Whether a name contains a negation, as in `file_not_exists`.
 pub(crate) fn is_negative(name: &str) -> bool {
-    sense::is_negative(name)
+    antonyms::is_negative(name)
 }
 
 /// Whether exactly one of two names negates or forbids something.
 pub(crate) fn differ_in_sense(one: &str, other: &str) -> bool {
-    sense::denies(one) != sense::denies(other)
+    antonyms::denies(one) != antonyms::denies(other)
 }
 
 /// Returns the candidate that negates a name like a word does: `not_expected` for `unexpected` next to `expected`.
 pub(crate) fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    candidates.iter().copied().find(|other| sense::both_negate(name, word, other))
+    candidates.iter().copied().find(|other| antonyms::both_negate(name, word, other))
 }
 
 /// Whether a word certainly means the name: one misspelling (two in a long word) or another spelling, and
 /// no other candidate is as similar. False for words of opposite sense.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
-    if sense::is_another(word, name) || !sense::slips_inside_words(word, name) {
+    if antonyms::is_another(word, name) || !antonyms::slips_inside_words(word, name) {
         return false;
     }
     let distance = |other: &str| strsim::osa_distance(&squashed(word), &squashed(other));

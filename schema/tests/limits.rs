@@ -75,7 +75,7 @@ fn mistakes_cost_what_they_are_many() {
     let suites: &[Suite<'_>] = &[
         ("unknown keys at the top", &|count| lines(count, &|at| format!("k{at}: 1\n"))),
         ("unknown keys of a section", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{at}: 1\n")))),
-        ("misspelt keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  nam{at}: 1\n")))),
+        ("misspelled keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  nam{at}: 1\n")))),
         ("wrong types", &|count| format!("{test}  vars:\n{}", lines(count, &|at| format!("    k{at}: 1\n")))),
         ("anchors", &|count| lines(count, &|at| format!("k: &a{at} x\n"))),
         ("aliases", &|count| {

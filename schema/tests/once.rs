@@ -77,7 +77,7 @@ fn what_is_nested_too_deep_is_reported_at_the_value() {
 }
 
 #[test]
-fn a_misspelt_provider_is_reported_where_it_is_defined() {
+fn a_misspelled_provider_is_reported_where_it_is_defined() {
     let suite = |providers: &str| {
         format!(
             "{HEAD}providers: {providers}\nmodels: [{{id: m, provider: ollama, model: x}}]\nprompts: {{ask: {{user: u}}}}\ntests:\n  - {{name: a, prompt: ask, expect: {{output: {{contains: [a]}}}}}}\n"

@@ -1,4 +1,4 @@
-//! A slip in one line is one problem of that line, wherever it is, and none of its neighbours.
+//! A slip in one line is one problem of that line, wherever it is, and none of its neighbors.
 
 #[path = "common/list_style.rs"]
 mod list_style;

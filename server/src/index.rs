@@ -166,7 +166,7 @@ pub(crate) struct Index {
 struct State {
     files: BTreeMap<PathBuf, Known>,
     /// YAML files that are not spec files.
-    other_files: BTreeMap<PathBuf, Stamp>,
+    other_files: BTreeMap<PathBuf, FileSignature>,
     /// The reason why files are missing, if any.
     cut: Option<String>,
     waiting: Job,
@@ -179,7 +179,7 @@ struct State {
 /// A file in the index.
 #[derive(Clone, Debug)]
 struct Known {
-    stamp: Stamp,
+    signature: FileSignature,
     facts: Arc<Facts>,
     /// Whether its names were read; false for a file that was open in the editor.
     is_read: bool,
@@ -187,7 +187,7 @@ struct Known {
 
 /// The properties that change with the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileSignature {
     modified: Option<std::time::SystemTime>,
     length: u64,
 }

@@ -13,7 +13,7 @@ use speclens_schema::{
 
 use super::{AttemptRef, Book};
 use crate::{
-    event::{AbsenceKind, Held, Origin},
+    event::{AbsenceKind, Origin, StoredEvidence},
     recording::{Recorded, Recordings, Retention, beginning_us},
 };
 
@@ -82,7 +82,7 @@ fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
     }
 }
 
-fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
+fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> StoredEvidence {
     let (attempt_ref, recorded) = (attempt_ref(suite), recorded(suite, began_us, output));
     let entered = book.enter(&attempt_ref.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
     assert!(entered.error.is_none());
@@ -161,10 +161,13 @@ fn large_evidence_leaves_memory_once_it_is_recorded() {
     let suite = suite("run", &[]);
     let large = "good ".repeat(100_000);
     let held = enter(&recorded, &suite, beginning_us(), &large);
-    assert!(matches!(held, Held::Disk(_)));
+    assert!(matches!(held, StoredEvidence::Disk(_)));
     assert_eq!(held.get().unwrap().stdout().unwrap().text, large);
-    assert!(matches!(enter(&unrecorded, &suite, beginning_us(), &large), Held::Memory(_)), "it is nowhere else");
-    assert!(matches!(enter(&recorded, &suite, beginning_us(), "small"), Held::Memory(_)));
+    assert!(
+        matches!(enter(&unrecorded, &suite, beginning_us(), &large), StoredEvidence::Memory(_)),
+        "it is nowhere else"
+    );
+    assert!(matches!(enter(&recorded, &suite, beginning_us(), "small"), StoredEvidence::Memory(_)));
 }
 
 #[test]

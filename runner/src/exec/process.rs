@@ -4,7 +4,7 @@
 //! depend on how the command handles signals: TERM to the group, a second to comply, then KILL. Output written until
 //! then is kept. A background process that has closed the output may serve the tests that follow, so it continues until
 //! its [`Background`] ends. No end of a run (natural, late, cancelled or dropped) leaves a process of the group behind,
-//! and the [`keeper`] ends those of a program that was killed. (A process that moves itself into another session has
+//! and the [`watchdog`] ends those of a program that was killed. (A process that moves itself into another session has
 //! left the group: it can no longer block the run, but it cannot be ended.)
 
 use std::{
@@ -454,7 +454,7 @@ pub(super) use group::ungated;
 mod group;
 
 #[cfg(unix)]
-mod keeper;
+mod watchdog;
 
 #[cfg(unix)]
 mod lookup;

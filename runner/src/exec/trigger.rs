@@ -19,8 +19,9 @@ use super::{Attempt, Inputs, Performed, Site, World, process};
 use crate::{
     gateway::Gateway,
     observe::View,
-    patience::Patience,
-    recording, trace,
+    recording,
+    suspend_aware_timer::SuspendAwareTimer,
+    trace,
     watch::{Identity, Watch},
 };
 
@@ -36,7 +37,7 @@ struct Act<'a> {
     world: World<'a>,
     /// The view for checking whether the target is done.
     view: &'a View,
-    patience: Patience,
+    timer: SuspendAwareTimer,
 }
 
 impl Act<'_> {
@@ -46,7 +47,7 @@ impl Act<'_> {
     }
 
     fn left(&self) -> Duration {
-        self.limit().saturating_sub(self.patience.elapsed())
+        self.limit().saturating_sub(self.timer.elapsed())
     }
 }
 
@@ -70,11 +71,11 @@ pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
 /// Performs a trigger. Errors are part of the result.
 pub(super) async fn perform(action: &TriggerAction, context: Context, world: World<'_>, view: &View) -> Performed {
     let inputs = Inputs::before_trigger(action, world.files).await;
-    let patience = Patience::begin(process::suspended);
+    let timer = SuspendAwareTimer::begin(process::suspended);
     let (attempt, watch) = match prepared(action, &context, world) {
         Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, world), None),
         Ok((filled, gateway)) => {
-            let act = Act { action, filled: &filled, gateway, world, view, patience };
+            let act = Act { action, filled: &filled, gateway, world, view, timer };
             started(act, context).await
         }
         Err(error) => {
@@ -127,7 +128,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         evidence.error = Some(RunError { kind: RunErrorKind::Script, message });
     }
     if evidence.duration_ms.is_none() {
-        evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
+        evidence.duration_ms = Some(act.timer.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
     evidence.context = values::ended(context, run_id, act.gateway, act.world.clock, act.world.directory);

@@ -12,7 +12,7 @@ use std::{
 use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, SeenFile};
 
 use super::{Cancelled, View, content, looking};
-use crate::patience::Patience;
+use crate::suspend_aware_timer::SuspendAwareTimer;
 
 /// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -47,14 +47,14 @@ impl State {
 /// Looks for files, again and again until a suitable one exists, or the time is over. If the content of a file is
 /// wanted, the file is accepted when it is unchanged between two observations, so a half-written file is not.
 pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Cancelled> {
-    let patience = Patience::begin(view.suspended);
+    let timer = SuspendAwareTimer::begin(view.suspended);
     let wait = Duration::from_millis(need.wait_ms);
     let mut first_seen: BTreeMap<String, (State, u64)> = BTreeMap::new();
     let mut before = Files::new();
     // Whether the time was over at the last observation, and this one decides.
     let mut is_overtime = false;
     loop {
-        let begun = patience.elapsed();
+        let begun = timer.elapsed();
         let is_over = begun >= wait;
         let (wanted, directory) = (need.clone(), view.directory.clone());
         let Look { files, cut } = match looking(view, move || look(&wanted, &directory)).await? {
@@ -93,7 +93,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
                 let waited_ms = match need.wait_ms {
                     0 => 0,
                     _ if is_over => need.wait_ms,
-                    _ => millis(patience.elapsed()),
+                    _ => millis(timer.elapsed()),
                 };
                 let FilesAnswer { files, beside, .. } = gathered.answer;
                 return Ok(Answer::Files(FilesAnswer { files, waited_ms, cut: cut || gathered.answer.cut, beside }));
@@ -101,7 +101,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
         }
         is_overtime = is_over;
         before = files;
-        let left = wait.saturating_sub(patience.elapsed());
+        let left = wait.saturating_sub(timer.elapsed());
         let pause = if left.is_zero() { INTERVAL } else { left.min(INTERVAL) };
         tokio::select! {
             biased;

@@ -8,7 +8,7 @@ use speclens_schema::{
 };
 
 use super::{Cancelled, View, looking};
-use crate::patience::Patience;
+use crate::suspend_aware_timer::SuspendAwareTimer;
 use crate::watch::log;
 
 /// Maximum time to wait for the end of a half-written line.
@@ -18,7 +18,7 @@ const MAX_WAIT: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_millis(25);
 
 pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {
-    let patience = Patience::begin(view.suspended);
+    let timer = SuspendAwareTimer::begin(view.suspended);
     loop {
         let (mut wanted, place) = (need.clone(), view.clone());
         if let (Some(path), Some(gateway)) = (&mut wanted.path, &view.gateway) {
@@ -29,7 +29,7 @@ pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cance
             log::look(&wanted, pattern, &place.directory, place.watch.as_deref())
         });
         match looked.await? {
-            Ok(reading) if reading.is_half && patience.elapsed() < MAX_WAIT => {}
+            Ok(reading) if reading.is_half && timer.elapsed() < MAX_WAIT => {}
             Ok(reading) => return Ok(Answer::Log(reading.answer)),
             Err(nothing) => return Ok(nothing),
         }

@@ -12,7 +12,7 @@ use crate::model::{Message, Models, Request};
 
 /// The addressees and the subject of questions.
 #[derive(Clone, Debug)]
-pub struct Inquiry {
+pub struct QuestionContext {
     /// Opens the models.
     pub models: Arc<Models>,
     /// The output of the act, with secrets masked; `None` if not observed.
@@ -25,7 +25,7 @@ pub struct Inquiry {
 
 /// Asks as often as the need demands.
 pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, Cancelled> {
-    let Inquiry { models: _, output, secrets, test } = &view.inquiry;
+    let QuestionContext { models: _, output, secrets, test } = &view.question_context;
     let text = match need.text(output.as_deref()) {
         Ok(text) => secrets.mask(&text),
         Err(reason) => return Ok(Answer::Nothing(reason)),
@@ -43,7 +43,7 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
 
 /// Asks a model repeatedly, one time after the other. A model that cannot be asked at all is not asked again.
 pub(super) async fn ask(peer: &Peer, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
-    let model = match view.inquiry.models.open_peer(peer) {
+    let model = match view.question_context.models.open_peer(peer) {
         Ok(model) => model,
         Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),
     };

@@ -6,7 +6,7 @@ use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
-use crate::{cause::innermost, http::encryption, patience::Patience};
+use crate::{cause::innermost, http::encryption, suspend_aware_timer::SuspendAwareTimer};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,8 +28,9 @@ pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, 
 async fn ask(address: &str, view: &View) -> ResponseAnswer {
     let mut answer = ResponseAnswer::default();
     let mut body = Vec::new();
-    let received =
-        Patience::begin(view.suspended).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
+    let received = SuspendAwareTimer::begin(view.suspended)
+        .within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body))
+        .await;
     let is_whole = match received {
         Some(Ok(is_whole)) => is_whole,
         Some(Err(reason)) => {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::{Message, Request},
-    patience::Patience,
+    suspend_aware_timer::SuspendAwareTimer,
 };
 
 /// Maximum duration of one answer of a judge at an address.
@@ -39,10 +39,10 @@ pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Result<Answer, Can
 }
 
 async fn ask_model(peer: &Peer, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
-    let secrets = &view.inquiry.secrets;
+    let secrets = &view.question_context.secrets;
     let (system, text) = need.prompt(scored);
     let request = Request {
-        test: view.inquiry.test.clone(),
+        test: view.question_context.test.clone(),
         system: secrets.mask(&system),
         messages: vec![Message::User(secrets.mask(&text))],
         tools: Vec::new(),
@@ -78,7 +78,7 @@ fn target(address: &Address, view: &View) -> Result<Target, String> {
 }
 
 async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
-    let body = body_of(need, scored, |text| view.inquiry.secrets.mask(text));
+    let body = body_of(need, scored, |text| view.question_context.secrets.mask(text));
     let mut replies = Vec::new();
     for _ in 0..need.times {
         let asked = ask_once(target, &body, view);
@@ -110,7 +110,7 @@ async fn ask_once(target: &Target, body: &Value, view: &View) -> ModelReply {
     }
     let (mut status, mut bytes) = (None, Vec::new());
     let receiving = received(request, view.limit, &mut status, &mut bytes);
-    let outcome = Patience::begin(view.suspended).within(TIMEOUT, receiving).await;
+    let outcome = SuspendAwareTimer::begin(view.suspended).within(TIMEOUT, receiving).await;
     let (is_whole, error) = match (status, outcome) {
         (_, None) => (false, Some(format!("no response within {} s", TIMEOUT.as_secs()))),
         (_, Some(Err(reason))) => (false, Some(reason)),

@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::{spares::Spares, texts::Digest};
+use super::{file_pool::FilePool, texts::Digest};
 use crate::exec::temporary::is_alive;
 
 /// The directory of speclens next to a suite.
@@ -30,7 +30,7 @@ const DRAFT: &str = "tmp";
 pub(super) struct Store {
     home: PathBuf,
     counted: Mutex<Counted>,
-    spares: Spares,
+    pool: FilePool,
 }
 
 /// The changes counted by a store.
@@ -48,7 +48,7 @@ pub(super) struct Mark(u64);
 impl Store {
     /// Returns the store next to a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
-        Store { home: directory.join(DIRECTORY), counted: Mutex::default(), spares: Spares::default() }
+        Store { home: directory.join(DIRECTORY), counted: Mutex::default(), pool: FilePool::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -171,7 +171,7 @@ impl Store {
     /// Writes a file that only its owner can read. The change is not counted yet.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
-        if let Some(spare) = self.spares.take() {
+        if let Some(spare) = self.pool.take() {
             if spare.become_file(&path, bytes).is_ok() {
                 return Ok(path);
             }
@@ -183,7 +183,7 @@ impl Store {
 
     /// Removes a replaced recording, and keeps its file for the next one.
     pub(super) fn retire(&self, file_name: &str) {
-        if !self.is_own() || !self.spares.keep(&self.path(file_name)) {
+        if !self.is_own() || !self.pool.keep(&self.path(file_name)) {
             // A file that remains is harmless.
             let _ = self.remove(file_name);
         }

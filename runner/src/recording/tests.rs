@@ -1,9 +1,9 @@
 //! Recordings in real directories.
 
+#[cfg(unix)]
+mod file_pool;
 mod limits;
 mod sequences;
-#[cfg(unix)]
-mod spares;
 mod texts;
 
 use std::{

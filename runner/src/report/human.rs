@@ -23,7 +23,7 @@ use speclens_schema::{
     words::plural,
 };
 
-use super::{SourceText, SuiteReport, Tally, plain};
+use super::{ResultCounts, SourceText, SuiteReport, plain};
 use crate::{
     event::{AbsenceKind, CaseResult, RunResult, SuiteResult},
     exec,
@@ -370,16 +370,16 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
 }
 
 fn summary(text: &mut String, reports: &[SuiteReport]) {
-    let tally = Tally::of(reports);
+    let counts = ResultCounts::of(reports);
     let refused = reports.iter().filter(|report| report.is_refused()).count();
     let mut parts = Vec::new();
     for (count, word, style) in [
-        (tally.passed, "passed", GREEN),
-        (tally.warned, "with warnings", YELLOW),
-        (tally.failed, "failed", RED),
-        (tally.errored, if tally.errored == 1 { "error" } else { "errors" }, RED),
-        (tally.unknown, "unknown", YELLOW),
-        (tally.skipped, "skipped", DIM),
+        (counts.passed, "passed", GREEN),
+        (counts.warned, "with warnings", YELLOW),
+        (counts.failed, "failed", RED),
+        (counts.errored, if counts.errored == 1 { "error" } else { "errors" }, RED),
+        (counts.unknown, "unknown", YELLOW),
+        (counts.skipped, "skipped", DIM),
     ] {
         if count > 0 {
             parts.push(format!("{style}{count} {word}{style:#}"));
@@ -398,7 +398,7 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
     let _ = writeln!(
         text,
         "{BOLD}{}{BOLD:#}: {} {DIM}({}){DIM:#}",
-        plural(tally.cases(), "test"),
+        plural(counts.cases(), "test"),
         parts.join(", "),
         duration(took)
     );

@@ -15,7 +15,7 @@ use crate::{
         Attempt,
         process::{self, Background, Environment},
     },
-    observe::{self, Inquiry, Seen, View},
+    observe::{self, QuestionContext, Seen, View},
     recording::Recorded,
 };
 
@@ -57,7 +57,7 @@ impl Run {
             environment: Environment::default(),
             limit: self.job.output_limit,
             background: Arc::new(Background::default()),
-            inquiry: Inquiry {
+            question_context: QuestionContext {
                 models: Arc::clone(&self.job.models),
                 output: recorded.evidence.output.clone().map(Arc::new),
                 secrets: Arc::clone(&self.job.secrets),

@@ -28,7 +28,7 @@ use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
     exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
     model::Model,
-    observe::{self, Inquiry, Seen, View},
+    observe::{self, QuestionContext, Seen, View},
     recording::{self, Recorded},
     watch::{Identity, Watch, log},
 };
@@ -152,13 +152,13 @@ impl Run {
         let context = begun.context;
         let own = Arc::new(Background::default());
         let world = self.world(case, unit, worker, &own);
-        let inquiry = Inquiry {
+        let question_context = QuestionContext {
             models: Arc::clone(&self.job.models),
             output: None,
             secrets: Arc::clone(&self.job.secrets),
             test: case.name.clone(),
         };
-        let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
+        let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), question_context);
         let (before, start) = match only {
             Some(Only::Present) => {
                 let nothing = Attempt::begun(context.clone());
@@ -208,7 +208,7 @@ impl Run {
         let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
-        let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
+        let view = View::of(&site, world, Arc::clone(&own), QuestionContext { output, ..view.question_context });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));

@@ -18,13 +18,13 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// Received traces.
 #[derive(Debug)]
 pub(super) struct Store {
-    held: Mutex<Held>,
+    held: Mutex<TraceBuffer>,
     /// Counts what arrives.
     arrivals: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct TraceBuffer {
     traces: HashMap<TraceId, Received>,
     spending: Spending,
     arrivals: u64,
@@ -60,7 +60,7 @@ impl Default for Store {
 }
 
 impl Store {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, TraceBuffer> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,7 +141,7 @@ impl Store {
     }
 }
 
-impl Held {
+impl TraceBuffer {
     fn has_place(&self, bytes: usize) -> bool {
         self.spans < MAX_SPANS && self.bytes + bytes <= MAX_BYTES
     }

@@ -69,7 +69,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
 
     /// Returns whether the claim itself handles masked text that could decide it. Otherwise it is unknown as soon as
     /// one of its texts contains a secret.
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         false
     }
 }

@@ -1,4 +1,4 @@
-//! Cached results for the items of a list. A keystroke changes one of thousands: the others are recognised by the id of
+//! Cached results for the items of a list. A keystroke changes one of thousands: the others are recognized by the id of
 //! their block, without access to the block itself, since access to cold memory is slow.
 
 use std::{

@@ -142,9 +142,9 @@ fn settings_and_comments_decide_what_is_reported() {
     assert_eq!(count(SUITE, &settings, Code::UnknownKey), 1);
     let allowed = SUITE.replace("    expct", "    # speclens: allow(unknown-key)\n    expct");
     assert_eq!(count(&allowed, &settings, Code::UnknownKey), 0);
-    let misspelt = SUITE.replace("    expct", "    # speclens: allow(unknwn-key)\n    expct");
-    assert_eq!(count(&misspelt, &settings, Code::UnknownKey), 1);
-    assert_eq!(count(&misspelt, &settings, Code::InvalidSetting), 1);
+    let misspelled = SUITE.replace("    expct", "    # speclens: allow(unknwn-key)\n    expct");
+    assert_eq!(count(&misspelled, &settings, Code::UnknownKey), 1);
+    assert_eq!(count(&misspelled, &settings, Code::InvalidSetting), 1);
     settings.severity.insert("unknown-key".to_owned(), Level::Off);
     assert_eq!(count(SUITE, &settings, Code::UnknownKey), 0);
 }

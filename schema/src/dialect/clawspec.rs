@@ -46,7 +46,7 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Directories, Format, InForce, Lower, Starter, Traced, Unit};
+use super::format::{Directories, EffectiveDefault, Format, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -115,7 +115,14 @@ impl Format for ClawSpec {
         "running a scenario without `when.invoke`"
     }
 
-    fn in_force(&self, file: SpecFile, _: &Document, _: &Pointer, key: &str, files: &dyn Files) -> Option<InForce> {
+    fn in_force(
+        &self,
+        file: SpecFile,
+        _: &Document,
+        _: &Pointer,
+        key: &str,
+        files: &dyn Files,
+    ) -> Option<EffectiveDefault> {
         match key {
             _ if !file.has_cases() => None,
             "log_path" => {
@@ -123,9 +130,9 @@ impl Format for ClawSpec {
                     Some(_) => format!("`{}`", config::Config::FILE),
                     None => "the default settings".to_owned(),
                 };
-                Some(InForce { value: self.log(files)?, source: Some(source) })
+                Some(EffectiveDefault { value: self.log(files)?, source: Some(source) })
             }
-            "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: None }),
+            "run_id" => Some(EffectiveDefault { value: "{{run_id}}".to_owned(), source: None }),
             _ => None,
         }
     }

@@ -17,7 +17,7 @@ pub mod tasks;
 pub mod template;
 pub(crate) mod thresholds;
 
-use super::format::{Format, InForce, Lower, Starter, Unit};
+use super::format::{EffectiveDefault, Format, Lower, Starter, Unit};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -83,7 +83,7 @@ impl Format for CliBench {
         at: &Pointer,
         key: &str,
         files: &dyn Files,
-    ) -> Option<InForce> {
+    ) -> Option<EffectiveDefault> {
         // Keys of a task that apply to all tasks if they are next to `tasks`.
         const SHARED: [&str; 2] = ["repeat", "scaffold"];
         if !SHARED.contains(&key) || !at.steps().any(|step| step.index().is_some()) {
@@ -91,13 +91,13 @@ impl Format for CliBench {
         }
         if file == SpecFile::CLI_BENCH {
             let value = document.root()?.get(key)?.text()?.to_owned();
-            return Some(InForce { value, source: Some("this file".to_owned()) });
+            return Some(EffectiveDefault { value, source: Some("this file".to_owned()) });
         }
         let main = files.main()?;
         let text = String::from_utf8(files.read(main).ok()?.to_vec()).ok()?;
         let suite = Document::read(&text, self.scalar_rules());
         let value = suite.root()?.get(key)?.text()?.to_owned();
-        Some(InForce { value, source: Some(format!("`{main}`")) })
+        Some(EffectiveDefault { value, source: Some(format!("`{main}`")) })
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

@@ -51,7 +51,7 @@ pub struct Starter {
 
 /// Value that applies if a key is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
+pub struct EffectiveDefault {
     /// The value.
     pub value: String,
     /// Origin of the value, as the end of a sentence such as "Defaults to `5` from this file".
@@ -83,7 +83,7 @@ pub enum Lookup {
     /// The name that this file (relative to the root) defines.
     Known(String),
     /// A misspelling of this name.
-    Misspelt(String),
+    Misspelled(String),
     /// Not decidable from the directories.
     Unknown,
 }
@@ -147,7 +147,7 @@ pub trait Format: Sync {
         _at: &Pointer,
         _key: &str,
         _files: &dyn Files,
-    ) -> Option<InForce> {
+    ) -> Option<EffectiveDefault> {
         None
     }
 

@@ -23,7 +23,7 @@ pub mod trace;
 mod traced;
 pub(crate) mod variables;
 
-use super::format::{Format, InForce, Lower, Starter, Traced};
+use super::format::{EffectiveDefault, Format, Lower, Starter, Traced};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
@@ -79,13 +79,20 @@ impl Format for KindLm {
         "running a test without a command"
     }
 
-    fn in_force(&self, _: SpecFile, document: &Document, at: &Pointer, key: &str, _: &dyn Files) -> Option<InForce> {
+    fn in_force(
+        &self,
+        _: SpecFile,
+        document: &Document,
+        at: &Pointer,
+        key: &str,
+        _: &dyn Files,
+    ) -> Option<EffectiveDefault> {
         const DEFAULTS: &str = "defaults";
         if at.steps().next().is_some_and(|step| step == DEFAULTS) {
             return None;
         }
         let value = document.root()?.get(DEFAULTS)?.get(key)?.text()?.to_owned();
-        Some(InForce { value, source: Some(format!("`{DEFAULTS}` in this file")) })
+        Some(EffectiveDefault { value, source: Some(format!("`{DEFAULTS}` in this file")) })
     }
 
     fn is_skipped(&self, case: NodeRef<'_>) -> bool {

@@ -19,7 +19,7 @@ pub struct Allowance {
     pub range: Range<usize>,
 }
 
-/// Returns every directive, including misspelt ones.
+/// Returns every directive, including misspelled ones.
 pub fn directives(document: &Document) -> Vec<Directive> {
     let read = |(at, comment): (usize, String)| {
         Directive::all_in(&comment).next().filter(|(hash, _)| *hash == 0).map(|(_, found)| found.moved(at))

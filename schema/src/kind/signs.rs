@@ -1,4 +1,4 @@
-//! Recognises a kind of file by its content, if its name is not sufficient.
+//! Recognizes a kind of file by its content, if its name is not sufficient.
 
 use super::outline::{Entry, Outline};
 use crate::{
@@ -25,7 +25,7 @@ impl Strength {
     }
 }
 
-/// Recognises a kind of file by its content.
+/// Recognizes a kind of file by its content.
 pub trait Signs: Sync {
     /// Returns the root keys that identify this kind once the format is known.
     fn root_keys(&self) -> &'static [&'static str] {
@@ -68,7 +68,7 @@ pub trait Signs: Sync {
     }
 }
 
-/// Signs of a kind of file that is recognised only by its name.
+/// Signs of a kind of file that is recognized only by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct NoSigns;
 

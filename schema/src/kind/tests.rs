@@ -69,7 +69,7 @@ fn names_that_others_have_need_a_second_sign() {
         check_in(Workspace::Settings, path, text, ours);
         check_in(Workspace::Target, path, text, ours);
     }
-    // Misspelt keys; a list only where no other tool has its files.
+    // Misspelled keys; a list only where no other tool has its files.
     check_in(Workspace::Settings, path, "vresion: '1.0'\nscenaros:\n- name: a\n", ours);
     check_in(Workspace::Settings, path, "- a\n- b\n", None);
     check_in(Workspace::Settings, "skills/a/tests/scenarios.yaml", "- a\n- b\n", ours);
@@ -162,7 +162,7 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
         "- hosts: all\n  tasks:\n    - name: x\n      command: y\n",
         "repos:\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
         "markers: [slow]\ntestpaths: [tests]\n",
-        // Sentences of behaviour-driven tests
+        // Sentences of behavior-driven tests
         "scenarios:\n  - name: a\n    given: a user\n    when: the user logs in\n    then: a page is shown\n",
         "baselines:\n  model: 0.9\n",
         // Molecule

@@ -69,9 +69,9 @@ enum Meant {
     Opposite(&'static str),
     /// The only missing key of the mapping. `belongs_to` is the form that has the key itself.
     StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
-    /// A known key, misspelt or under another name.
+    /// A known key, misspelled or under another name.
     Name(Rename),
-    /// A misspelt known key that also exists.
+    /// A misspelled known key that also exists.
     Taken(&'static str),
     /// A key of other forms of the mapping, the most similar first.
     OtherForm { tag: &'static str, forms: Vec<&'static str>, is_like: bool },

@@ -148,7 +148,7 @@ impl Defined {
         if self.set.contains(name) {
             return None;
         }
-        // Validation reports a name outside of a closed set. A name inside is not a misspelt one of those.
+        // Validation reports a name outside of a closed set. A name inside is not a misspelled one of those.
         let is_open = declaration.shape.values().is_empty();
         if !is_open && !declaration.shape.admits_text(name) {
             return None;
@@ -220,7 +220,7 @@ pub(crate) fn check_names(
 pub(crate) fn check_shared(value: &Value<'_, '_>, format: &dyn Format, files: &dyn Files, report: &mut Report) {
     let Some(kind) = value.node.as_str().and_then(|_| value.shape()?.shares()) else { return };
     let (Some(name), Some(directories)) = (value.node.as_str(), format.directories(kind)) else { return };
-    let Lookup::Misspelt(near) = directories.look_up(name, files) else { return };
+    let Lookup::Misspelled(near) = directories.look_up(name, files) else { return };
     let rule = Unknown::new(format!("unknown {} `{name}`", names::singular(kind)), Some(&near));
     report.push(value.lint_node().finding(rule.note(directories.lacking())));
 }

@@ -34,8 +34,8 @@ enum Meant {
     Called { real: &'static str, is_same: bool },
     /// No single type: what to write instead.
     Advice { note: Option<&'static str>, help: Option<&'static str> },
-    /// A misspelt type.
-    Misspelt(&'static str),
+    /// A misspelled type.
+    Misspelled(&'static str),
     /// The type that checks the opposite of the negated one.
     Negated(&'static str),
     /// The opposite of a type, and the type for it.
@@ -85,7 +85,7 @@ impl Meant {
             return Meant::Negated(opposite);
         }
         if let Some(near) = nearest(name, names.iter().copied()) {
-            return Meant::Misspelt(near);
+            return Meant::Misspelled(near);
         }
         match opposite_of(name, &names) {
             Some(other) => Meant::OppositeOf { other, negation: same_negation(name, other, &names) },
@@ -280,7 +280,7 @@ impl Rule for Unknown {
                 let words = note.iter().fold(words, Words::note);
                 help.iter().fold(words, |words, help| words.help(*help))
             }
-            Meant::Misspelt(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
+            Meant::Misspelled(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
             Meant::Negated(opposite) => words.help(format!("use `{opposite}`")),
             Meant::OppositeOf { other, negation: Some(negation) } => {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))

@@ -1,9 +1,9 @@
 //! `speclens recordings`: lists, shows and removes the recordings of tests.
 
+mod inventory;
 mod list;
 mod prune;
 mod show;
-mod survey;
 
 use std::time::Duration;
 

@@ -122,7 +122,7 @@ fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use speclens_runner::event::{Held, RunResult};
+    use speclens_runner::event::{RunResult, StoredEvidence};
     use speclens_schema::{
         analysis::Analyzer,
         evidence::{Address, Moment, Observation},
@@ -141,7 +141,7 @@ mod tests {
         let health = Observation { need: need(Address::Gateway("/health".to_owned())), answer: answer(503) };
         let context = Context { started: "2026-05-14T11:00:00Z".to_owned(), ..Context::default() };
         let evidence = Evidence { context, observations: vec![health], ..Evidence::default() };
-        let evidence = Held::Memory(Arc::new(evidence));
+        let evidence = StoredEvidence::Memory(Arc::new(evidence));
         RunResult { evidence, began_us: 1, ..RunResult::of(subject, 0, Status::Fail) }
     }
 

@@ -15,7 +15,7 @@ use speclens_schema::{
     kind,
 };
 
-use super::{Depth, Facts, Index, Job, Known, Limits, Stamp};
+use super::{Depth, Facts, FileSignature, Index, Job, Known, Limits};
 use crate::{
     read::{BEGINNING, beginning, read_text, walk},
     scope::{Scopes, is_main_name},
@@ -110,9 +110,9 @@ struct Scan<'s> {
     limits: Limits,
     depth: Depth,
     before: BTreeMap<PathBuf, Known>,
-    known_others: BTreeMap<PathBuf, Stamp>,
+    known_others: BTreeMap<PathBuf, FileSignature>,
     found: BTreeMap<PathBuf, Known>,
-    other_files: BTreeMap<PathBuf, Stamp>,
+    other_files: BTreeMap<PathBuf, FileSignature>,
     bytes: u64,
     /// Files that are spec files only if a suite names them.
     loose: Vec<PathBuf>,
@@ -186,7 +186,7 @@ impl Scan<'_> {
         self.found.retain(|path, _| !concerned(path));
         self.other_files = self.known_others.clone();
         self.other_files.retain(|path, _| !concerned(path));
-        self.bytes = self.found.values().map(|known| known.stamp.length).sum();
+        self.bytes = self.found.values().map(|known| known.signature.length).sum();
         for folder in outermost(self.scopes.folders()) {
             let wanted: BTreeSet<PathBuf> = paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect();
             if wanted.is_empty() {
@@ -236,16 +236,17 @@ impl Scan<'_> {
         if self.cut.is_some() {
             return;
         }
-        let Some(stamp) = Stamp::of(path) else { return };
+        let Some(signature) = FileSignature::of(path) else { return };
         if self.depth == Depth::Changed {
-            let is_as_before = |known: &&Known| known.stamp == stamp && (known.is_read || self.scopes.is_open(path));
+            let is_as_before =
+                |known: &&Known| known.signature == signature && (known.is_read || self.scopes.is_open(path));
             if let Some(known) = self.before.get(path).filter(is_as_before) {
-                self.bytes += stamp.length;
+                self.bytes += signature.length;
                 self.found.insert(path.to_owned(), known.clone());
                 return;
             }
-            if self.known_others.get(path) == Some(&stamp) {
-                self.other_files.insert(path.to_owned(), stamp);
+            if self.known_others.get(path) == Some(&signature) {
+                self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
                 return;
             }
@@ -254,10 +255,10 @@ impl Scan<'_> {
     }
 
     fn read(&mut self, path: &Path) {
-        let Some((stamp, text)) = Stamp::of(path).zip(beginning(path)) else { return };
+        let Some((signature, text)) = FileSignature::of(path).zip(beginning(path)) else { return };
         let Some(scope) = self.scopes.find(path, &text) else {
             if self.other_files.len() < STRANGERS {
-                self.other_files.insert(path.to_owned(), stamp);
+                self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
             }
             return;
@@ -267,16 +268,16 @@ impl Scan<'_> {
             return;
         }
         let is_known = self.found.contains_key(path);
-        if !is_known && (self.found.len() >= self.limits.files || self.bytes + stamp.length > self.limits.bytes) {
+        if !is_known && (self.found.len() >= self.limits.files || self.bytes + signature.length > self.limits.bytes) {
             self.cut = Some(self.reason());
             return;
         }
         if scope.file.part().is_some() {
-            let is_as_before = self.before.get(path).is_some_and(|known| known.stamp == stamp);
+            let is_as_before = self.before.get(path).is_some_and(|known| known.signature == signature);
             self.outcome.suites_changed |= !is_as_before;
             self.scopes.know_main(path);
         }
-        self.bytes += if is_known { 0 } else { stamp.length };
+        self.bytes += if is_known { 0 } else { signature.length };
         // The editor's text takes precedence; when it is closed, the file is read again.
         let is_read = !self.scopes.is_open(path);
         let facts = if is_read {
@@ -286,7 +287,7 @@ impl Scan<'_> {
         } else {
             Facts::without_names(&scope)
         };
-        self.found.insert(path.to_owned(), Known { stamp, facts: Arc::new(facts), is_read });
+        self.found.insert(path.to_owned(), Known { signature, facts: Arc::new(facts), is_read });
     }
 
     /// Returns the reason why no more files are kept.
@@ -314,10 +315,10 @@ impl Scan<'_> {
     }
 }
 
-impl Stamp {
-    fn of(path: &Path) -> Option<Stamp> {
+impl FileSignature {
+    fn of(path: &Path) -> Option<FileSignature> {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some(Stamp { modified: metadata.modified().ok(), length: metadata.len() })
+        Some(FileSignature { modified: metadata.modified().ok(), length: metadata.len() })
     }
 }
 

@@ -127,9 +127,9 @@ impl Reader for LspServiceBuilder<Backend> {
 }
 
 /// The capabilities read so far.
-struct Offers(Value);
+struct CapabilityReader(Value);
 
-impl Reader for Offers {
+impl Reader for CapabilityReader {
     fn method<P, R, F>(mut self, _: &'static str, _: F, offer: Value) -> Self
     where
         P: FromParams,
@@ -158,7 +158,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         speclens_schema::document::Encoding::Utf16 => "utf-16",
         speclens_schema::document::Encoding::Utf32 => "utf-32",
     };
-    let Offers(capabilities) = read(Offers(json!({ "positionEncoding": encoding })), abilities);
+    let CapabilityReader(capabilities) = read(CapabilityReader(json!({ "positionEncoding": encoding })), abilities);
     serde_json::from_value(capabilities).expect("the capabilities have the specified form")
 }
 

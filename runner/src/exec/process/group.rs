@@ -15,7 +15,7 @@ use tokio::{
     process::{ChildStderr, ChildStdin, ChildStdout},
 };
 
-use super::{keeper, lookup};
+use super::{lookup, watchdog};
 
 /// The leader of a process group.
 pub(super) struct Child {
@@ -83,7 +83,7 @@ pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
 }
 
 fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
-    keeper::prepare();
+    watchdog::prepare();
     let script = command.program.script;
     let (input, mut gate) = io::pipe()?;
     let mut process = tokio::process::Command::new(shell);
@@ -104,7 +104,7 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     drop(process);
     let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let group = group.map(|id| {
-        keeper::begun(id);
+        watchdog::begun(id);
         Group { id, leaderless: false }
     });
     // An empty pipe has room for it. A shell that has already ended does not need it.
@@ -212,7 +212,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
-        keeper::over(self.id);
+        watchdog::over(self.id);
     }
 }
 

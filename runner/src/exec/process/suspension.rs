@@ -7,7 +7,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::keeper;
+use super::watchdog;
 
 /// The suspensions of the program so far.
 static CLOCK: Mutex<Clock> = Mutex::new(Clock { past: Duration::ZERO, since: None });
@@ -27,7 +27,7 @@ pub struct Suspension {
 
 impl Suspension {
     pub(super) fn begin() -> Suspension {
-        let groups = keeper::live();
+        let groups = watchdog::live();
         signal(&groups, Signal::STOP);
         with(|clock| clock.since = Some(Instant::now()));
         Suspension { groups }

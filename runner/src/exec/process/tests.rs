@@ -15,7 +15,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Program, group, keeper, run, ungated};
+use super::{Background, Command, Environment, Finished, Program, group, run, ungated, watchdog};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -163,10 +163,10 @@ async fn group_of_a_command_is_watched_over_for_as_long_as_it_lives() {
         _ = &mut run => panic!("it waits for a file"),
         group = pid_in(pid) => group,
     };
-    assert!(keeper::live().contains(&group));
+    assert!(watchdog::live().contains(&group));
     std::fs::write(directory.path().join("go"), "").unwrap();
     run.await;
-    assert!(!keeper::live().contains(&group), "its id may be reused");
+    assert!(!watchdog::live().contains(&group), "its id may be reused");
 }
 
 #[tokio::test]

@@ -29,6 +29,6 @@ pub(super) async fn wait(
     tokio::select! {
         biased;
         () = act.world.cancel.cancelled() => Err(Cancelled),
-        ended = act.patience.within(act.limit(), first_of_all) => Ok(ended.unwrap_or(Ended::Deadline)),
+        ended = act.timer.within(act.limit(), first_of_all) => Ok(ended.unwrap_or(Ended::Deadline)),
     }
 }

@@ -82,13 +82,13 @@ async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeou
 
 /// Plays the program by the script of a gateway.
 async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
-    let begun = act.patience.elapsed();
+    let begun = act.timer.elapsed();
     let run_error = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
     let mut ran = Ran { command: Capture::whole(script), ..Ran::default() };
     let error = tokio::select! {
         biased;
         () = act.world.cancel.cancelled() => run_error(RunErrorKind::Cancelled, "cancelled"),
-        printed = act.patience.within(begun + timeout, player.program(arguments)) => match printed {
+        printed = act.timer.within(begun + timeout, player.program(arguments)) => match printed {
             Some(Printed { exit_code, stdout, stderr }) => {
                 ran.exit = Some(Exit { code: Some(exit_code), signal: None });
                 ran.stdout = Some(Capture::whole(stdout));
@@ -101,7 +101,7 @@ async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: Strin
             }
         },
     };
-    ran.duration_ms = Some(act.patience.elapsed().saturating_sub(begun).as_secs_f64() * 1000.0);
+    ran.duration_ms = Some(act.timer.elapsed().saturating_sub(begun).as_secs_f64() * 1000.0);
     Finished { ran, error, notes: Vec::new() }
 }
 

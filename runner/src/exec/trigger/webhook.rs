@@ -29,7 +29,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     let answered = tokio::select! {
         biased;
         () = act.world.cancel.cancelled() => Err(cancelled()),
-        answered = act.patience.within(act.limit(), sent.post(body, &mut exchange)) => {
+        answered = act.timer.within(act.limit(), sent.post(body, &mut exchange)) => {
             answered.unwrap_or_else(|| Err(sent.too_slow(act.limit())))
         }
     };

@@ -20,14 +20,14 @@ use super::{
 use crate::{
     event::{CaseResult, Origin, RunResult},
     report::{
-        SourceText, SuiteReport, Tally,
+        ResultCounts, SourceText, SuiteReport,
         finding::{place_in, place_in_file},
         matrix::{Matrix, SubjectScore},
     },
 };
 
 pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Content) -> Report {
-    let tally = Tally::of(reports);
+    let counts = ResultCounts::of(reports);
     // Problems in settings that several suites share are listed once, with the first suite.
     let mut listed: HashSet<&str> = HashSet::new();
     let suites = reports.iter().map(|report| {
@@ -39,13 +39,13 @@ pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Cont
         failures: failures.to_vec(),
         suites: suites.collect(),
         totals: Totals {
-            cases: tally.cases(),
-            passed: tally.passed,
-            failed: tally.failed,
-            errored: tally.errored,
-            unknown: tally.unknown,
-            warned: tally.warned,
-            skipped: tally.skipped,
+            cases: counts.cases(),
+            passed: counts.passed,
+            failed: counts.failed,
+            errored: counts.errored,
+            unknown: counts.unknown,
+            warned: counts.warned,
+            skipped: counts.skipped,
         },
     }
 }

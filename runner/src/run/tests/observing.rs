@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Ran, case, job, recorded, run_in, run_job, statuses, with_timeout};
 use crate::{
-    event::{AbsenceKind, Event, Held, RunResult},
+    event::{AbsenceKind, Event, RunResult, StoredEvidence},
     model::tests::loopback::Loopback,
     run::{Job, Options, run},
 };
@@ -283,7 +283,7 @@ async fn large_observations_leave_memory_once_they_are_recorded() {
     let ran =
         run_in(directory.path(), vec![with_claims(case("a", "true", ""), &[], &[then])], Options::default()).await;
     let run = &ran.result.cases[0].runs[0];
-    assert!(matches!(run.evidence, Held::Disk(_)), "{:?}", run.evidence);
+    assert!(matches!(run.evidence, StoredEvidence::Disk(_)), "{:?}", run.evidence);
     assert!(format!("{:?}", evidence_of(run)).len() > 200_000);
 }
 

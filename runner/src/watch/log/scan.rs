@@ -70,13 +70,13 @@ pub(super) struct Kept {
 
 /// Reads the lines about a run, with a limit on their bytes.
 pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found {
-    let mut picking = Picking::of(lineage, limit);
+    let mut picking = LogScanPass::of(lineage, limit);
     picking.read(sources);
     for _ in 1..MAX_PASSES {
         if !picking.has_learned {
             break;
         }
-        picking = Picking::of(picking.lineage, limit);
+        picking = LogScanPass::of(picking.lineage, limit);
         picking.read(sources);
     }
     picking.found()
@@ -175,7 +175,7 @@ impl Read for At<'_> {
 }
 
 /// One pass over all files.
-struct Picking {
+struct LogScanPass {
     lineage: Lineage,
     search: Regex,
     has_learned: bool,
@@ -192,10 +192,10 @@ struct Picking {
     failed: Vec<(usize, String)>,
 }
 
-impl Picking {
-    fn of(lineage: Lineage, limit: usize) -> Picking {
+impl LogScanPass {
+    fn of(lineage: Lineage, limit: usize) -> LogScanPass {
         let search = search(&lineage);
-        Picking {
+        LogScanPass {
             lineage,
             search,
             has_learned: false,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::otlp::{AnyValue, Held, KeyValue};
+use super::otlp::{AnyValue, KeyValue, OtelValue};
 
 /// Attributes of a span, an event or a program.
 #[derive(Clone, Copy, Debug)]
@@ -10,17 +10,20 @@ pub struct Attributes<'a>(pub &'a [KeyValue]);
 
 impl<'a> Attributes<'a> {
     /// Returns the value of an attribute.
-    pub fn get(self, key: &str) -> Option<&'a Held> {
+    pub fn get(self, key: &str) -> Option<&'a OtelValue> {
         self.0.iter().find(|it| it.key == key)?.value.as_ref()?.held.as_ref()
     }
 
     /// Returns the text of an attribute that is not empty.
     pub fn text(self, key: &str) -> Option<&'a str> {
         match self.get(key)? {
-            Held::Text(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
-            Held::Truth(_) | Held::Whole(_) | Held::Fraction(_) | Held::List(_) | Held::Mapping(_) | Held::Bytes(_) => {
-                None
-            }
+            OtelValue::Text(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
+            OtelValue::Truth(_)
+            | OtelValue::Whole(_)
+            | OtelValue::Fraction(_)
+            | OtelValue::List(_)
+            | OtelValue::Mapping(_)
+            | OtelValue::Bytes(_) => None,
         }
     }
 
@@ -32,10 +35,10 @@ impl<'a> Attributes<'a> {
     /// Returns the number in an attribute, even if it is written as text.
     pub fn number(self, key: &str) -> Option<f64> {
         let number = match self.get(key)? {
-            Held::Whole(number) => Some(*number as f64),
-            Held::Fraction(number) => Some(*number),
-            Held::Text(text) => text.trim().parse().ok(),
-            Held::Truth(_) | Held::List(_) | Held::Mapping(_) | Held::Bytes(_) => None,
+            OtelValue::Whole(number) => Some(*number as f64),
+            OtelValue::Fraction(number) => Some(*number),
+            OtelValue::Text(text) => text.trim().parse().ok(),
+            OtelValue::Truth(_) | OtelValue::List(_) | OtelValue::Mapping(_) | OtelValue::Bytes(_) => None,
         };
         number.filter(|number: &f64| number.is_finite())
     }
@@ -52,7 +55,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns the names and values.
-    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a Held)> {
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a OtelValue)> {
         self.0.iter().filter_map(|it| Some((it.key.as_str(), it.value.as_ref()?.held.as_ref()?)))
     }
 
@@ -60,27 +63,27 @@ impl<'a> Attributes<'a> {
     /// attributes write nested ones that way.
     pub fn json(self, key: &str) -> Option<Value> {
         Some(match self.get(key)? {
-            Held::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
+            OtelValue::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
             other => as_json(other),
         })
     }
 }
 
 /// Returns a value as JSON. Bytes are omitted.
-pub(super) fn as_json(held: &Held) -> Value {
+pub(super) fn as_json(held: &OtelValue) -> Value {
     match held {
-        Held::Text(text) => Value::String(text.clone()),
-        Held::Truth(truth) => Value::Bool(*truth),
-        Held::Whole(number) => Value::from(*number),
-        Held::Fraction(number) => Value::from(*number),
-        Held::List(list) => Value::Array(list.values.iter().map(any_as_json).collect()),
-        Held::Mapping(mapping) => {
+        OtelValue::Text(text) => Value::String(text.clone()),
+        OtelValue::Truth(truth) => Value::Bool(*truth),
+        OtelValue::Whole(number) => Value::from(*number),
+        OtelValue::Fraction(number) => Value::from(*number),
+        OtelValue::List(list) => Value::Array(list.values.iter().map(any_as_json).collect()),
+        OtelValue::Mapping(mapping) => {
             let members = mapping.values.iter();
             Value::Object(
                 members.map(|it| (it.key.clone(), it.value.as_ref().map_or(Value::Null, any_as_json))).collect(),
             )
         }
-        Held::Bytes(_) => Value::Null,
+        OtelValue::Bytes(_) => Value::Null,
     }
 }
 
@@ -89,12 +92,12 @@ pub(super) fn any_as_json(value: &AnyValue) -> Value {
 }
 
 /// Returns a value as text for comparisons; `None` if it is not a single value.
-pub fn as_text(held: &Held) -> Option<String> {
+pub fn as_text(held: &OtelValue) -> Option<String> {
     match held {
-        Held::Text(text) => Some(text.clone()),
-        Held::Truth(truth) => Some(truth.to_string()),
-        Held::Whole(number) => Some(number.to_string()),
-        Held::Fraction(number) => Some(crate::check::json::number_text(*number)),
-        Held::List(_) | Held::Mapping(_) | Held::Bytes(_) => None,
+        OtelValue::Text(text) => Some(text.clone()),
+        OtelValue::Truth(truth) => Some(truth.to_string()),
+        OtelValue::Whole(number) => Some(number.to_string()),
+        OtelValue::Fraction(number) => Some(crate::check::json::number_text(*number)),
+        OtelValue::List(_) | OtelValue::Mapping(_) | OtelValue::Bytes(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     attributes::{Attributes, as_text},
     exported::Exported,
-    otlp::{Held, Status},
+    otlp::{OtelValue, Status},
 };
 use crate::evidence::{SpanKind, Tokens};
 
@@ -315,7 +315,7 @@ fn last_part(key: &str) -> String {
 const MIN_RUN_ID_LENGTH: usize = 16;
 
 /// Returns whether an attribute assigns its span to the run with this id.
-pub(super) fn names_run(key: &str, value: &Held, run: &str) -> bool {
+pub(super) fn names_run(key: &str, value: &OtelValue, run: &str) -> bool {
     !run.is_empty()
         && as_text(value).is_some_and(|text| text == run)
         && (run.len() >= MIN_RUN_ID_LENGTH || last_part(key) == "runid")

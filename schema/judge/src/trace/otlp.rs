@@ -294,13 +294,13 @@ pub struct KeyValue {
 #[derive(Clone, PartialEq, Message)]
 pub struct AnyValue {
     /// The value; `None` if it is empty.
-    #[prost(oneof = "Held", tags = "1, 2, 3, 4, 5, 6, 7")]
-    pub held: Option<Held>,
+    #[prost(oneof = "OtelValue", tags = "1, 2, 3, 4, 5, 6, 7")]
+    pub held: Option<OtelValue>,
 }
 
 /// The content of a value.
 #[derive(Clone, PartialEq, prost::Oneof)]
-pub enum Held {
+pub enum OtelValue {
     /// A string.
     #[prost(string, tag = "1")]
     Text(String),
@@ -358,13 +358,15 @@ impl<'de> Deserialize<'de> for AnyValue {
                 let mut held = None;
                 while let Some(name) = members.next_key::<String>()? {
                     held = match name.as_str() {
-                        "stringValue" => members.next_value::<Option<String>>()?.map(Held::Text),
-                        "boolValue" => members.next_value::<Option<bool>>()?.map(Held::Truth),
-                        "intValue" => members.next_value::<Lenient<i64>>()?.0.map(Held::Whole),
-                        "doubleValue" => members.next_value::<Lenient<f64>>()?.0.map(Held::Fraction),
-                        "arrayValue" => members.next_value::<Option<List>>()?.map(Held::List),
-                        "kvlistValue" => members.next_value::<Option<Mapping>>()?.map(Held::Mapping),
-                        "bytesValue" => members.next_value::<Option<String>>()?.map(|it| Held::Bytes(it.into_bytes())),
+                        "stringValue" => members.next_value::<Option<String>>()?.map(OtelValue::Text),
+                        "boolValue" => members.next_value::<Option<bool>>()?.map(OtelValue::Truth),
+                        "intValue" => members.next_value::<Lenient<i64>>()?.0.map(OtelValue::Whole),
+                        "doubleValue" => members.next_value::<Lenient<f64>>()?.0.map(OtelValue::Fraction),
+                        "arrayValue" => members.next_value::<Option<List>>()?.map(OtelValue::List),
+                        "kvlistValue" => members.next_value::<Option<Mapping>>()?.map(OtelValue::Mapping),
+                        "bytesValue" => {
+                            members.next_value::<Option<String>>()?.map(|it| OtelValue::Bytes(it.into_bytes()))
+                        }
                         _ => {
                             members.next_value::<IgnoredAny>()?;
                             held

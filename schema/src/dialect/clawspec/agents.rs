@@ -1,10 +1,10 @@
-//! Resolves the names of agents to directories of the workspace, and detects misspelt names.
+//! Resolves the names of agents to directories of the workspace, and detects misspelled names.
 //!
 //! An agent has a directory with `SOUL.md` (or `SKILL.md`, since skills take over like agents, or at least a scenario
 //! contract), or is named by the coverage ledger, possibly before it exists. Its name is the path of the directory,
 //! `agents/marketing/brand`, or `agents-marketing-brand`. A name that resembles no directory is not reported, because
 //! agents can be elsewhere and gateways have their own (`main`). Nor is one that differs only in case or separators. A
-//! name is reported if all of its words but one match exactly one directory, and the remaining word is misspelt.
+//! name is reported if all of its words but one match exactly one directory, and the remaining word is misspelled.
 
 use super::{lower, paths};
 use crate::{
@@ -87,7 +87,7 @@ pub(crate) fn look_up(name: &str, files: &dyn Files) -> Lookup {
         [directory] if (heads.len() == 1 || words.len() > 1) && !is_in_ledger(&words, files) => {
             let head = if heads.len() == 1 { "" } else { directory.split('/').next().unwrap_or_default() };
             let below = directory.strip_prefix(head).unwrap_or(directory).trim_start_matches('/');
-            Lookup::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
+            Lookup::Misspelled(if name.contains('/') { below.to_owned() } else { slug(below) })
         }
         _ => Lookup::Unknown,
     }
@@ -232,7 +232,7 @@ mod tests {
             ("agents-marketing-emial-engineer", "agents-marketing-email-engineer"),
             ("skills-sub-skill-draft", "skills-sub-skills-draft"),
         ] {
-            assert_eq!(of(name), Lookup::Misspelt(meant.to_owned()), "{name}");
+            assert_eq!(of(name), Lookup::Misspelled(meant.to_owned()), "{name}");
         }
     }
 

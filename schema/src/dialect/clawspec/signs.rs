@@ -1,4 +1,4 @@
-//! Recognises the files of the format. Other tools use the same names and keys.
+//! Recognizes the files of the format. Other tools use the same names and keys.
 
 use crate::{
     kind::{

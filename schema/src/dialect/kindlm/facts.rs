@@ -7,7 +7,7 @@ use crate::{
     finding::{Finding, Relation, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
-    names::misspelt_sections,
+    names::misspelled_sections,
     relations::{Facts, Items, Kind, Named, Topic},
     template::placeholders,
     validate::is_damaged,
@@ -76,7 +76,7 @@ pub(crate) struct Section {
     pub(crate) key: Option<Range<usize>>,
     /// Whether the section is not empty.
     pub(crate) filled: bool,
-    /// Whether the section is valid and its key is not misspelt. If not, no name is reported as missing from it.
+    /// Whether the section is valid and its key is not misspelled. If not, no name is reported as missing from it.
     pub(crate) readable: bool,
 }
 
@@ -208,11 +208,11 @@ impl Finding {
 /// Returns the facts of the sections other than `tests`.
 pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let root = LintNode::root(root);
-    let misspelt = misspelt_sections(&root, SpecFile::KINDLM);
+    let misspelled = misspelled_sections(&root, SpecFile::KINDLM);
     let section = |name: &'static str| {
         let lint_node = root.get(name);
         let key = lint_node.as_ref().and_then(|lint_node| lint_node.key).map(NodeRef::range);
-        let readable = lint_node.as_ref().map_or(!misspelt.contains(&name), |lint_node| match name {
+        let readable = lint_node.as_ref().map_or(!misspelled.contains(&name), |lint_node| match name {
             "models" => {
                 lint_node.is_list()
                     && lint_node.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))

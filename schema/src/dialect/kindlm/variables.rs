@@ -168,7 +168,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
         let vars = &test.facts.vars;
         let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
         let given: HashSet<&str> = vars.iter().map(|var| var.name.as_str()).collect();
-        // Variables that could be misspelt.
+        // Variables that could be misspelled.
         let spare: Vec<&Named> =
             vars.iter().filter(|var| !used.contains(var.name.as_str())).take(MAX_PLACEHOLDERS).collect();
         let mut meant: HashSet<&str> = HashSet::new();

@@ -16,7 +16,7 @@ fn x_to_top(root: NodeRef<'_>) -> Option<Vec<Edit>> {
 }
 
 #[test]
-fn entries_go_below_a_neighbour() {
+fn entries_go_below_a_neighbor() {
     check("a: 1\nx: 2 # why\nb:\n  c: 3\n", x_below_b, Some("a: 1\nb:\n  c: 3\n  x: 2 # why\n"));
     check("b:\n  - c\nx: 2\n", x_below_b, None);
     check(

@@ -84,9 +84,9 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     };
     let own = agent.name.as_str();
     let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
-    let is_misspelt = |name: &str| matches!(agents::look_up(name, files), Lookup::Misspelt(_));
+    let is_misspelled = |name: &str| matches!(agents::look_up(name, files), Lookup::Misspelled(_));
     // A misspelling is reported where it occurs.
-    if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
+    if !is_settled || agents::is_same(own, other) || is_misspelled(own) || is_misspelled(other) {
         return;
     }
     let (at, range) = stages.place(contract.index, agent);

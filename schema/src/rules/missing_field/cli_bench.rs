@@ -23,8 +23,8 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let is_called = |key: &str| {
         Shape::of(SpecFile::CLI_BENCH).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
     };
-    let is_misspelt = |(key, _): &(String, LintNode<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
-    if providers.is_none() && root.entries().iter().any(is_misspelt) {
+    let is_misspelled = |(key, _): &(String, LintNode<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
+    if providers.is_none() && root.entries().iter().any(is_misspelled) {
         return;
     }
     if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {

@@ -31,7 +31,7 @@ enum MissingVariable {
     /// `{{workdir}}` in a place without replacement.
     Idle(String),
     /// Another name.
-    Unknown { text: String, is_misspelt: bool },
+    Unknown { text: String, is_misspelled: bool },
     /// `{{workdir}}` with spaces.
     Spaced,
 }
@@ -59,7 +59,7 @@ fn check_idle(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
 /// likely placeholders of a suite are reported.
 fn check_command(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
     for found in placeholders(text) {
-        if found.name != WORKDIR && (is_misspelt(found.name) || BROUGHT.contains(&found.name)) {
+        if found.name != WORKDIR && (is_misspelled(found.name) || BROUGHT.contains(&found.name)) {
             report.push(unknown(lint_node, &found));
         }
     }
@@ -78,11 +78,11 @@ fn check_template(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
 }
 
 fn unknown(lint_node: &LintNode<'_>, found: &Placeholder<'_>) -> Finding {
-    let rule = MissingVariable::Unknown { text: found.text.to_owned(), is_misspelt: is_misspelt(found.name) };
+    let rule = MissingVariable::Unknown { text: found.text.to_owned(), is_misspelled: is_misspelled(found.name) };
     Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0))
 }
 
-fn is_misspelt(name: &str) -> bool {
+fn is_misspelled(name: &str) -> bool {
     nearest(name, [WORKDIR]).is_some()
 }
 
@@ -100,10 +100,10 @@ impl Rule for MissingVariable {
             MissingVariable::Idle(text) => {
                 Words::new(format!("`{text}` is not expanded here")).note(format!("it has a value only in {PLACES}"))
             }
-            MissingVariable::Unknown { text, is_misspelt } => {
+            MissingVariable::Unknown { text, is_misspelled } => {
                 let words = Words::new(format!("`{text}` is not expanded"))
                     .note("`{{workdir}}` is the only template variable of cli-bench");
-                if !is_misspelt {
+                if !is_misspelled {
                     return words;
                 }
                 let help = "change it to `{{workdir}}`";

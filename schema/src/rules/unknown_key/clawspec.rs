@@ -86,7 +86,7 @@ fn explain_meta(root: NodeRef<'_>, finding: Finding) -> Finding {
 
 /// A key that resembles a known one.
 #[derive(Debug)]
-struct NearlyRead {
+struct SimilarKey {
     key: String,
     near: &'static str,
 }
@@ -106,7 +106,7 @@ pub(crate) fn check_entry(item: &LintNode<'_>, report: &mut Report) {
                 continue;
             }
             if let Some(near) = nearest(&key, names.iter().copied().filter(|name| mapping.get(name).is_none())) {
-                report.push(member.head_finding(NearlyRead { key, near }));
+                report.push(member.head_finding(SimilarKey { key, near }));
             }
         }
     }
@@ -157,7 +157,7 @@ impl Explanation for Orchestrator {
     }
 }
 
-impl Rule for NearlyRead {
+impl Rule for SimilarKey {
     const CODE: Code = Code::UnknownKey;
 
     fn words(&self, _: &Site<'_>) -> Words {

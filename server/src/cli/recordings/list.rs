@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 use serde::Serialize;
 
 use super::{
+    inventory::{DirectoryOfRecordings, ItemEntry, RecordingInventory, State, inventory},
     plural, size,
-    survey::{DirectoryOfRecordings, ItemEntry, State, Survey, survey},
 };
 use crate::cli::{
     INVALID, PASSED,
@@ -31,7 +31,7 @@ struct List {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let Survey { shelves, failures } = survey(&args.paths);
+    let RecordingInventory { shelves, failures } = inventory(&args.paths);
     let code = if failures.is_empty() { PASSED } else { INVALID };
     let text = match args.format {
         Format::Human => human(&shelves, failures.is_empty()),

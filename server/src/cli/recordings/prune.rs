@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Usefulness, now_us};
 
 use super::{
+    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory},
     list, plural, size,
-    survey::{DirectoryOfRecordings, State, Survey, survey},
 };
 use crate::cli::{INVALID, PASSED, output};
 
@@ -37,7 +37,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let Survey { shelves, failures } = survey(&args.paths);
+    let RecordingInventory { shelves, failures } = inventory(&args.paths);
     let mut is_done = failures.is_empty();
     let chosen: Vec<BTreeSet<usize>> = shelves.iter().map(|shelf| args.chosen(shelf)).collect();
     let mode = if args.dry_run { PruneMode::DryRun } else { PruneMode::Remove };

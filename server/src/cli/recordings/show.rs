@@ -15,8 +15,9 @@ use speclens_schema::{
 };
 
 use super::{
-    age, plural,
-    survey::{DirectoryOfRecordings, Item, ItemEntry, State, Survey, survey, who},
+    age,
+    inventory::{DirectoryOfRecordings, Item, ItemEntry, RecordingInventory, State, inventory, who},
+    plural,
 };
 use crate::{
     cli::{
@@ -76,7 +77,7 @@ struct Read<'s> {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let Survey { shelves, failures } = survey(&args.paths);
+    let RecordingInventory { shelves, failures } = inventory(&args.paths);
     let mut found: Vec<Read<'_>> = Vec::new();
     for shelf in &shelves {
         let test = shelf.secrets.mask(&args.test);

@@ -262,7 +262,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use speclens_runner::event::Held;
+    use speclens_runner::event::StoredEvidence;
     use speclens_schema::{
         evidence::{
             Answer, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
@@ -279,7 +279,7 @@ mod tests {
         let verdict = Verdict::of("ran", "ran `git status`", outcome);
         RunResult {
             verdicts: vec![Judged { claim: 0, verdict }],
-            evidence: Held::Memory(Arc::new(evidence)),
+            evidence: StoredEvidence::Memory(Arc::new(evidence)),
             ..RunResult::of(&Subject::model("local/one", None), repeat, status)
         }
     }
@@ -317,8 +317,10 @@ mod tests {
 
     #[test]
     fn verdicts_stay_when_the_recording_is_gone() {
-        let gone =
-            RunResult { evidence: Held::Nowhere, ..attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass) };
+        let gone = RunResult {
+            evidence: StoredEvidence::Nowhere,
+            ..attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass)
+        };
         for text in [page("commits", &[&gone]), super::super::transcript("commits", &gone)] {
             assert!(text.contains("the recording no longer exists") && text.contains("✓ ran `git status`"), "{text}");
         }

@@ -39,7 +39,7 @@ impl Check for LatencyClaim {
         Vec::new()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }
@@ -74,7 +74,7 @@ impl Check for CostClaim {
         Vec::new()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }
@@ -93,7 +93,7 @@ impl Check for DriftClaim {
         Vec::new()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }

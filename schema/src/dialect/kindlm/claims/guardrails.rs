@@ -185,7 +185,7 @@ impl Check for PiiClaim {
         self.patterns.iter().filter(|it| !it.at.is_root()).map(|it| it.source.clone()).collect()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }
@@ -255,7 +255,7 @@ impl Check for KeywordsClaim {
         self.expect.allow.iter().flatten().chain(&self.expect.deny).cloned().collect()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }

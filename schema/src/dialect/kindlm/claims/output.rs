@@ -65,7 +65,7 @@ impl Check for OutputClaim {
         lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.text())).collect()
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }

@@ -84,7 +84,7 @@ impl Check for ToolCallClaim {
         texts
     }
 
-    fn minds_secrets(&self) -> bool {
+    fn handles_masked_text(&self) -> bool {
         true
     }
 }

@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The result of the search.
-pub(super) struct Survey {
+pub(super) struct RecordingInventory {
     /// The directories with recordings.
     pub(super) shelves: Vec<DirectoryOfRecordings>,
     /// Messages for what could not be read.
@@ -132,7 +132,7 @@ pub(super) struct ItemEntry {
 }
 
 /// Finds the recordings next to the suites that the paths name.
-pub(super) fn survey(paths: &[PathBuf]) -> Survey {
+pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
     let Load { suites, failures, activity } = load::suites(paths, Wanted::Suites, &Levels::default());
     drop(activity);
     let here = [PathBuf::from(".")];
@@ -164,7 +164,7 @@ pub(super) fn survey(paths: &[PathBuf]) -> Survey {
         .into_iter()
         .map(|(directory, suites)| DirectoryOfRecordings::of(&directory, suites, &named))
         .collect();
-    Survey { shelves, failures }
+    RecordingInventory { shelves, failures }
 }
 
 /// The current actions of the tests on a shelf.

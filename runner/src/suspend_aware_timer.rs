@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 /// A timer without suspended time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct SuspendAwareTimer {
     began: Instant,
     suspended: fn() -> Duration,
     suspended_before: Duration,
 }
 
-impl Patience {
+impl SuspendAwareTimer {
     /// Starts the timer. `suspended` returns the total time for which the program has been suspended.
-    pub(crate) fn begin(suspended: fn() -> Duration) -> Patience {
-        Patience { began: Instant::now(), suspended, suspended_before: suspended() }
+    pub(crate) fn begin(suspended: fn() -> Duration) -> SuspendAwareTimer {
+        SuspendAwareTimer { began: Instant::now(), suspended, suspended_before: suspended() }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

@@ -17,21 +17,21 @@ const LARGEST_BYTES: u64 = 256 * 1024;
 
 /// The spare files of one directory. Dropping it removes them; those of dead processes are swept.
 #[derive(Debug, Default)]
-pub(super) struct Spares(Mutex<Vec<Spare>>);
+pub(super) struct FilePool(Mutex<Vec<ReusableFile>>);
 
 /// A file without the name of a recording.
 #[derive(Debug)]
-pub(super) struct Spare {
+pub(super) struct ReusableFile {
     pub(super) path: PathBuf,
 }
 
-impl Spares {
-    fn files(&self) -> MutexGuard<'_, Vec<Spare>> {
+impl FilePool {
+    fn files(&self) -> MutexGuard<'_, Vec<ReusableFile>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a file to write to.
-    pub(super) fn take(&self) -> Option<Spare> {
+    pub(super) fn take(&self) -> Option<ReusableFile> {
         self.files().pop()
     }
 
@@ -41,7 +41,7 @@ impl Spares {
         if !cfg!(unix) || self.files().len() >= MOST {
             return false;
         }
-        let spare = Spare { path: draft_beside(path) };
+        let spare = ReusableFile { path: draft_beside(path) };
         let is_kept = fs::rename(path, &spare.path).is_ok();
         if is_kept {
             self.files().push(spare);
@@ -50,7 +50,7 @@ impl Spares {
     }
 }
 
-impl Drop for Spares {
+impl Drop for FilePool {
     fn drop(&mut self) {
         for spare in self.files().drain(..) {
             let _ = fs::remove_file(spare.path);
@@ -58,7 +58,7 @@ impl Drop for Spares {
     }
 }
 
-impl Spare {
+impl ReusableFile {
     /// Writes to the file and renames it. A reader sees all of it or nothing.
     #[cfg(unix)]
     pub(super) fn become_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -363,7 +363,7 @@ pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
     both(name, written, other) || both(&bare(name), &bare(written), &bare(other))
 }
 
-/// Returns the maximum number of misspelt letters in a text.
+/// Returns the maximum number of misspelled letters in a text.
 fn slips_of(written: &Written) -> usize {
     match written.length {
         0..=4 => 0,

@@ -1,4 +1,4 @@
-//! Missing keys that are misspelt, or under another name, and are reported only once.
+//! Missing keys that are misspelled, or under another name, and are reported only once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,10 +18,10 @@ use super::{
 const NEARBY: usize = 2;
 
 impl Context<'_> {
-    /// Merges a missing key and a misspelt one next to it into one problem, which is reported at the existing
+    /// Merges a missing key and a misspelled one next to it into one problem, which is reported at the existing
     /// key, as an error. Returns those keys.
-    pub(super) fn drop_what_is_only_misspelt(&self, violations: &mut Vec<Violation>) -> HashSet<Pointer> {
-        let mut misspelt = HashSet::new();
+    pub(super) fn drop_explained_by_misspelling(&self, violations: &mut Vec<Violation>) -> HashSet<Pointer> {
+        let mut misspelled = HashSet::new();
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
         // Locations of missing keys that exist one level above or below.
         let mut moved: HashSet<Pointer> = HashSet::new();
@@ -31,12 +31,12 @@ impl Context<'_> {
             let parent = violation.at.parent().unwrap_or_default();
             let mapping = self.mapping(&parent);
             if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
-                misspelt.insert(violation.at.clone());
+                misspelled.insert(violation.at.clone());
                 meant.insert((parent, name));
-            } else if let Some(place) = self.neighbour(&mapping, &parent, key)
+            } else if let Some(place) = self.neighbor(&mapping, &parent, key)
                 && violations.iter().any(|other| other.at == place && matches!(other.wrong, Wrong::Missing(_)))
             {
-                misspelt.insert(violation.at.clone());
+                misspelled.insert(violation.at.clone());
                 moved.insert(place);
             } else if let Some(name) = mapping.missing.iter().copied().find(|name| mapping.holds_claims(name))
                 && unknown_key::is_lost_claim(self, &violation.at, key)
@@ -48,7 +48,7 @@ impl Context<'_> {
                 && self.is_stand_in(&mapping, key, name)
             {
                 self.stand_ins.borrow_mut().insert(violation.at.clone(), name);
-                misspelt.insert(violation.at.clone());
+                misspelled.insert(violation.at.clone());
                 meant.insert((parent, name));
             }
         }
@@ -64,7 +64,7 @@ impl Context<'_> {
             let alternatives = || self.shape(&violation.at).map(|shape| shape.alternatives()).unwrap_or_default();
             violation.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| is_reported(&violation.at, name))
         });
-        misspelt
+        misspelled
     }
 
     /// Whether an unknown key may be another name for the missing one: the value would be valid there, and
@@ -90,7 +90,7 @@ impl Context<'_> {
     }
 
     /// Returns the place one level above or below to which an existing key belongs.
-    fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
+    fn neighbor(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
         let here = mapping.here.as_ref()?;
         let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
         match place.0.last() {

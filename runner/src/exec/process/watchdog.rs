@@ -30,35 +30,35 @@ const LINE: usize = 12;
 const LINES: usize = 256;
 
 /// One for the whole program, started with its first command.
-static KEEPER: Mutex<Keeper> = Mutex::new(Keeper::new());
+static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog::new());
 
 /// Makes sure that a watcher runs before a command begins.
 pub(super) fn prepare() {
-    with(Keeper::prepare);
+    with(Watchdog::prepare);
 }
 
 /// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
-    with(|keeper| keeper.begun(group));
+    with(|watchdog| watchdog.begun(group));
 }
 
 /// Reports that a group is over, so its id may be reused.
 pub(super) fn over(group: Pid) {
-    with(|keeper| keeper.over(group));
+    with(|watchdog| watchdog.over(group));
 }
 
 /// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
-    with(|keeper| keeper.lines.iter().copied().flatten().collect())
+    with(|watchdog| watchdog.lines.iter().copied().flatten().collect())
 }
 
-fn with<A>(act: impl FnOnce(&mut Keeper) -> A) -> A {
-    act(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner))
+fn with<A>(act: impl FnOnce(&mut Watchdog) -> A) -> A {
+    act(&mut WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The running groups, and the process that watches over them.
 #[derive(Debug)]
-struct Keeper {
+struct Watchdog {
     /// The lines of the file. A group keeps its line while it is running.
     lines: Vec<Option<Pid>>,
     watcher: Option<Watcher>,
@@ -75,9 +75,9 @@ struct Watcher {
     _pipe: PipeWriter,
 }
 
-impl Keeper {
-    const fn new() -> Keeper {
-        Keeper { lines: Vec::new(), watcher: None, is_failure_reported: false }
+impl Watchdog {
+    const fn new() -> Watchdog {
+        Watchdog { lines: Vec::new(), watcher: None, is_failure_reported: false }
     }
 
     fn prepare(&mut self) {
@@ -168,7 +168,7 @@ mod tests {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{Keeper, LINES};
+    use super::{LINES, Watchdog};
 
     fn sleeper() -> (Child, Pid) {
         let child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
@@ -176,34 +176,34 @@ mod tests {
         (child, group)
     }
 
-    fn prepared() -> Keeper {
-        let mut keeper = Keeper::new();
-        keeper.prepare();
-        keeper
+    fn prepared() -> Watchdog {
+        let mut watchdog = Watchdog::new();
+        watchdog.prepare();
+        watchdog
     }
 
     /// Ends the pipe as the death of the program does, and waits until the watcher has done its work.
-    fn abandon(keeper: Keeper) {
-        let mut watcher = keeper.watcher.unwrap();
+    fn abandon(watchdog: Watchdog) {
+        let mut watcher = watchdog.watcher.unwrap();
         drop(watcher._pipe);
         watcher.shell.wait().unwrap();
     }
 
-    fn shell_of(keeper: &Keeper) -> Pid {
-        Pid::from_raw(keeper.watcher.as_ref().unwrap().shell.id().cast_signed()).unwrap()
+    fn shell_of(watchdog: &Watchdog) -> Pid {
+        Pid::from_raw(watchdog.watcher.as_ref().unwrap().shell.id().cast_signed()).unwrap()
     }
 
     #[test]
     fn watcher_kills_live_groups_and_spares_those_that_are_over() {
-        let mut keeper = prepared();
+        let mut watchdog = prepared();
         let (mut live, group) = sleeper();
         let echo = Command::new("cat").process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut over = echo.unwrap();
         let other = Pid::from_raw(over.id().cast_signed()).unwrap();
-        keeper.begun(other);
-        keeper.begun(group);
-        keeper.over(other);
-        abandon(keeper);
+        watchdog.begun(other);
+        watchdog.begun(group);
+        watchdog.over(other);
+        abandon(watchdog);
         assert_eq!(live.wait().unwrap().signal(), Some(9));
         // A process that was killed may still be about to end, but it does not answer.
         over.stdin.take().unwrap().write_all(b"alive").unwrap();
@@ -215,53 +215,53 @@ mod tests {
 
     #[test]
     fn lines_of_groups_that_are_over_are_used_again() {
-        let mut keeper = prepared();
+        let mut watchdog = prepared();
         let strangers: Vec<Pid> = (0..5).map(|number| Pid::from_raw(i32::MAX - number).unwrap()).collect();
-        strangers.iter().for_each(|group| keeper.begun(*group));
-        strangers.iter().for_each(|group| keeper.over(*group));
+        strangers.iter().for_each(|group| watchdog.begun(*group));
+        strangers.iter().for_each(|group| watchdog.over(*group));
         let (mut child, group) = sleeper();
-        keeper.begun(group);
-        assert_eq!(keeper.lines.len(), strangers.len());
-        abandon(keeper);
+        watchdog.begun(group);
+        assert_eq!(watchdog.lines.len(), strangers.len());
+        abandon(watchdog);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
     fn more_groups_than_the_file_has_lines_at_first_are_killed() {
-        let mut keeper = prepared();
+        let mut watchdog = prepared();
         let unrelated = Pid::from_raw(i32::MAX).unwrap();
-        (0..=LINES).for_each(|_| keeper.begun(unrelated));
+        (0..=LINES).for_each(|_| watchdog.begun(unrelated));
         let (mut child, group) = sleeper();
-        keeper.begun(group);
-        abandon(keeper);
+        watchdog.begun(group);
+        abandon(watchdog);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
     fn stopped_watcher_does_its_work_when_it_continues() {
-        let mut keeper = prepared();
-        kill_process(shell_of(&keeper), Signal::STOP).unwrap();
+        let mut watchdog = prepared();
+        kill_process(shell_of(&watchdog), Signal::STOP).unwrap();
         let (mut child, group) = sleeper();
-        keeper.begun(group);
-        keeper.prepare();
+        watchdog.begun(group);
+        watchdog.prepare();
         // The kernel continues it, too: the death of the program leaves its group without a parent.
-        kill_process(shell_of(&keeper), Signal::CONT).unwrap();
-        abandon(keeper);
+        kill_process(shell_of(&watchdog), Signal::CONT).unwrap();
+        abandon(watchdog);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
     fn killed_watcher_is_replaced_by_one_that_knows_what_began_before() {
-        let mut keeper = prepared();
+        let mut watchdog = prepared();
         let (mut child, group) = sleeper();
-        keeper.begun(group);
-        let watcher = keeper.watcher.as_mut().unwrap();
+        watchdog.begun(group);
+        let watcher = watchdog.watcher.as_mut().unwrap();
         watcher.shell.kill().unwrap();
         watcher.shell.wait().unwrap();
-        keeper.prepare();
+        watchdog.prepare();
         let (mut other, second) = sleeper();
-        keeper.begun(second);
-        abandon(keeper);
+        watchdog.begun(second);
+        abandon(watchdog);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
         assert_eq!(other.wait().unwrap().signal(), Some(9));
     }
