@@ -40,7 +40,9 @@ impl<'t> Draft<'t> {
             let start = draft.text.len();
             draft.text.push_str(new);
             copied = old.end;
-            draft.changes.push(Change { old, new: start..draft.text.len() });
+            let (head, tail) = common_ends(&written[old.clone()], new);
+            let new = start + head..draft.text.len() - tail;
+            draft.changes.push(Change { old: old.start + head..old.end - tail, new });
         }
         draft.text.push_str(&written[copied..]);
         draft
@@ -71,6 +73,15 @@ impl<'t> Draft<'t> {
         }
         fault
     }
+}
+
+/// Returns the lengths of the beginning and of the end that two texts have in common, without overlap.
+fn common_ends(one: &str, other: &str) -> (usize, usize) {
+    let same = |(one, other): &(char, char)| one == other;
+    let length = |(letter, _): (char, char)| letter.len_utf8();
+    let head: usize = one.chars().zip(other.chars()).take_while(same).map(length).sum();
+    let rest = one[head..].chars().rev().zip(other[head..].chars().rev());
+    (head, rest.take_while(same).map(length).sum())
 }
 
 /// Returns the changes of a rewrite, line by line if the number of lines is the same: unchanged parts keep their
