@@ -27,7 +27,6 @@ use sha2::{Digest as _, Sha256};
 use speclens_schema::{
     files,
     gateway_script::{self, Lines, Log, LogForm},
-    script,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -47,8 +46,6 @@ const MAX_FAULTS: usize = 16;
 pub struct GatewayScript {
     /// The path as users know it.
     pub name: String,
-    /// The digest of its content.
-    pub digest: String,
     lines: Arc<Lines>,
 }
 
@@ -64,7 +61,7 @@ impl GatewayScript {
         }
         let text = std::fs::read_to_string(path).map_err(unread)?;
         let lines = Arc::new(gateway_script::read(&text).map_err(wrong)?);
-        Ok(GatewayScript { name: name.to_owned(), digest: script::digest(text.as_bytes()), lines })
+        Ok(GatewayScript { name: name.to_owned(), lines })
     }
 }
 

@@ -305,7 +305,7 @@ impl Shape {
     }
 
     /// Whether a string is allowed, according to the closed set of values and the pattern.
-    pub fn admits_text(&self, text: &str) -> bool {
+    pub(crate) fn admits_text(&self, text: &str) -> bool {
         let values = self.values();
         let has_form =
             |pattern: &str| fancy_regex::Regex::new(pattern).is_ok_and(|it| it.is_match(text).unwrap_or(false));
@@ -349,7 +349,7 @@ impl Shape {
     }
 
     /// Returns one of [`Shape::all_fields`]: the key, and the schema of its value.
-    pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
+    pub(crate) fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
         let chosen = |shape: &Shape| {
             let properties = shape.each("properties").filter_map(Value::as_object);
             let written =

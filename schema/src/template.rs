@@ -164,7 +164,7 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
 
 /// Returns the placeholders of a text if blanks around a name are ignored: two braces, any text without braces,
 /// two braces. A name may be empty.
-pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
+pub(crate) fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = two_braces(text, from) {

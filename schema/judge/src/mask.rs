@@ -87,7 +87,7 @@ const MIN_GUESSED_LENGTH: usize = 8;
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// Returns whether a variable with this name probably holds a secret.
-pub fn looks_secret(name: &str) -> bool {
+pub(crate) fn looks_secret(name: &str) -> bool {
     const WORDS: [&str; 12] = [
         "KEY",
         "TOKEN",
@@ -263,7 +263,7 @@ impl Secrets {
     }
 
     /// Returns the stream with stars in place of every secret; `None` if there is none that is not masked already.
-    pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
+    pub(crate) fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
         let mut masked: Option<Capture> = None;
         for _ in 0..MAX_ROUNDS {
             let known = masked.as_ref().unwrap_or(capture);

@@ -29,7 +29,7 @@ pub enum Open {
 
 impl Open {
     /// Returns the verdict about a running act: unknown, if it may still change.
-    pub fn of_unfinished(self, verdict: Verdict) -> Verdict {
+    pub(crate) fn of_unfinished(self, verdict: Verdict) -> Verdict {
         let may_turn = match (self, &verdict.outcome) {
             (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
             (Open::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,

@@ -37,7 +37,7 @@ impl Place {
     }
 
     /// Returns the help for a key at `here` that belongs to this place: "move it under `expect.output`".
-    pub fn way_from(&self, here: &Place) -> String {
+    pub(crate) fn way_from(&self, here: &Place) -> String {
         let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
         match self.0.as_slice() {
             [] => "move it to the top level".to_owned(),

@@ -21,7 +21,7 @@ impl ScalarRules {
     }
 
     /// Returns whether scalars are read as PyYAML does.
-    pub fn is_yaml11(self) -> bool {
+    pub(crate) fn is_yaml11(self) -> bool {
         match self {
             ScalarRules::Yaml11 => true,
             ScalarRules::Yaml12 | ScalarRules::Yaml12Merging => false,

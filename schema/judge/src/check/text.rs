@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
-pub fn is_space(character: char) -> bool {
+pub(crate) fn is_space(character: char) -> bool {
     matches!(
         character,
         '\u{9}'..='\u{d}'

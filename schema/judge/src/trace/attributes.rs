@@ -28,7 +28,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns the first non-empty text under one of several names.
-    pub fn first_text(self, keys: &[&str]) -> Option<&'a str> {
+    pub(crate) fn first_text(self, keys: &[&str]) -> Option<&'a str> {
         keys.iter().find_map(|key| self.text(key))
     }
 
@@ -44,7 +44,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns the first number under one of several names.
-    pub fn first_number(self, keys: &[&str]) -> Option<f64> {
+    pub(crate) fn first_number(self, keys: &[&str]) -> Option<f64> {
         keys.iter().find_map(|key| self.number(key))
     }
 

@@ -248,7 +248,7 @@ pub struct Sum {
 
 impl Sum {
     /// The temporality of increments.
-    pub const DELTA: i32 = 1;
+    pub(crate) const DELTA: i32 = 1;
 }
 
 /// A value of a metric.

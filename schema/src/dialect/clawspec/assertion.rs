@@ -134,7 +134,7 @@ assertions! {
 
 impl Assertion {
     /// Returns the type with this name.
-    pub fn type_info(name: &str) -> Option<&'static TypeInfo> {
+    pub(crate) fn type_info(name: &str) -> Option<&'static TypeInfo> {
         Assertion::TYPES.iter().find(|info| info.name == name)
     }
 

@@ -124,7 +124,7 @@ impl Scope {
     }
 
     /// Returns the need for the content of the first file that matches a path.
-    pub fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
+    pub(crate) fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let need = self.files(path, context)?;
         Some(FilesNeed { literal: true, content: true, ..need })
     }
@@ -174,7 +174,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
 }
 
 /// Reads a number that may be in quotes, like Python's `float`.
-pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -182,7 +182,7 @@ pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resu
 }
 
 /// Reads a count that may be in quotes, like Python's `int`.
-pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());

@@ -122,7 +122,7 @@ impl GatewayLog {
     }
 
     /// Returns the calls of the run itself.
-    pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.relation == RunRelation::Own)
     }
 

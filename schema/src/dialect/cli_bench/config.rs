@@ -186,7 +186,7 @@ pub struct Config {
 
 impl Config {
     /// Default of `concurrency`.
-    pub const CONCURRENCY: u32 = 3;
+    pub(crate) const CONCURRENCY: u32 = 3;
     /// Default of `repeat`.
     pub const REPEAT: u32 = 1;
 }

@@ -146,7 +146,7 @@ pub enum Difficulty {
 
 impl Difficulty {
     /// Returns the minimum number of turns for tasks of this difficulty.
-    pub fn least_turns(self) -> u32 {
+    pub(crate) fn least_turns(self) -> u32 {
         match self {
             Difficulty::Easy => 1,
             Difficulty::Medium => 2,

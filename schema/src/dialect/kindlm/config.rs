@@ -210,7 +210,7 @@ impl Defaults {
     /// Default of `repeat`.
     pub const REPEAT: u32 = 1;
     /// Default of `concurrency`.
-    pub const CONCURRENCY: u32 = 4;
+    pub(crate) const CONCURRENCY: u32 = 4;
     /// Default of `timeoutMs`.
     pub(crate) const TIMEOUT_MS: u64 = 60_000;
 }

@@ -72,28 +72,28 @@ impl Row {
     }
 
     /// Returns the row at an item of the field's list.
-    pub fn at_item(self, index: usize) -> Row {
+    pub(crate) fn at_item(self, index: usize) -> Row {
         self.with(|verdict| Verdict { at: verdict.at.index(index), ..verdict })
     }
 
     /// Returns the row at a member of the field.
-    pub fn at_key(self, key: &str) -> Row {
+    pub(crate) fn at_key(self, key: &str) -> Row {
         self.with(|verdict| Verdict { at: verdict.at.key(key), ..verdict })
     }
 
     /// Returns the row with a score.
-    pub fn with_score(self, score: f64) -> Row {
+    pub(crate) fn with_score(self, score: f64) -> Row {
         self.with(|verdict| verdict.rated(None, Some(score)))
     }
 
     /// Returns the row with the first few of these locations in other files. Unknown results have none.
-    pub fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+    pub(crate) fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
         let related = places.into_iter().map(|(message, place)| Related::in_file(message, place));
         self.with(|verdict| verdict.relating(related))
     }
 
     /// Returns the row with the location in another file that made it pass. Only passed rows have one.
-    pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
+    pub(crate) fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
         if self.0.outcome == Outcome::Pass {
             self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
         }

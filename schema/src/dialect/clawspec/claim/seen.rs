@@ -69,7 +69,7 @@ impl<'e> Seen<'e> {
     }
 
     /// Returns the first file at a path, with its content; `None` if there is none.
-    pub fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
+    pub(crate) fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
         let pattern = self.expand(field, path)?;
         let want = FilesNeed {
             pattern: pattern.clone(),
@@ -146,7 +146,7 @@ impl<'e> Seen<'e> {
     }
 
     /// Returns the note on a missing file: that it was written too late, or a similar name in its directory.
-    pub fn notes_on_missing(&self, pattern: &str) -> Vec<String> {
+    pub(crate) fn notes_on_missing(&self, pattern: &str) -> Vec<String> {
         let found =
             self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
                 (Need::Files(need), Answer::Files(answer)) if need.pattern == pattern => Some(answer),
@@ -163,7 +163,7 @@ impl<'e> Seen<'e> {
 
     /// Returns the heading of a file that is most similar to a name, or else its headings: as a note, and as a
     /// location.
-    pub fn note_on_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+    pub(crate) fn note_on_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
         let found = headings::headings(text);
         let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
         match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {

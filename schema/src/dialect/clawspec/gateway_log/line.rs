@@ -90,7 +90,7 @@ impl Line {
     }
 
     /// Returns the agent of a session that another agent started.
-    pub fn delegate(&self) -> Option<(&str, &str)> {
+    pub(crate) fn delegate(&self) -> Option<(&str, &str)> {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
     }
 
