@@ -341,11 +341,25 @@ impl Client {
         }
     }
 
-    /// Returns the highest address space that the server ever had, in KiB.
+    /// Returns the largest address space that the server has used, in KiB.
     pub fn peak_address_space(&self) -> u64 {
+        self.memory("VmPeak:")
+    }
+
+    /// Returns a line of the system's account of the server's memory, in KiB.
+    fn memory(&self, line: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
+        let found = status.lines().find_map(|it| it.strip_prefix(line)).unwrap();
+        found.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Limits the server's address space to what it uses now and this many bytes more. `None` lifts the limit.
+    #[cfg(target_os = "linux")]
+    pub fn limit_address_space(&self, more: Option<u64>) {
+        let process = rustix::process::Pid::from_raw(self.process.id().cast_signed()).unwrap();
+        let current = more.map(|more| self.memory("VmSize:") * 1024 + more);
+        let limit = rustix::process::Rlimit { current, maximum: None };
+        rustix::process::prlimit(Some(process), rustix::process::Resource::As, limit).unwrap();
     }
 
     /// Returns whether a request was answered, as far as messages were read.

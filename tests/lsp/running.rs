@@ -46,6 +46,21 @@ pub(crate) fn running(titles: &[String]) -> usize {
     titles.iter().filter(|title| title.contains("running")).count()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn run_that_cannot_have_its_threads_is_refused_with_the_reason() {
+    let mut client = Client::opened(&[("kindlm.yaml", FAILING)]);
+    client.diagnostics("kindlm.yaml", |_| true);
+    client.limit_address_space(Some(48 * 1024 * 1024));
+    let answer = client.run_test("kindlm.yaml", "open");
+    let reason = answer["result"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("cannot start a thread; raise the limit"), "{answer}");
+    client.limit_address_space(None);
+    run(&mut client, "open");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    assert_eq!(client.leave(), Some(0));
+}
+
 #[test]
 fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
     let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
