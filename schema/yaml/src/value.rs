@@ -282,7 +282,11 @@ mod tests {
             document.edit(text.len()..text.len(), "  <<: *a\n");
             document.refresh();
             assert_eq!(of_c(&document).as_deref(), merged);
-            document.edit(text.len()..document.text().len_bytes(), "");
+            // An edit elsewhere.
+            document.edit(0..0, "b: 1\n");
+            document.refresh();
+            assert_eq!(of_c(&document).as_deref(), merged);
+            document.edit(document.text().len_bytes() - "  <<: *a\n".len()..document.text().len_bytes(), "");
             document.refresh();
             assert_eq!(of_c(&document), None);
         }
