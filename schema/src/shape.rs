@@ -11,9 +11,14 @@ mod places;
 mod words;
 mod written;
 
-use std::hash::{Hash, Hasher};
+use std::{
+    cell::RefCell,
+    hash::{Hash, Hasher},
+    rc::Rc,
+    sync::Arc,
+};
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -36,10 +41,10 @@ type Keywords = Map<String, Value>;
 pub struct Shape {
     root: &'static Value,
     /// Schemas that apply to every node here.
-    own: Vec<&'static Keywords>,
+    own: Arc<[&'static Keywords]>,
     /// All applicable schemas, the most specific one first, which takes precedence. Starts with
     /// `own`, followed by the chosen branches.
-    parts: Vec<&'static Keywords>,
+    parts: Arc<[&'static Keywords]>,
 }
 
 /// One of several forms of a node, chosen by its tag or type.
@@ -159,13 +164,13 @@ impl Shape {
         let own = of_all(&mut self.each("properties").filter_map(|properties| properties.get(&*key)))
             .or_else(|| of_all(&mut self.each("additionalProperties").filter(|schema| schema.is_object())))
             .or_else(|| step.index().and_then(|_| of_all(&mut self.each("items"))))?;
-        Some(Shape::of_parts(self.root, own, None))
+        Some(Shape::of_parts(self.root, own.into(), None))
     }
 
     pub(crate) fn new(root: &'static Value, schema: &'static Value) -> Shape {
         let mut own = Vec::new();
         resolve(root, schema, &mut own);
-        Shape::of_parts(root, own, None)
+        Shape::of_parts(root, own.into(), None)
     }
 
     /// Returns an id that is equal for equal schemas.
@@ -176,10 +181,13 @@ impl Shape {
     }
 
     /// Returns a schema, with branches chosen by a node; without a node, no condition holds.
-    fn of_parts(root: &'static Value, own: Vec<&'static Keywords>, node: Option<NodeRef<'_>>) -> Shape {
+    fn of_parts(root: &'static Value, own: Arc<[&'static Keywords]>, node: Option<NodeRef<'_>>) -> Shape {
         /// Maximum number of branches, for safety: our schemas have no circular ones.
         const LIMIT: usize = 256;
-        let mut parts = own.clone();
+        if own.iter().all(|part| branches::of(part).is_empty()) {
+            return Shape { root, parts: Arc::clone(&own), own };
+        }
+        let mut parts = own.to_vec();
         let (mut next, mut tag) = (0, None);
         while next < parts.len().min(LIMIT) {
             let part = parts[next];
@@ -192,7 +200,7 @@ impl Shape {
                 }
             }
         }
-        Shape { root, own, parts }
+        Shape { root, own, parts: parts.into() }
     }
 
     /// Returns the same schema, with branches chosen by a node.
@@ -200,7 +208,7 @@ impl Shape {
         if self.own.iter().all(|part| branches::of(part).is_empty()) {
             return self.clone();
         }
-        Shape::of_parts(self.root, self.own.clone(), node)
+        Shape::of_parts(self.root, Arc::clone(&self.own), node)
     }
 
     /// Returns the forms of the node; empty if there is only one.
@@ -210,9 +218,10 @@ impl Shape {
         for branch in branches.filter(|branch| !branch.is_about_null()) {
             for (schema, tag) in [(branch.then, branch.tag), (branch.otherwise, None)] {
                 let Some(schema) = schema else { continue };
-                let mut own = self.own.clone();
+                let mut own = self.own.to_vec();
                 resolve(self.root, schema, &mut own);
-                let shape = Shape { root: self.root, parts: own.clone(), own };
+                let own = Arc::from(own);
+                let shape = Shape { root: self.root, parts: Arc::clone(&own), own };
                 variants.push(Variant { tag, shape });
             }
         }
@@ -362,8 +371,22 @@ impl Shape {
         chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
     }
 
-    /// Returns the allowed keys for the chosen branches.
+    /// Returns the allowed keys for the chosen branches. Cached, because problems of many items ask for the same.
     pub(crate) fn chosen_fields(&self) -> Vec<Field> {
+        thread_local! {
+            static KNOWN: RefCell<FxHashMap<u64, Rc<[Field]>>> = RefCell::default();
+        }
+        let id = self.id();
+        let known = KNOWN.with_borrow(|known| known.get(&id).map(Rc::clone));
+        let fields = known.unwrap_or_else(|| {
+            let fields = Rc::from(self.read_fields());
+            KNOWN.with_borrow_mut(|known| known.insert(id, Rc::clone(&fields)));
+            fields
+        });
+        fields.to_vec()
+    }
+
+    fn read_fields(&self) -> Vec<Field> {
         let required = self.each("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
         let required: Vec<&str> = required.collect();
         let alternatives = self.alternatives();
