@@ -127,7 +127,7 @@ impl Block {
                 let is_nothing = |root: &Node| match &root.kind {
                     NodeKind::Scalar { value, style: Style::Plain } => {
                         let is_null = matches!(&**value, "~" | "null" | "Null" | "NULL") && kind == BlockKind::Whole;
-                        (root.range.is_empty() || is_null) && root.anchor().is_none() && root.tag().is_none()
+                        (root.range().is_empty() || is_null) && root.anchor().is_none() && root.tag().is_none()
                     }
                     NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                         false
@@ -188,7 +188,7 @@ impl Block {
             BlockKind::Whole => return,
             BlockKind::Entry | BlockKind::Head => {
                 // A mapping in braces is a value, not an entry.
-                let braces = text[root.range.start..].starts_with('{');
+                let braces = text[root.range().start..].starts_with('{');
                 (matches!(root.kind, NodeKind::Mapping(_)) && !braces, FaultKind::ExpectedEntry)
             }
             BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), FaultKind::ExpectedItem),
@@ -198,7 +198,7 @@ impl Block {
         if fits {
             return;
         }
-        let range = root.range.clone();
+        let range = root.range();
         if let Some(Some(reread)) = survived(|| repair::reread(text, self.kind.root(), rules, range.start)) {
             self.root = reread.root;
             self.faults.extend(reread.faults);
@@ -214,8 +214,8 @@ impl Block {
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
             let key = Node::new(range.start..range.start + words.len(), kind);
-            let value = Node::empty(key.range.end);
-            Node::new(key.range.clone(), NodeKind::Mapping(vec![Entry { key, value }]))
+            let value = Node::empty(key.range().end);
+            Node::new(key.range(), NodeKind::Mapping(vec![Entry { key, value }]))
         });
     }
 
@@ -394,12 +394,12 @@ struct Survey<'b> {
 impl Survey<'_> {
     fn node(&mut self, node: &Node, way: &Way<'_>) {
         if let Some(name) = node.anchor() {
-            self.anchors.push(Name { name: name.into(), at: node.range.start, end: node.range.end });
+            self.anchors.push(Name { name: name.into(), at: node.range().start, end: node.range().end });
         }
         match &node.kind {
             NodeKind::Scalar { .. } => {}
             NodeKind::Alias(name) => {
-                self.aliases.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
+                self.aliases.push(Name { name: name.clone(), at: node.range().start, end: node.range().end });
             }
             NodeKind::Sequence(items) => {
                 items.iter().enumerate().for_each(|(index, item)| self.node(item, &Way::Item(way, index)));
@@ -424,8 +424,8 @@ impl Survey<'_> {
                         self.duplicates.push(Duplicate {
                             mapping: way.pointer(),
                             key: text.to_owned(),
-                            range: key.range.clone(),
-                            first: entries[first].key.range.clone(),
+                            range: key.range(),
+                            first: entries[first].key.range(),
                         });
                     }
                     self.node(key, way);

@@ -28,11 +28,11 @@ fn may_be_name(comment: &str) -> bool {
 
 /// Returns whether a position is within a string of the tree.
 fn holds_in_text(node: &Node, at: usize) -> bool {
-    if !node.range.contains(&at) {
+    if !node.range().contains(&at) {
         return false;
     }
     match &node.kind {
-        NodeKind::Scalar { .. } => node.range.start < at,
+        NodeKind::Scalar { .. } => node.range().start < at,
         NodeKind::Alias(_) => false,
         NodeKind::Sequence(items) => items.iter().any(|item| holds_in_text(item, at)),
         NodeKind::Mapping(entries) => {

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::{
     fault::FaultKind,
-    loose,
+    loose, quick,
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -16,7 +16,7 @@ use crate::ScalarRules;
 pub const MAX_NESTING: usize = 200;
 
 /// The content of a text.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parsed {
     /// The first document's root; `None` if there are only comments.
     pub root: Option<Node>,
@@ -46,6 +46,11 @@ impl SyntaxError {
 
 /// Reads a text to the end, or to its first error.
 pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    if let Some(root) = quick::read(text) {
+        let parsed = Parsed { root: Some(root), second_document: None };
+        debug_assert_eq!(parse_text(text, rules).as_ref(), Ok(&parsed), "read differently by the parser:\n{text}");
+        return Ok(parsed);
+    }
     or_loosely(parse_text(text, rules), text, rules)
 }
 
@@ -183,16 +188,16 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(mut open) = self.stack.pop() else { return };
                 // A block collection's end is reported at the next token: its last child ends it.
-                open.node.range.end = if open.flow { range.end } else { last_end(&open.node) };
+                open.node.set_end(if open.flow { range.end } else { last_end(&open.node) });
                 match &mut open.node.kind {
                     NodeKind::Sequence(items) => items.shrink_to_fit(),
                     NodeKind::Mapping(entries) => entries.shrink_to_fit(),
                     NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
                 }
                 if open.flow && !self.stack.iter().any(|outer| outer.flow) {
-                    self.expect_deeper_lines(&open.node.range, Style::Plain);
+                    self.expect_deeper_lines(&open.node.range(), Style::Plain);
                 }
-                self.read_to = self.read_to.max(open.node.range.end);
+                self.read_to = self.read_to.max(open.node.range().end);
                 self.close(open.node);
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
@@ -207,14 +212,17 @@ impl Builder<'_> {
     }
 
     fn open(&mut self, start: usize, tag: Option<Box<str>>, kind: NodeKind, flow: bool) {
-        // A list that is the root is reported after its first dash.
-        let start = match (&kind, flow) {
-            (NodeKind::Sequence(_), false) if !self.text[start..].starts_with('-') => {
-                let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-                self.text[line..start].rfind('-').map_or(start, |dash| line + dash)
-            }
-            _ => start,
+        let dash_before = |start: usize| {
+            let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+            self.text[line..start].rfind('-').map_or(start, |dash| line + dash)
         };
+        let is_list = matches!(kind, NodeKind::Sequence(_)) && !flow;
+        // A list that is the root, or that follows a comment, is reported after its first dash...
+        let start = if is_list && !self.text[start..].starts_with('-') { dash_before(start) } else { start };
+        // ...which may be where a list in it begins.
+        if let Some(outer) = self.stack.last_mut().filter(|outer| is_list && outer.node.range().start == start) {
+            outer.node.set_start(dash_before(start));
+        }
         let node = Node::new(start..start, kind).with_tag(tag);
         self.stack.push(Open { node, key: None, flow });
         self.opened = true;
@@ -229,9 +237,10 @@ impl Builder<'_> {
             }
             return;
         };
+        let start = open.node.range().start;
         match &mut open.node.kind {
             NodeKind::Sequence(items) => {
-                let from = items.last().map_or(open.node.range.start, |item| item.range.end);
+                let from = items.last().map_or(start, |item| item.range().end);
                 if !self.keep {
                     items.clear();
                 }
@@ -263,8 +272,8 @@ impl Builder<'_> {
             return;
         }
         let Some(outer) = self.stack.iter().rev().find(|open| !open.flow) else { return };
-        let line = self.text[..outer.node.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        let before = &self.text[line..outer.node.range.start];
+        let line = self.text[..outer.node.range().start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let before = &self.text[line..outer.node.range().start];
         let before = before.strip_prefix('\u{feff}').unwrap_or(before);
         // An anchor or a tag may precede the first key.
         let column = before.find(|letter| !matches!(letter, ' ' | '-' | '?' | ':')).unwrap_or(before.len());
@@ -341,17 +350,17 @@ fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
 /// Returns the end of the last element in a block collection.
 pub(crate) fn last_end(node: &Node) -> usize {
     let last = match &node.kind {
-        NodeKind::Sequence(items) => items.last().map(|item| item.range.end),
-        NodeKind::Mapping(entries) => entries.last().map(|entry| entry.value.range.end.max(entry.key.range.end)),
+        NodeKind::Sequence(items) => items.last().map(|item| item.range().end),
+        NodeKind::Mapping(entries) => entries.last().map(|entry| entry.value.range().end.max(entry.key.range().end)),
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
     };
-    last.unwrap_or(node.range.start).max(node.range.start)
+    last.unwrap_or(node.range().start).max(node.range().start)
 }
 
 /// Returns whether a node is absent. Its position in the parser depends on the text that follows.
 fn is_absent(node: &Node) -> bool {
     let empty = matches!(&node.kind, NodeKind::Scalar { value, .. } if value.is_empty());
-    empty && node.range.is_empty() && node.anchor().is_none() && node.tag().is_none()
+    empty && node.range().is_empty() && node.anchor().is_none() && node.tag().is_none()
 }
 
 /// Moves an absent value directly after its key's colon, where the author will type it.
@@ -359,26 +368,26 @@ fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     if !is_absent(&value) {
         return value;
     }
-    let rest = &text[key.range.end.min(text.len())..];
+    let rest = &text[key.range().end.min(text.len())..];
     let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
     let colon = rest[blank..].starts_with(':');
-    Node::empty(if colon { key.range.end + blank + 1 } else { key.range.end })
+    Node::empty(if colon { key.range().end + blank + 1 } else { key.range().end })
 }
 
 /// Returns the start of the block after a colon without a key, on the same line.
 fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
     let is_block = match &value.kind {
-        NodeKind::Mapping(_) => !text[value.range.start..].starts_with('{'),
-        NodeKind::Sequence(_) => !text[value.range.start..].starts_with('['),
+        NodeKind::Mapping(_) => !text[value.range().start..].starts_with('{'),
+        NodeKind::Sequence(_) => !text[value.range().start..].starts_with('['),
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => false,
     };
     if !is_absent(key) || !is_block {
         return None;
     }
-    let line = text[..value.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let line = text[..value.range().start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
     let explicit = text[..line].trim_end().ends_with('?');
-    let before = text[line..value.range.start].trim_start_matches(['\u{feff}', ' ', '-', '\t']);
-    (before.trim_end() == ":" && !explicit).then_some(value.range.start)
+    let before = text[line..value.range().start].trim_start_matches(['\u{feff}', ' ', '-', '\t']);
+    (before.trim_end() == ":" && !explicit).then_some(value.range().start)
 }
 
 /// Moves an absent item directly after its dash. `from`: the end of the list's last item.
@@ -387,7 +396,7 @@ fn behind_dash(text: &str, from: usize, item: Node) -> Node {
         return item;
     }
     let mut at = from;
-    for line in text[from..item.range.start.max(from)].split_inclusive('\n') {
+    for line in text[from..item.range().start.max(from)].split_inclusive('\n') {
         match line.find(['-', '#']) {
             Some(found) if line[found..].starts_with('-') => return Node::empty(at + found + 1),
             Some(_) | None => at += line.len(),

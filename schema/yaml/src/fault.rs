@@ -275,7 +275,7 @@ impl Rewrite {
     /// Returns the intended node in place of the value.
     pub(super) fn node(&self) -> Option<Node> {
         let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
-        matches!(meant.kind, NodeKind::Scalar { .. }).then(|| Node { range: self.range.clone(), ..meant })
+        matches!(meant.kind, NodeKind::Scalar { .. }).then(|| meant.at(&self.range))
     }
 }
 

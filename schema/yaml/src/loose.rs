@@ -79,7 +79,7 @@ fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
 
 /// Gives the strings at these ranges their folded meaning.
 fn fold(node: &mut Node, text: &str, loose: &[Range<usize>]) {
-    let range = node.range.clone();
+    let range = node.range();
     match &mut node.kind {
         NodeKind::Scalar { value, style: Style::SingleQuoted | Style::DoubleQuoted } if loose.contains(&range) => {
             // Blanks at the beginning of a line mean nothing, so each line may have one more.

@@ -222,7 +222,7 @@ impl Reader {
                     },
                 },
             };
-            match node.map(|node| (node.range.clone(), node.kind)) {
+            match node.map(|node| (node.range(), node.kind)) {
                 Some((_, NodeKind::Sequence(found))) if is_list => items.extend(found),
                 Some((_, NodeKind::Mapping(found))) if !is_list => entries.extend(found),
                 Some((at, NodeKind::Scalar { style: Style::Plain, .. })) if !is_list => self.without_colon(at),
@@ -248,7 +248,7 @@ impl Reader {
         let kind = if is_list { NodeKind::Sequence(items) } else { NodeKind::Mapping(entries) };
         let begin = first + indent(&self.work[first..]);
         let mut node = Node::new(begin..begin, kind);
-        node.range.end = super::events::last_end(&node);
+        node.set_end(super::events::last_end(&node));
         Some(node)
     }
 
@@ -272,7 +272,7 @@ impl Reader {
     /// Returns whether entries in the column of the dashes can only belong to the item above them.
     fn continues(&self, items: &[Node], found: &[Entry], column: usize) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
-        let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
+        let name = |entry: &Entry| self.work[entry.key.range()].to_owned();
         let is_new = |found: &Entry| entries.iter().all(|entry| name(entry) != name(found));
         entries.first().is_some_and(|first| self.column_of(first) > column) && found.iter().all(is_new)
     }
@@ -280,9 +280,9 @@ impl Reader {
     /// Reads a line that is too far left, with the entries below it, which are not.
     fn line_before_entries(&mut self, piece: &Range<usize>) -> Option<Node> {
         let end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
-        let entries = |node: Node| match node.kind {
-            NodeKind::Mapping(entries) => Some((node.range, entries)),
-            NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Alias(_) => None,
+        let entries = |node: Node| match (node.range(), node.kind) {
+            (range, NodeKind::Mapping(entries)) => Some((range, entries)),
+            (_, NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Alias(_)) => None,
         };
         let (first, mut all) = entries(self.parse(piece.start..end).ok()??)?;
         let (rest, more) = entries(self.parse(end..piece.end).ok()??)?;
@@ -293,25 +293,27 @@ impl Reader {
     /// Returns whether entries begin with the same key as the item above them.
     fn begins_alike(&self, items: &[Node], found: &[Entry]) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
-        let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
+        let name = |entry: &Entry| self.work[entry.key.range()].to_owned();
         entries.first().zip(found.first()).is_some_and(|(first, found)| name(first) == name(found))
     }
 
     fn column_of(&self, entry: &Entry) -> usize {
-        entry.key.range.start - line_at(&self.work, entry.key.range.start).start
+        entry.key.range().start - line_at(&self.work, entry.key.range().start).start
     }
 
     /// Adds entries that are too far left to the item above them, and reports them.
     fn outdented(&mut self, lines: Range<usize>, items: &mut [Node], end: usize, found: Vec<Entry>, column: usize) {
-        let Some(Node { kind: NodeKind::Mapping(entries), range, .. }) = items.last_mut() else { return };
-        let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range.clone())) else {
+        let Some(item) = items.last_mut() else { return };
+        let end = end.max(item.range().end);
+        let NodeKind::Mapping(entries) = &mut item.kind else { return };
+        let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range())) else {
             return;
         };
         let by = self.column_of(first).saturating_sub(column);
         self.faults.push(Fault::outdented(&self.work, lines, key, by));
-        let last = found.last().map_or(end, |entry| entry.value.range.end.max(entry.key.range.end));
-        range.end = range.end.max(end).max(last);
+        let last = found.last().map_or(end, |entry| entry.value.range().end.max(entry.key.range().end));
         entries.extend(found);
+        item.set_end(end.max(last));
     }
 
     fn without_colon(&mut self, at: Range<usize>) {
@@ -368,7 +370,7 @@ impl Reader {
             };
             let mut item = inner.unwrap_or_else(|| Node::empty(content + 1));
             item.set_anchor(anchor);
-            let range = content..item.range.end.max(content + 1);
+            let range = content..item.range().end.max(content + 1);
             return Some(Node::new(range, NodeKind::Sequence(vec![item])));
         }
         let rest = after_line(&self.work, head_end, piece.end)..piece.end;
@@ -464,7 +466,7 @@ impl Reader {
                 (&mut node.kind, found)
             {
                 entries.extend(more);
-                node.range.end = super::events::last_end(&node);
+                node.set_end(super::events::last_end(&node));
             }
         }
         Some(node)
@@ -513,6 +515,6 @@ impl Reader {
 }
 
 fn mapping(key: Node, value: Node) -> Node {
-    let range = key.range.start..value.range.end.max(key.range.end);
+    let range = key.range().start..value.range().end.max(key.range().end);
     Node::new(range, NodeKind::Mapping(vec![Entry { key, value }]))
 }

@@ -123,7 +123,7 @@ impl<'t> Mending<'t> {
         let draft = self.draft(faults);
         Some(match self.parse(&draft.text)? {
             Ok(root) => {
-                let begin = root.as_ref().map_or(0, |root| root.range.start);
+                let begin = root.as_ref().map_or(0, |root| root.range().start);
                 let fits = self.root.fits(root.as_ref());
                 let stop = (!fits).then(|| line_at(self.text, draft.written(begin)).start);
                 Attempt { stop, root: root.map(|root| draft.written_node(root)), error: None }

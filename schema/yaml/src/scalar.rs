@@ -49,6 +49,7 @@ pub enum Scalar {
 }
 
 /// Resolves a scalar. `tag` is the resolved tag, if there is one.
+#[inline]
 pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: ScalarRules) -> Scalar {
     if let Some(core) = tag.and_then(|tag| tag.strip_prefix("tag:yaml.org,2002:")) {
         return match core {
@@ -63,6 +64,7 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
     plain(value, rules)
 }
 
+#[inline]
 fn plain(value: &str, rules: ScalarRules) -> Scalar {
     /// Length of `false`: no other word with a meaning is longer.
     const LONGEST_WORD: usize = 5;

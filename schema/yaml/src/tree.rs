@@ -7,9 +7,10 @@ use smol_str::SmolStr;
 /// A YAML node as written. Aliases are not expanded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Range from the first character of the content to the last one, without anchor and tag.
-    pub range: Range<usize>,
-    /// Its anchor and its tag. Few nodes have one, and there may be hundreds of thousands of nodes.
+    /// The range, in 32 bits: there may be hundreds of thousands of nodes, and no file of 4 GB is read.
+    start: u32,
+    end: u32,
+    /// Its anchor and its tag. Few nodes have one.
     pub(super) properties: Option<Box<Properties>>,
     /// The kind of node.
     pub kind: NodeKind,
@@ -72,7 +73,29 @@ impl Node {
 
     /// Returns a node without anchor and tag.
     pub fn new(range: Range<usize>, kind: NodeKind) -> Node {
-        Node { range, properties: None, kind }
+        Node { start: in_32_bits(range.start), end: in_32_bits(range.end), properties: None, kind }
+    }
+
+    /// Returns the range from the first character of the content to the last one, without anchor and tag, relative to
+    /// the block's first byte.
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Returns the same node at another place, as long as it has no children.
+    pub(super) fn at(mut self, range: &Range<usize>) -> Node {
+        (self.start, self.end) = (in_32_bits(range.start), in_32_bits(range.end));
+        self
+    }
+
+    /// Moves its start.
+    pub(super) fn set_start(&mut self, start: usize) {
+        self.start = in_32_bits(start);
+    }
+
+    /// Moves its end.
+    pub(super) fn set_end(&mut self, end: usize) {
+        self.end = in_32_bits(end);
     }
 
     /// Returns the same node with a tag, if there is one.
@@ -107,7 +130,8 @@ impl Node {
 
     /// Maps all positions with `moved`.
     pub(super) fn move_places(&mut self, moved: &impl Fn(usize) -> usize) {
-        self.range = moved(self.range.start)..moved(self.range.end);
+        let Range { start, end } = self.range();
+        (self.start, self.end) = (in_32_bits(moved(start)), in_32_bits(moved(end)));
         match &mut self.kind {
             NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
             NodeKind::Sequence(items) => items.iter_mut().for_each(|item| item.move_places(moved)),
@@ -117,4 +141,8 @@ impl Node {
             }),
         }
     }
+}
+
+fn in_32_bits(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }

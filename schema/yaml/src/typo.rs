@@ -245,7 +245,7 @@ pub(super) fn oddities(node: &Node) -> usize {
             let count = names.len();
             names.sort_unstable();
             names.dedup();
-            let is_empty = |node: &Node| node.range.is_empty() && matches!(node.kind, NodeKind::Scalar { .. });
+            let is_empty = |node: &Node| node.range().is_empty() && matches!(node.kind, NodeKind::Scalar { .. });
             let empty = entries.iter().filter(|entry| is_empty(&entry.value)).count();
             count - names.len() + empty + entries.iter().map(|entry| oddities(&entry.value)).sum::<usize>()
         }

@@ -130,7 +130,7 @@ impl<'d> NodeRef<'d> {
         match self.place {
             Place::Node { block, node } => {
                 let start = self.document.start_of(block);
-                start + node.range.start..start + node.range.end
+                start + node.range().start..start + node.range().end
             }
             Place::Root => 0..self.document.text.len_bytes(),
             Place::RootList => self.extent(self.root_items()).unwrap_or(0..self.document.text.len_bytes()),
@@ -143,7 +143,7 @@ impl<'d> NodeRef<'d> {
     /// Returns the range from the first dash to the end of the last item.
     fn extent(self, items: &[(usize, usize)]) -> Option<Range<usize>> {
         let (&(block, _), &last) = items.first().zip(items.last())?;
-        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
+        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range().start);
         Some(self.document.start_of(block) + dash..self.item(last).own_range().end)
     }
 
@@ -165,11 +165,11 @@ impl<'d> NodeRef<'d> {
         let mut node = self;
         // Aliases to aliases cannot be written; the bound is for safety only.
         for _ in 0..8 {
-            let Place::Node { block, node: Node { kind: NodeKind::Alias(name), range, .. } } = node.place else {
-                return node;
-            };
+            let Place::Node { block, node: alias } = node.place else { return node };
+            let NodeKind::Alias(name) = &alias.kind else { return node };
             let place = node.range();
-            let Some((found_block, found)) = self.document.definition(name, block, range.start) else { return node };
+            let at = alias.range().start;
+            let Some((found_block, found)) = self.document.definition(name, block, at) else { return node };
             node = NodeRef {
                 document: self.document,
                 place: Place::Node { block: found_block, node: found },
@@ -424,9 +424,16 @@ impl<'d> NodeRef<'d> {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
-            let is_word = matches!(key, "" | "true" | "false");
-            let may_be = |other: &Node| is_word || !is_other(other, key);
-            let found = entries.iter().rfind(|entry| may_be(&entry.key) && node.at(block, &entry.key).is_key(key))?;
+            let is_value = matches!(key, "" | "true" | "false");
+            // What such a key means does not depend on its style.
+            let is_text = resolve(key, Style::Plain, None, node.document.rules) == Scalar::Text;
+            let found = entries.iter().rfind(|entry| match &entry.key.kind {
+                NodeKind::Scalar { value, .. } if **value == *key && is_text && entry.key.tag().is_none() => true,
+                NodeKind::Scalar { value, .. } if **value != *key && !is_value && begins_as_text(value) => false,
+                NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
+                    node.at(block, &entry.key).is_key(key)
+                }
+            })?;
             return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
         }
         let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
@@ -551,15 +558,9 @@ impl<'d> NodeRef<'d> {
     }
 }
 
-/// Returns whether a key is certainly not this one, which is not the name of a value: it does not begin like a number, or
-/// like a word with another meaning.
-fn is_other(key: &Node, name: &str) -> bool {
-    match &key.kind {
-        NodeKind::Scalar { value, .. } => {
-            **value != *name && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
-        }
-        NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => false,
-    }
+/// Returns whether a key is text, or the name of a value: it does not begin like a number.
+fn begins_as_text(key: &str) -> bool {
+    key.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
 }
 
 /// Visits every node as written; aliases are not followed.

@@ -25,7 +25,7 @@ impl Document {
             if let Some(at) = at
                 && let Some(node) = self.blocks[place].root.as_ref().and_then(|root| named(root, name, at))
                 // A node that contains its own alias has no end.
-                && !(place == block && node.range.start <= offset && offset < node.range.end)
+                && !(place == block && node.range().start <= offset && offset < node.range().end)
             {
                 return Some((place, node));
             }
@@ -37,17 +37,17 @@ impl Document {
 /// Returns the node with this name that begins at a position. Children are in the order of the text, so only one of
 /// them can contain it.
 fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
-    if node.range.start == at && node.anchor() == Some(name) {
+    if node.range().start == at && node.anchor() == Some(name) {
         return Some(node);
     }
     match &node.kind {
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
         NodeKind::Sequence(items) => {
-            let count = items.partition_point(|item| item.range.start <= at);
+            let count = items.partition_point(|item| item.range().start <= at);
             named(&items[count.checked_sub(1)?], name, at)
         }
         NodeKind::Mapping(entries) => {
-            let count = entries.partition_point(|entry| entry.key.range.start <= at);
+            let count = entries.partition_point(|entry| entry.key.range().start <= at);
             let entry = &entries[count.checked_sub(1)?];
             named(&entry.key, name, at).or_else(|| named(&entry.value, name, at))
         }
