@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 
 use super::{
     fault::FaultKind,
+    layout::is_dash,
     loose, quick,
     tree::{Entry, Node, NodeKind, Style},
 };
@@ -214,11 +215,12 @@ impl Builder<'_> {
     fn open(&mut self, start: usize, tag: Option<Box<str>>, kind: NodeKind, flow: bool) {
         let dash_before = |start: usize| {
             let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-            self.text[line..start].rfind('-').map_or(start, |dash| line + dash)
+            let before = self.text[line..start].split('#').next().unwrap_or_default();
+            before.rfind('-').map_or(start, |dash| line + dash)
         };
         let is_list = matches!(kind, NodeKind::Sequence(_)) && !flow;
         // A list that is the root, or that follows a comment, is reported after its first dash...
-        let start = if is_list && !self.text[start..].starts_with('-') { dash_before(start) } else { start };
+        let start = if is_list && !is_dash(&self.text[start..]) { dash_before(start) } else { start };
         // ...which may be where a list in it begins.
         if let Some(outer) = self.stack.last_mut().filter(|outer| is_list && outer.node.range().start == start) {
             outer.node.set_start(dash_before(start));

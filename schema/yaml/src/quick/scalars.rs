@@ -82,31 +82,27 @@ impl Reader<'_> {
         }
         self.depth += 1;
         let start = self.at;
-        let node = if self.peek() == Some(b'[') {
-            let mut items = Vec::new();
-            self.flow_elements(b']', |reader| Some(items.push(reader.flow_value()?)))?;
-            items.shrink_to_fit();
-            NodeKind::Sequence(items)
+        let kind = if self.peek() == Some(b'[') {
+            NodeKind::Sequence(self.flow_elements(b']', Self::flow_value)?)
         } else {
-            let mut entries = Vec::new();
-            self.flow_elements(b'}', |reader| Some(entries.push(reader.flow_entry()?)))?;
-            entries.shrink_to_fit();
-            NodeKind::Mapping(entries)
+            NodeKind::Mapping(self.flow_elements(b'}', Self::flow_entry)?)
         };
         self.depth -= 1;
-        Some(Node::new(start..self.at, node))
+        Some(Node::new(start..self.at, kind))
     }
 
     /// Reads the elements between brackets, and the closing one.
-    fn flow_elements(&mut self, close: u8, mut read: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    fn flow_elements<T>(&mut self, close: u8, read: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         self.at += 1;
+        let mut elements = Vec::new();
         loop {
             self.skip_spaces();
             if self.peek()? == close {
                 self.at += 1;
-                return Some(());
+                elements.shrink_to_fit();
+                return Some(elements);
             }
-            read(self)?;
+            elements.push(read(self)?);
             self.skip_spaces();
             match self.peek()? {
                 b',' => self.at += 1,

@@ -23,6 +23,7 @@ fn what_authors_write_is_read_without_the_parser() {
         "- {name: a b, list: [{a: 1}, {}], \"q\": 'r', url: http://x, alias: *b}\n",
         "a: &name\n  b: c\nd: *name\ne: &f g\nh: &i [j]\nk: &l\n- m\n- &n o\n- &p\n  q: r\n<<: *name\n",
         "a: |\n  b\n   c # no comment\n\n  d: e\nf: >\n  g\n  h\n\n  i\nj: |-\n\n  k\n\nl: >-\n  m\n# comment\nn: o\n",
+        "a:\n- --flag\n- # no - dash\n  - b\n",
         "- |\n  a\n- >-\n   b\n   c\n-  d: |\n     e\n",
         "name: täst – 😀 „x“\n",
         "- a: b\r\n  c: |\r\n    d\r\n\r\n    e\r\n  f: [g]\r\n",
@@ -80,6 +81,48 @@ fn everything_else_is_left_to_the_parser() {
     }
 }
 
+/// Returns a source of random numbers, each below a limit.
+fn random() -> impl FnMut(usize) -> usize {
+    let mut seed = 88_172_645_463_325_252_u64;
+    move |limit| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % limit as u64).unwrap()
+    }
+}
+
+/// Asserts that it reads a text as the parser does, if it reads it. Returns whether it does.
+#[track_caller]
+fn is_read(text: &str) -> bool {
+    let Some(found) = read(text) else { return false };
+    let parsed = parse_text(text, ScalarRules::Yaml12);
+    assert_eq!(parsed.as_ref().map(|parsed| parsed.root.as_ref()), Ok(Some(&found)), "{text:?}");
+    true
+}
+
+#[test]
+fn characters_in_any_order_are_read_as_by_the_parser_or_left_to_it() {
+    const PIECES: &[&str] = &[
+        "a", "b ", " ", ", ", ",", ":", ": ", "[", "]", "{", "}", "\"", "'", "#", " #", "-", "- ", "*a", "&a ", "\n",
+        "\n  ", "|", ">", "ä", "\\", "/", "1", ".", "~", "?", "!", "''", "\\n", "\r\n", "|\n  ", "key: ", "\n- ",
+        "[a, ", "{a: ",
+    ];
+    const BEGINNINGS: &[&str] =
+        &["", "a: ", "- ", "a: [", "a: {b: ", "- [", "a: \"", "a: '", "a: |\n  ", "a: >\n  b", "- - "];
+    let mut below = random();
+    let mut count = 0;
+    for _ in 0..150_000 {
+        let mut text = String::from(BEGINNINGS[below(BEGINNINGS.len())]);
+        (0..=below(9)).for_each(|_| text.push_str(PIECES[below(PIECES.len())]));
+        if below(2) == 0 {
+            text.push_str([']', '}', '"', '\''].map(String::from).get(below(6)).map_or("\n", String::as_str));
+        }
+        count += usize::from(is_read(&text));
+    }
+    assert!(count > 5_000, "only {count} of the texts were read");
+}
+
 #[test]
 fn lines_in_any_order_are_read_as_by_the_parser_or_left_to_it() {
     const LINES: &[&str] = &[
@@ -129,13 +172,7 @@ fn lines_in_any_order_are_read_as_by_the_parser_or_left_to_it() {
         "key: a\\b",
         "key: \"\\n\"",
     ];
-    let mut seed = 88_172_645_463_325_252_u64;
-    let mut below = |limit: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        usize::try_from(seed % limit as u64).unwrap()
-    };
+    let mut below = random();
     let mut count = 0;
     for round in 0..60_000 {
         let line_break = if round % 7 == 0 { "\r\n" } else { "\n" };
@@ -155,11 +192,7 @@ fn lines_in_any_order_are_read_as_by_the_parser_or_left_to_it() {
         if below(5) == 0 {
             text.truncate(text.trim_end().len());
         }
-        if let Some(found) = read(&text) {
-            let parsed = parse_text(&text, ScalarRules::Yaml12);
-            assert_eq!(parsed.as_ref().map(|parsed| parsed.root.as_ref()), Ok(Some(&found)), "{text}");
-            count += 1;
-        }
+        count += usize::from(is_read(&text));
     }
     assert!(count > 5_000, "only {count} of the texts were read");
 }
