@@ -425,11 +425,9 @@ impl<'d> NodeRef<'d> {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
             let is_value = matches!(key, "" | "true" | "false");
-            // What such a key means does not depend on its style.
-            let is_text = resolve(key, Style::Plain, None, node.document.rules) == Scalar::Text;
             let found = entries.iter().rfind(|entry| match &entry.key.kind {
-                NodeKind::Scalar { value, .. } if **value == *key && is_text && entry.key.tag().is_none() => true,
-                NodeKind::Scalar { value, .. } if **value != *key && !is_value && begins_as_text(value) => false,
+                // Most keys are compared as they are written, without regard to what they mean.
+                NodeKind::Scalar { value, .. } if !is_value && begins_as_text(value) && **value != *key => false,
                 NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                     node.at(block, &entry.key).is_key(key)
                 }

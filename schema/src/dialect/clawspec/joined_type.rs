@@ -17,9 +17,11 @@ pub(crate) struct JoinedType {
 impl JoinedType {
     /// Reads the value of `type`. `None` if it is a plain string, or if the key is another one.
     pub(crate) fn of(kind: &LintNode<'_>) -> Option<JoinedType> {
-        let is_type = kind.at.last().as_deref() == Some("type") && kind.at.parent().is_some_and(|at| is_item(&at));
-        let text = kind.text().filter(|_| is_type)?;
+        let text = kind.text()?;
         let (name, value) = text.split_once(':')?;
+        if kind.at.last().as_deref() != Some("type") || !kind.at.parent().is_some_and(|at| is_item(&at)) {
+            return None;
+        }
         // In quotes, or as a block scalar, it is a string.
         let first = kind.node.document().text().get_byte(kind.node.own_range().start);
         if first != text.bytes().next() || !value.is_empty() && !value.starts_with(char::is_whitespace) {

@@ -1,6 +1,8 @@
 //! Valid assertions that cannot hold: tool names that are compared literally, paths without expansion, scores
 //! outside of their scale.
 
+use std::borrow::Cow;
+
 use crate::{
     dialect::clawspec::{routing::Routing, scale::Scale},
     finding::{Report, Rule, Scope, Site, Words},
@@ -167,7 +169,11 @@ fn check_paths(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
 impl NoPath {
     /// Returns the problem of the path of an assertion, given its type.
     fn of(text: &str, name: &str) -> Option<NoPath> {
-        let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
+        let placeholders = trimmed_placeholders(text);
+        let mut bare = Cow::Borrowed(text);
+        for found in &placeholders {
+            bare = bare.replace(found.text, "x").into();
+        }
         let reads_content = !matches!(name, "file_present" | "file_absent" | "artifact_exists");
         if bare.starts_with("~/") || bare.starts_with('$') {
             Some(NoPath::Unexpanded)

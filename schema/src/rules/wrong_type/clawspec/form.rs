@@ -35,7 +35,8 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 
 /// Checks an item of a list of assertions.
 pub(crate) fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
-    if let [(key, value)] = item.entries().as_slice()
+    if item.node.entries().nth(1).is_none()
+        && let [(key, value)] = item.entries().as_slice()
         && item.is_mapping()
         && key.split_whitespace().nth(1).is_some()
         && value.node.text().is_some()
