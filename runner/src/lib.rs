@@ -13,10 +13,10 @@
 //! It never decides what a spec means (`speclens-schema` does), and never talks to users or editors (the `speclens`
 //! crate does).
 
-pub mod book;
 mod cause;
 pub mod clock;
 pub mod event;
+pub mod evidence_store;
 pub mod exec;
 pub mod files;
 pub mod gateway;

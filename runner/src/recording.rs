@@ -218,7 +218,7 @@ impl Recordings {
             machine: || None,
             seen: Mutex::default(),
         };
-        recordings.look_again();
+        recordings.refresh();
         recordings
     }
 
@@ -239,7 +239,7 @@ impl Recordings {
 
     /// Lists the directory again if it has changed. Returns whether the recordings are different, or another process
     /// has written some again.
-    pub fn look_again(&self) -> bool {
+    pub fn refresh(&self) -> bool {
         let mut seen = self.seen();
         let changed = (self.store.changed(), self.store.changed_by_others());
         let is_settled = seen

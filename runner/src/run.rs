@@ -32,9 +32,9 @@ use tokio_util::sync::CancellationToken;
 pub use given::given;
 
 use crate::{
-    book::Book,
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
+    evidence_store::EvidenceStore,
     exec::{
         agent::Version,
         process::{Background, Until},
@@ -58,7 +58,7 @@ pub struct Job {
     /// The files of the workspace on disk.
     pub files: Arc<DiskFiles>,
     /// The store of evidence.
-    pub book: Arc<Book>,
+    pub store: Arc<EvidenceStore>,
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
     /// The current time.

@@ -8,8 +8,8 @@ use std::{
 };
 
 use speclens_runner::{
-    book::Book,
     clock::Clock,
+    evidence_store::EvidenceStore,
     exec,
     files::DiskFiles,
     gateway::Gateway,
@@ -148,18 +148,18 @@ impl Prepared {
         }
     }
 
-    /// Opens the book of evidence of the suite.
-    pub(crate) fn book(&self) -> Book {
-        Book::of(&self.settings, &self.directory, &self.place, trust::machine)
+    /// Opens the evidence store of the suite.
+    pub(crate) fn evidence_store(&self) -> EvidenceStore {
+        EvidenceStore::of(&self.settings, &self.directory, &self.place, trust::machine)
     }
 
-    /// Returns the job that writes into a book.
-    pub(crate) fn job(&self, book: Arc<Book>) -> Job {
+    /// Returns the job that writes into an evidence store.
+    pub(crate) fn job(&self, store: Arc<EvidenceStore>) -> Job {
         Job {
             suite: Arc::clone(&self.suite),
             directory: self.directory.clone(),
             files: Arc::clone(&self.files),
-            book,
+            store,
             secrets: Arc::clone(&self.secrets),
             clock: self.clock,
             output_limit: self.settings.limits.output_bytes(),

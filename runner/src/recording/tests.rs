@@ -159,13 +159,13 @@ fn a_recording_from_a_clock_that_is_ahead_is_replaced() {
 fn recording_of_other_process_is_found_at_next_look() {
     let directory = tempfile::tempdir().unwrap();
     let (here, there) = (open(&directory), open(&directory));
-    assert!(!here.look_again());
+    assert!(!here.refresh());
     write(&there, KEY, &label("a", 0), "theirs");
-    assert!(here.look_again());
+    assert!(here.refresh());
     assert_eq!(text(&here, &here.find(KEY, &label("a", 0))).unwrap(), "theirs");
-    assert!(!here.look_again(), "nothing has changed since");
+    assert!(!here.refresh(), "nothing has changed since");
     fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
-    assert!(here.look_again() && here.is_empty());
+    assert!(here.refresh() && here.is_empty());
 }
 
 #[test]
@@ -366,10 +366,10 @@ fn recording_that_another_process_writes_again_under_its_name_is_news() {
     let (mine, other) = (open(&directory), open(&directory));
     let began_us = beginning_us();
     mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "first")).unwrap();
-    assert!(other.look_again());
-    assert!(!other.look_again(), "nothing happened since");
+    assert!(other.refresh());
+    assert!(!other.refresh(), "nothing happened since");
     mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "second")).unwrap();
-    assert!(other.look_again());
+    assert!(other.refresh());
     assert_eq!(files(&directory).len(), 1);
-    assert!(!mine.look_again(), "what it wrote itself is no news");
+    assert!(!mine.refresh(), "what it wrote itself is no news");
 }

@@ -39,13 +39,14 @@ impl Run {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
             let recorded = run.answered(recorded, observations);
-            run.enter(run.attempt_ref(&shared, &planned), recorded)
+            run.store(run.attempt_ref(&shared, &planned), recorded)
         })
         .await
     }
 
     fn unanswered(&self, case: &Case, unit: &Unit) -> Option<Unanswered> {
-        let recorded = self.job.book.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
+        let recorded =
+            self.job.store.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
         let questions = judge::open_questions(case, &recorded.evidence);
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }

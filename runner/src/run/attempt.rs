@@ -24,8 +24,8 @@ use super::{
     turn::{self, Turn},
 };
 use crate::{
-    book::{AttemptRef, Entered},
     event::{AbsenceKind, Event, Origin, RunResult},
+    evidence_store::{AttemptRef, Stored},
     exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
     model::Model,
     observe::{self, QuestionContext, Seen, View},
@@ -310,7 +310,7 @@ impl Run {
             .blocking(case, unit, move || {
                 let attempt_ref = run.attempt_ref(&shared, &planned);
                 run.job
-                    .book
+                    .store
                     .recorded(attempt_ref, run.job.clock.now(), &run.job.secrets)
                     .map(|recorded| recorded.evidence)
             })
@@ -402,7 +402,7 @@ impl Run {
                 Only::Present if !cancelled => {
                     let (act, now) = (action.parts(dialect, attempt_ref.subject, inputs), self.job.clock.now());
                     let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
-                    self.job.book.keep_present(attempt_ref.label(), seen);
+                    self.job.store.keep_present(attempt_ref.label(), seen);
                     RunResult { key: Some(key), ..result }
                 }
                 Only::Present | Only::Preconditions => result,
@@ -416,16 +416,16 @@ impl Run {
         let act = action.parts(dialect, attempt_ref.subject, inputs);
         let now = self.job.clock.now();
         let evidence = Arc::new(evidence);
-        self.enter(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
+        self.store(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// Enters the evidence of an attempt into the book, and judges it.
-    pub(super) fn enter(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
+    /// Adds the evidence of an attempt to the store, and judges it.
+    pub(super) fn store(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, notes);
-        let (result, entered) = self.job.book.enter(&attempt_ref.label(), recorded, dialect, secrets, judge);
-        let Entered { held, origin, error } = entered;
+        let (result, stored) = self.job.store.add(&attempt_ref.label(), recorded, dialect, secrets, judge);
+        let Stored { held, origin, error } = stored;
         if let Some(error) = error {
             self.warn(&error);
         }
@@ -446,8 +446,8 @@ impl Run {
 
     /// Removes texts and recordings that are no longer needed. A failure changes no result.
     pub(super) async fn tidy(&self, began_us: u64) {
-        let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
-        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
+        let (store, suite) = (Arc::clone(&self.job.store), Arc::clone(&self.job.suite));
+        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || store.tidy(&suite, began_us)).await {
             self.send(Event::Note { message });
         }
     }
@@ -465,7 +465,7 @@ impl Run {
             let suite = &run.job.suite;
             let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
             for unit in &whole {
-                let look = || run.job.book.look(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
+                let look = || run.job.store.result(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
                 known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
             }
             let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
@@ -488,7 +488,8 @@ impl Run {
     /// Judges the recorded evidence of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || run.job.book.look(run.attempt_ref(&shared, &planned), &run.job.secrets)).await
+        self.blocking(case, unit, move || run.job.store.result(run.attempt_ref(&shared, &planned), &run.job.secrets))
+            .await
     }
 
     pub(super) fn attempt_ref<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> AttemptRef<'a> {

@@ -14,8 +14,8 @@ use speclens_schema::{
 
 use super::{Options, Unit, plan};
 use crate::{
-    book::AttemptRef,
     event::{AbsenceKind, RunResult},
+    evidence_store::AttemptRef,
 };
 
 /// The models of a run and their attempts.

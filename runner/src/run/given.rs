@@ -12,8 +12,8 @@ use speclens_schema::{
 
 use super::Summary;
 use crate::{
-    book::AttemptRef,
     event::{CaseResult, SuiteResult},
+    evidence_store::AttemptRef,
 };
 
 /// Judges the chosen cases of a suite by the same evidence, which is masked and interpreted here.

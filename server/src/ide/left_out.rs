@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use speclens_runner::{
-    book::AttemptRef,
     event::{AbsenceKind, RunResult},
+    evidence_store::AttemptRef,
     run::left_out,
 };
 use speclens_schema::suite::{Case, Subject, Suite};

@@ -14,7 +14,7 @@ use speclens_schema::{
     suite::{ActionKind, WrittenCase, list_of_cases, written_case, written_cases},
 };
 
-use speclens_runner::book::FOREIGN;
+use speclens_runner::evidence_store::FOREIGN_NOTE;
 
 use super::{
     parts::{Group, Kept, first_after, groups},
@@ -393,7 +393,7 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
     }
     if *is_foreign {
         title.push_str(", ");
-        title.push_str(FOREIGN);
+        title.push_str(FOREIGN_NOTE);
     }
     let action = if *state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
     push(title, action);

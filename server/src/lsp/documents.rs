@@ -153,7 +153,7 @@ impl Session {
                 session.buffers.set(&path, text);
                 session.buffer_changed(&at, &path);
             }
-            session.look_again();
+            session.refresh();
             Some(Box::new(move || {
                 if again.is_some_and(|open| open.place.file.part().is_some()) {
                     session.neighbors_changed();
@@ -345,7 +345,7 @@ impl Session {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {
             // Without file watching, other files may have changed in the meantime.
-            let may_others_have_changed = session.look_again();
+            let may_others_have_changed = session.refresh();
             if may_others_have_changed || session.holds_settings(&at) {
                 session.files_changed(None);
             }
@@ -425,7 +425,7 @@ impl Session {
     }
 
     /// Checks for files changed outside of the editor if the client does not watch files. Returns whether that is so.
-    fn look_again(&self) -> bool {
+    fn refresh(&self) -> bool {
         let is_told = self.state().abilities.watches_files;
         if !is_told {
             self.index.look_at_all(Depth::Changed);

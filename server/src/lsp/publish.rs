@@ -137,8 +137,8 @@ fn results(
     let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
     // Runs and recordings do not wait for this: the lock is held only to start and to store the result.
-    let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
-    if book.look_again() {
+    let store = results::evidence_store(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
+    if store.refresh() {
         results().recorded_elsewhere();
     }
     if results().is_empty() {
@@ -148,9 +148,9 @@ fn results(
     let all = problems.to_vec(&snapshot.document);
     let suite = snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, &all);
     let suite = Arc::new(suite);
-    let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
-    let seen = look.take(&suite);
-    let mut outcomes = results().remember(seen);
+    let query = results().query(uri, &suite, &workspace.secrets_of(&suite));
+    let queried = query.run(&suite);
+    let mut outcomes = results().remember(queried);
     if workspace.settings.limits.stop_repeats {
         outcomes = left_out::without_spare(&suite, outcomes);
     }

@@ -471,8 +471,8 @@ impl Planned {
     async fn follow(&self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let suite = self.snapshot.place.suite(&self.uri);
-        let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
-        let job = self.prepared.job(book);
+        let store = results::evidence_store(&self.snapshot.results, &suite, self.prepared.settings(), true);
+        let job = self.prepared.job(store);
         let options = Options {
             observed_run: None,
             mode: self.operation.mode(),

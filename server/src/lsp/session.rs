@@ -403,8 +403,8 @@ impl Session {
         }
         for suite in suites {
             let results = || suite.lock().unwrap_or_else(PoisonError::into_inner);
-            let book = results().opened();
-            if book.look_again() {
+            let store = results().opened();
+            if store.refresh() {
                 results().recorded_elsewhere();
                 self.analyze_suite(&suite);
             }

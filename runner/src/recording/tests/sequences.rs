@@ -96,7 +96,7 @@ fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &
             assert_no_text_is_left_over(directory, model);
         }
         Step::LookAgain { process } => {
-            processes[process].look_again();
+            processes[process].refresh();
         }
     }
 }
@@ -108,7 +108,7 @@ fn assert_no_text_is_left_over(directory: &TempDir, model: &Model) {
 
 /// Checks that everything on disk matches the model.
 fn assert_like(model: &Model, recordings: &Recordings, directory: &TempDir) {
-    recordings.look_again();
+    recordings.refresh();
     for (case, name) in CASES.into_iter().enumerate() {
         for repeat in 0..REPEATS {
             let Some((began_us, key, expected)) = model.get(&(case, repeat)) else { continue };

@@ -17,8 +17,8 @@ use super::{
     recorded, run_job,
 };
 use crate::{
-    book::AttemptRef,
     event::{AbsenceKind, RunResult},
+    evidence_store::AttemptRef,
 };
 
 const MODEL: &str = "a/b";

@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 use speclens_runner::{
-    book::{AttemptRef, FOREIGN},
+    evidence_store::{AttemptRef, FOREIGN_NOTE},
     files::lexical,
     recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
     report::{json::SubjectEntry, plain},

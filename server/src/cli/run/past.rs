@@ -42,7 +42,7 @@ impl LastResults {
             };
             let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..options.clone() };
             let (sender, _) = mpsc::unbounded_channel::<Event>();
-            let job = prepared.job(Arc::new(prepared.book()));
+            let job = prepared.job(Arc::new(prepared.evidence_store()));
             let result = speclens_runner::run::run(job, options, CancellationToken::new(), sender).await;
             let is_unrecorded = |case: &&CaseResult| has(case, AbsenceKind::NoRecording);
             let unrecorded = result.cases.iter().filter(is_unrecorded).count();

@@ -28,11 +28,11 @@ use crate::{
 const MAX_HELD_BYTES: usize = 16 * 1024;
 
 /// Note on a recording that was made on another machine.
-pub const FOREIGN: &str = "recorded on another machine";
+pub const FOREIGN_NOTE: &str = "recorded on another machine";
 
 /// The evidence of the attempts of one suite.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct EvidenceStore {
     recordings: Option<Arc<Recordings>>,
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
@@ -52,7 +52,7 @@ struct Remembered {
 }
 
 /// Evidence of the current action of a case.
-struct Known {
+struct CurrentEvidence {
     attempt: Remembered,
     /// The case whose recording it is, if that is another case with the same action.
     from: Option<String>,
@@ -60,9 +60,9 @@ struct Known {
     on_disk: Option<(Origin, OnDisk)>,
 }
 
-/// The result of entering evidence.
+/// The result of adding evidence.
 #[derive(Debug)]
-pub struct Entered {
+pub struct Stored {
     /// The location of the evidence.
     pub held: StoredEvidence,
     /// Whether it is on disk.
@@ -96,18 +96,18 @@ impl AttemptRef<'_> {
     }
 }
 
-impl Book {
-    /// Returns a book over recordings, or one that forgets with the process.
-    pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> Book {
-        Book { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
+impl EvidenceStore {
+    /// Returns a store over recordings, or one that forgets with the process.
+    pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> EvidenceStore {
+        EvidenceStore { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
     }
 
-    /// Returns the book of the suite at a place below a directory, with the given settings and machine.
-    pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> Book {
+    /// Returns the store of the suite at a place below a directory, with the given settings and machine.
+    pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> EvidenceStore {
         let limit = settings.limits.recording_bytes();
         let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
         let recordings = settings.recordings.enabled.then(open);
-        Book::new(recordings, Retention::of(settings))
+        EvidenceStore::new(recordings, Retention::of(settings))
     }
 
     fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
@@ -126,8 +126,8 @@ impl Book {
     }
 
     /// Looks for recordings that other processes wrote, and returns whether any appeared or disappeared.
-    pub fn look_again(&self) -> bool {
-        self.recordings.as_ref().is_some_and(|recordings| recordings.look_again())
+    pub fn refresh(&self) -> bool {
+        self.recordings.as_ref().is_some_and(|recordings| recordings.refresh())
     }
 
     /// Removes recordings beyond the limits after a run of a suite that began at `since_us`. Returns an error message,
@@ -151,16 +151,16 @@ impl Book {
         self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
     }
 
-    /// Enters the evidence of an attempt, with secrets masked and not yet interpreted. If an attempt that began later
+    /// Adds the evidence of an attempt, with secrets masked and not yet interpreted. If an attempt that began later
     /// is known, that one stays. `judge` receives the interpreted evidence before it may leave memory.
-    pub fn enter<R>(
+    pub fn add<R>(
         &self,
         label: &Label,
         mut recorded: Recorded,
         dialect: Dialect,
         secrets: &Arc<Secrets>,
         judge: impl FnOnce(&Arc<Evidence>) -> R,
-    ) -> (R, Entered) {
+    ) -> (R, Stored) {
         self.present().remove(label);
         let case = secrets.mask(&label.case);
         let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
@@ -173,11 +173,11 @@ impl Book {
         let (path, error) = match written {
             Some(Ok(Some(path))) => (Some(path), None),
             // A later attempt is known.
-            Some(Ok(None)) => return (judged, Entered { held: observed, origin: Origin::Observed, error: None }),
+            Some(Ok(None)) => return (judged, Stored { held: observed, origin: Origin::Observed, error: None }),
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
-        let entered = match path.zip(self.recordings.clone()) {
+        let stored = match path.zip(self.recordings.clone()) {
             Some((path, recordings)) => {
                 self.unrecorded().remove(label);
                 let secrets = Arc::clone(secrets);
@@ -185,7 +185,7 @@ impl Book {
                     true => observed,
                     false => StoredEvidence::Disk(OnDisk { recordings, path, dialect, secrets }),
                 };
-                Entered { held, origin: Origin::Recorded, error: None }
+                Stored { held, origin: Origin::Recorded, error: None }
             }
             None => {
                 let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
@@ -193,14 +193,14 @@ impl Book {
                 if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
                     unrecorded.insert(label.clone(), Remembered { key, began_us, act, evidence, notes });
                 }
-                Entered { held: observed, origin: Origin::Observed, error }
+                Stored { held: observed, origin: Origin::Observed, error }
             }
         };
-        (judged, entered)
+        (judged, stored)
     }
 
-    /// Stores what was observed without an act, with secrets masked and interpreted. [`look`](Book::look) returns it
-    /// until the next attempt is entered or recorded elsewhere; it is never recorded.
+    /// Stores what was observed without an act, with secrets masked and interpreted. [`result`](EvidenceStore::result) returns it
+    /// until the next attempt is added or recorded elsewhere; it is never recorded.
     pub fn keep_present(&self, label: Label, seen: Recorded) {
         let Recorded { key, act, began_us, evidence, notes, .. } = seen;
         self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
@@ -220,9 +220,9 @@ impl Book {
     }
 
     /// Returns the evidence of an attempt, judged by the current claims.
-    pub fn look(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
+    pub fn result(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let seen = self.seen(attempt_ref, secrets);
-        let Known { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
+        let CurrentEvidence { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
             (Ok(known), Some(seen)) if known.attempt.began_us <= seen.began_us => {
                 return attempt_ref.present(seen, secrets);
             }
@@ -239,7 +239,7 @@ impl Book {
         RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
     }
 
-    /// Returns the evidence of an attempt, ready to be entered again with more observations (a later attempt then stays
+    /// Returns the evidence of an attempt, ready to be added again with more observations (a later attempt then stays
     /// in its place). `None` if there is none, or only of another action.
     pub fn recorded(&self, attempt_ref: AttemptRef<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
         let Remembered { key, began_us, act, evidence, notes } = self.known(attempt_ref, secrets).ok()?.attempt;
@@ -247,7 +247,7 @@ impl Book {
     }
 
     /// Returns the masked and interpreted evidence of a case's current action, or the reason why there is none.
-    fn known(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
+    fn known(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Result<CurrentEvidence, Absence> {
         let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
         let (key, label) = (attempt_ref.key(), attempt_ref.label());
         let mut found = self.find(&key, &label);
@@ -257,7 +257,7 @@ impl Book {
                 return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&attempt.act)));
             }
             attempt_ref.renew(&mut attempt, secrets);
-            return Ok(Known { attempt, from: None, on_disk: None });
+            return Ok(CurrentEvidence { attempt, from: None, on_disk: None });
         }
         let dialect = attempt_ref.suite.dialect;
         let missing = || absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
@@ -268,7 +268,7 @@ impl Book {
         };
         let mut recording = read(&found);
         // Another process may have recorded a newer attempt since the directory was read.
-        if matches!(recording, Err(Unusable::Missing)) && self.look_again() {
+        if matches!(recording, Err(Unusable::Missing)) && self.refresh() {
             found = self.find(&key, &label);
             recording = read(&found);
         }
@@ -299,9 +299,9 @@ impl Book {
         let on_disk =
             OnDisk { recordings: Arc::clone(recordings), path: file.path, dialect, secrets: Arc::clone(secrets) };
         let Recording { act, evidence, mut notes, .. } = recording;
-        notes.extend((origin == Origin::Foreign).then(|| FOREIGN.to_owned()));
+        notes.extend((origin == Origin::Foreign).then(|| FOREIGN_NOTE.to_owned()));
         let attempt = Remembered { key, began_us: file.began_us, act, evidence, notes };
-        Ok(Known { attempt, from, on_disk: Some((origin, on_disk)) })
+        Ok(CurrentEvidence { attempt, from, on_disk: Some((origin, on_disk)) })
     }
 }
 

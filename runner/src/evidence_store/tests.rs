@@ -1,4 +1,4 @@
-//! The book's answers about attempts that were entered, with recordings and without.
+//! The store's answers about attempts that were added, with recordings and without.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,7 +11,7 @@ use speclens_schema::{
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 
-use super::{AttemptRef, Book};
+use super::{AttemptRef, EvidenceStore};
 use crate::{
     event::{AbsenceKind, Origin, StoredEvidence},
     recording::{Recorded, Recordings, Retention, beginning_us},
@@ -82,44 +82,44 @@ fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
     }
 }
 
-fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> StoredEvidence {
+fn store_output(store: &EvidenceStore, suite: &Suite, began_us: u64, output: &str) -> StoredEvidence {
     let (attempt_ref, recorded) = (attempt_ref(suite), recorded(suite, began_us, output));
-    let entered = book.enter(&attempt_ref.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
-    assert!(entered.error.is_none());
-    entered.held
+    let stored = store.add(&attempt_ref.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
+    assert!(stored.error.is_none());
+    stored.held
 }
 
-/// Returns a book with recordings, and one without.
-fn books(directory: &tempfile::TempDir) -> [Book; 2] {
+/// Returns a store with recordings, and one without.
+fn stores(directory: &tempfile::TempDir) -> [EvidenceStore; 2] {
     let recordings = Recordings::open(directory.path(), "kindlm.yaml", 64 * 1024 * 1024);
-    [Some(Arc::new(recordings)), None].map(|recordings| Book::new(recordings, Retention::default()))
+    [Some(Arc::new(recordings)), None].map(|recordings| EvidenceStore::new(recordings, Retention::default()))
 }
 
 #[test]
 fn entered_evidence_is_judged_by_current_claims() {
     let directory = tempfile::tempdir().unwrap();
-    for (book, origin) in books(&directory).into_iter().zip([Origin::Replayed, Origin::Observed]) {
+    for (store, origin) in stores(&directory).into_iter().zip([Origin::Replayed, Origin::Observed]) {
         let suite = suite("run", &[holds_good]);
-        assert!(book.is_empty());
+        assert!(store.is_empty());
         assert_eq!(
-            book.look(attempt_ref(&suite), &Arc::default()).absence.unwrap().kind,
+            store.result(attempt_ref(&suite), &Arc::default()).absence.unwrap().kind,
             AbsenceKind::NoRecording,
             "{origin:?}"
         );
-        enter(&book, &suite, beginning_us(), "all good");
-        let found = book.look(attempt_ref(&suite), &Arc::default());
+        store_output(&store, &suite, beginning_us(), "all good");
+        let found = store.result(attempt_ref(&suite), &Arc::default());
         assert_eq!((found.status, found.origin, found.notes), (Status::Pass, origin, vec!["noticed".to_owned()]));
         let edited = super::tests::suite("run", &[|_| Outcome::Fail(Mismatch::default())]);
-        assert_eq!(book.look(attempt_ref(&edited), &Arc::default()).status, Status::Fail);
+        assert_eq!(store.result(attempt_ref(&edited), &Arc::default()).status, Status::Fail);
     }
 }
 
 #[test]
 fn another_act_is_stale_and_says_which_part_changed() {
     let directory = tempfile::tempdir().unwrap();
-    for book in books(&directory) {
-        enter(&book, &suite("run one", &[]), beginning_us(), "good");
-        let found = book.look(attempt_ref(&suite("run two", &[])), &Arc::default());
+    for store in stores(&directory) {
+        store_output(&store, &suite("run one", &[]), beginning_us(), "good");
+        let found = store.result(attempt_ref(&suite("run two", &[])), &Arc::default());
         let absence = found.absence.unwrap();
         assert_eq!(absence.kind, AbsenceKind::Stale);
         assert_eq!(absence.message, "stale: the command has changed since the test was recorded; run the test again");
@@ -129,13 +129,13 @@ fn another_act_is_stale_and_says_which_part_changed() {
 #[test]
 fn an_attempt_that_began_earlier_and_ended_later_does_not_count() {
     let directory = tempfile::tempdir().unwrap();
-    for book in books(&directory) {
+    for store in stores(&directory) {
         let (before, after) = (suite("before", &[]), suite("after", &[holds_good]));
         let (early, late) = (beginning_us(), beginning_us());
-        enter(&book, &after, late, "good");
-        enter(&book, &before, early, "good");
-        assert_eq!(book.look(attempt_ref(&after), &Arc::default()).status, Status::Pass);
-        assert_eq!(book.look(attempt_ref(&before), &Arc::default()).absence.unwrap().kind, AbsenceKind::Stale);
+        store_output(&store, &after, late, "good");
+        store_output(&store, &before, early, "good");
+        assert_eq!(store.result(attempt_ref(&after), &Arc::default()).status, Status::Pass);
+        assert_eq!(store.result(attempt_ref(&before), &Arc::default()).absence.unwrap().kind, AbsenceKind::Stale);
     }
 }
 
@@ -143,13 +143,13 @@ fn an_attempt_that_began_earlier_and_ended_later_does_not_count() {
 fn a_case_whose_every_claim_was_skipped_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let skips: fn(&Evidence) -> Outcome = |_| Outcome::Skip("no back end".to_owned());
-    for book in books(&directory) {
+    for store in stores(&directory) {
         for (claims, status) in
             [(vec![skips, skips], Status::Unknown), (vec![skips, holds_good], Status::Pass), (vec![], Status::Pass)]
         {
             let suite = suite("run", &claims);
-            enter(&book, &suite, beginning_us(), "good");
-            assert_eq!(book.look(attempt_ref(&suite), &Arc::default()).status, status);
+            store_output(&store, &suite, beginning_us(), "good");
+            assert_eq!(store.result(attempt_ref(&suite), &Arc::default()).status, status);
         }
     }
 }
@@ -157,27 +157,27 @@ fn a_case_whose_every_claim_was_skipped_is_unknown() {
 #[test]
 fn large_evidence_leaves_memory_once_it_is_recorded() {
     let directory = tempfile::tempdir().unwrap();
-    let [recorded, unrecorded] = books(&directory);
+    let [recorded, unrecorded] = stores(&directory);
     let suite = suite("run", &[]);
     let large = "good ".repeat(100_000);
-    let held = enter(&recorded, &suite, beginning_us(), &large);
+    let held = store_output(&recorded, &suite, beginning_us(), &large);
     assert!(matches!(held, StoredEvidence::Disk(_)));
     assert_eq!(held.get().unwrap().stdout().unwrap().text, large);
     assert!(
-        matches!(enter(&unrecorded, &suite, beginning_us(), &large), StoredEvidence::Memory(_)),
+        matches!(store_output(&unrecorded, &suite, beginning_us(), &large), StoredEvidence::Memory(_)),
         "it is nowhere else"
     );
-    assert!(matches!(enter(&recorded, &suite, beginning_us(), "small"), StoredEvidence::Memory(_)));
+    assert!(matches!(store_output(&recorded, &suite, beginning_us(), "small"), StoredEvidence::Memory(_)));
 }
 
 #[test]
 fn later_secret_is_masked() {
     let directory = tempfile::tempdir().unwrap();
     let secrets = Arc::new(Secrets::new([("API_KEY", "abcd1234")], &[], &[]));
-    for book in books(&directory) {
+    for store in stores(&directory) {
         let suite = suite("run", &[]);
-        enter(&book, &suite, beginning_us(), "good abcd1234");
-        let evidence = book.look(attempt_ref(&suite), &secrets).evidence.get().unwrap();
+        store_output(&store, &suite, beginning_us(), "good abcd1234");
+        let evidence = store.result(attempt_ref(&suite), &secrets).evidence.get().unwrap();
         assert!(!format!("{evidence:?}").contains("abcd1234"));
     }
 }
@@ -185,24 +185,24 @@ fn later_secret_is_masked() {
 #[test]
 fn observation_without_act_counts_until_next_attempt_of_same_act() {
     let directory = tempfile::tempdir().unwrap();
-    for book in books(&directory) {
+    for store in stores(&directory) {
         let before = suite("run", &[holds_good]);
         let now = beginning_us();
-        enter(&book, &before, now, "all good");
+        store_output(&store, &before, now, "all good");
         let seen = |began_us| recorded(&before, began_us, "all bad");
-        let look = |suite: &Suite| book.look(attempt_ref(suite), &Arc::default());
-        book.keep_present(attempt_ref(&before).label(), seen(now + 10));
+        let look = |suite: &Suite| store.result(attempt_ref(suite), &Arc::default());
+        store.keep_present(attempt_ref(&before).label(), seen(now + 10));
         assert_eq!((look(&before).status, look(&before).origin), (Status::Fail, Origin::Present));
         // The current claims.
         assert_eq!(look(&suite("run", &[|_| Outcome::Pass])).status, Status::Pass);
         assert_eq!(look(&suite("run another", &[])).absence.unwrap().kind, AbsenceKind::Stale);
         // It is not a recording.
-        let found = book.recorded(attempt_ref(&before), String::new(), &Arc::default()).unwrap();
+        let found = store.recorded(attempt_ref(&before), String::new(), &Arc::default()).unwrap();
         assert_eq!(found.evidence.stdout().unwrap().text, "all good");
-        enter(&book, &before, now + 20, "all good");
+        store_output(&store, &before, now + 20, "all good");
         assert_eq!(look(&before).status, Status::Pass);
         // The other process recorded later.
-        book.keep_present(attempt_ref(&before).label(), seen(now + 15));
+        store.keep_present(attempt_ref(&before).label(), seen(now + 15));
         assert_eq!(look(&before).status, Status::Pass);
     }
 }
