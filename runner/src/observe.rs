@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     exec::{
-        Site, World,
+        ActionContext, ActionSite,
         process::{self, Background, Environment},
     },
     gateway::Gateway,
@@ -70,17 +70,22 @@ pub(crate) struct Seen {
 
 impl View {
     /// Returns the view of the site of an action.
-    pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, question_context: QuestionContext) -> View {
+    pub fn of(
+        site: &ActionSite,
+        action_context: ActionContext<'_>,
+        background: Arc<Background>,
+        question_context: QuestionContext,
+    ) -> View {
         View {
             question_context,
             seen: Arc::default(),
             directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
             environment: site.environment.clone(),
-            limit: world.output_limit,
+            limit: action_context.output_limit,
             background,
-            gateway: world.gateway.cloned(),
+            gateway: action_context.gateway.cloned(),
             watch: site.watch.clone(),
-            cancel: world.cancel.clone(),
+            cancel: action_context.cancel.clone(),
             suspended: process::suspended,
         }
     }

@@ -119,7 +119,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
         () = stop => End::Signal,
     };
     session.stop();
-    if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
+    if tokio::time::timeout(RUNS_END, session.active_runs.ended()).await.is_err() {
         tracing::warn!("commands did not end in time and are killed");
     }
     // Responses that were sent still have to reach the client, if it reads at all.

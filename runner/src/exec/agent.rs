@@ -22,28 +22,28 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Attempt, Site, process::Background};
+use super::{ActionSite, Attempt, process::Background};
 use crate::model::Model;
 pub use bound::{Bound, assumptions, grouped};
 pub use cli::Version;
-use conversation::{Conversation, Talk};
+use conversation::{Conversation, ConversationContext};
 use place::Place;
 use shell::{Deadline, Shell};
 
-/// The subject of a task.
+/// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
-pub struct Actor<'a> {
+pub struct TaskAgent<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
-    /// The identity.
-    pub worker: Worker<'a>,
+    /// The model or the program.
+    pub backend: AgentBackend<'a>,
     /// Help mode of the task.
     pub mode: Option<HelpMode>,
 }
 
 /// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
-pub enum Worker<'a> {
+pub enum AgentBackend<'a> {
     /// A model; the runner runs its commands.
     Model(&'a dyn Model),
     /// An agent program, which runs commands by itself.
@@ -97,10 +97,10 @@ impl Closing {
 /// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
 pub async fn perform(
     action: &AgentAction,
-    actor: Actor<'_>,
+    agent: TaskAgent<'_>,
     context: Context,
     around: Surroundings<'_>,
-) -> (Attempt, Option<Site>) {
+) -> (Attempt, Option<ActionSite>) {
     let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
         Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.notify).await,
@@ -118,7 +118,7 @@ pub async fn perform(
         cancel: around.cancel.clone(),
     };
     let mut notes = std::mem::take(&mut place.notes);
-    let act = act(action, actor, &shell, deadline, around).await;
+    let act = act(action, agent, &shell, deadline, around).await;
     let evidence = match act {
         Ok(Acted { conversation, files, version }) => {
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
@@ -142,7 +142,7 @@ pub async fn perform(
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
-    (Attempt { evidence, notes }, Some(Site { directory, environment, closing, watch: None }))
+    (Attempt { evidence, notes }, Some(ActionSite { directory, environment, closing, watch: None }))
 }
 
 /// The result of acting in the directory of the task.
@@ -155,7 +155,7 @@ struct Acted {
 /// Acts in the directory of the task.
 async fn act(
     action: &AgentAction,
-    actor: Actor<'_>,
+    agent: TaskAgent<'_>,
     shell: &Shell,
     deadline: Deadline,
     around: Surroundings<'_>,
@@ -170,7 +170,7 @@ async fn act(
         Some(command) => around.version.of(command, shell, deadline, around.notify).await,
         None => None,
     };
-    let help = match actor.mode {
+    let help = match agent.mode {
         // The context of help, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
             let captured = help::capture(program, &action.intent, shell, deadline).await?;
@@ -180,13 +180,15 @@ async fn act(
     };
     let before = changes::snapshot(&shell.directory).await;
     let limit = around.output_limit;
-    let conversation = match actor.worker {
-        Worker::Model(model) => {
-            let Actor { test, mode, .. } = actor;
+    let conversation = match agent.backend {
+        AgentBackend::Model(model) => {
+            let TaskAgent { test, mode, .. } = agent;
             let turn = around.turn;
-            Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
+            ConversationContext { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }
+                .run()
+                .await
         }
-        Worker::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
+        AgentBackend::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
     };
     let files = changes::since(before, &shell.directory).await;
     Ok(Acted { conversation, files, version })
@@ -202,7 +204,7 @@ async fn program_works(
     deadline: Deadline,
     limit: usize,
 ) -> Conversation {
-    use crate::exec::program::{self, Work};
+    use crate::exec::program::{self, ProgramTask};
 
     /// Maximum duration of a program in a task without a deadline.
     const MAX_PROGRAM_DURATION: Duration = Duration::from_secs(30 * 60);
@@ -220,9 +222,9 @@ async fn program_works(
     let Shell { directory, environment, background, cancel } = shell;
     let timeout = deadline.left(MAX_PROGRAM_DURATION);
     let input = conversation::instructions_of_program(action, help);
-    let work = Work { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
-    let program::Worked { turns, commands, ended, error, notes, duration_ms } =
-        program::perform(work, background, cancel).await;
+    let task = ProgramTask { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
+    let program::ProgramResult { turns, commands, ended, error, notes, duration_ms } =
+        program::perform(task, background, cancel).await;
     let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
     let error = if deadline.is_over() { Some(deadline.error()) } else { error };
     Conversation { turns, commands, ended, error, notes, duration }

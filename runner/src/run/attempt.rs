@@ -26,7 +26,10 @@ use super::{
 use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
     evidence_store::{AttemptRef, Stored},
-    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
+    exec::{
+        self, ActionContext, ActionResult, ActionSite, Attempt, agent::AgentBackend, process::Background,
+        trigger::KnownRun,
+    },
     model::Model,
     observe::{self, QuestionContext, Seen, View},
     recording::{self, Recorded},
@@ -98,9 +101,10 @@ impl Run {
             }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
-                    let model = model.as_deref().map(Worker::Model);
-                    let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
-                    self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|absent| *absent)
+                    let model = model.as_deref().map(AgentBackend::Model);
+                    let backend =
+                        model.or_else(|| unit.subject.model_id().and_then(program_of).map(AgentBackend::Program));
+                    self.act(&case, unit, backend, None, began_us).await.unwrap_or_else(|absent| *absent)
                 }
                 // Nothing was done, so the recording stays.
                 Err(error) => self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
@@ -134,7 +138,7 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        worker: Option<Worker<'_>>,
+        backend: Option<AgentBackend<'_>>,
         only: Option<Only>,
         began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
@@ -151,14 +155,14 @@ impl Run {
         let begun = self.begun(case, unit, only).await?;
         let context = begun.context;
         let own = Arc::new(Background::default());
-        let world = self.world(case, unit, worker, &own);
+        let action_context = self.action_context(case, unit, backend, &own);
         let question_context = QuestionContext {
             models: Arc::clone(&self.job.models),
             output: None,
             secrets: Arc::clone(&self.job.secrets),
             test: case.name.clone(),
         };
-        let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), question_context);
+        let view = View::of(&ActionSite::of_suite(action_context), action_context, Arc::clone(&own), question_context);
         let (before, start) = match only {
             Some(Only::Present) => {
                 let nothing = Attempt::begun(context.clone());
@@ -170,13 +174,16 @@ impl Run {
             }
             None => self.look_before(case, unit, context.clone(), &view).await?,
         };
-        let Performed { mut attempt, inputs, mut site } = match start {
-            Start::Act => exec::perform(&case.action, context, world, &view).await,
-            Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, world), world),
-            Start::Unmet => Performed::without_act(Attempt::begun(context), world),
-            Start::Cancelled => {
-                Performed::without_act(Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED), world)
+        let ActionResult { mut attempt, inputs, mut site } = match start {
+            Start::Act => exec::perform(&case.action, context, action_context, &view).await,
+            Start::Withheld => {
+                ActionResult::without_act(exec::trigger::seen_later(context, action_context), action_context)
             }
+            Start::Unmet => ActionResult::without_act(Attempt::begun(context), action_context),
+            Start::Cancelled => ActionResult::without_act(
+                Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED),
+                action_context,
+            ),
         };
         attempt.evidence.only = only;
         if let Some(Elsewhere { identity, ended }) = begun.elsewhere {
@@ -208,7 +215,8 @@ impl Run {
         let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
-        let view = View::of(&site, world, Arc::clone(&own), QuestionContext { output, ..view.question_context });
+        let view =
+            View::of(&site, action_context, Arc::clone(&own), QuestionContext { output, ..view.question_context });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
@@ -219,14 +227,14 @@ impl Run {
     }
 
     /// Returns the surroundings of an attempt. `own` owns its background processes if the format ends them with it.
-    fn world<'w>(
+    fn action_context<'w>(
         &'w self,
         case: &'w Arc<Case>,
         unit: &'w Unit,
-        worker: Option<Worker<'w>>,
+        backend: Option<AgentBackend<'w>>,
         own: &'w Background,
-    ) -> World<'w> {
-        World {
+    ) -> ActionContext<'w> {
+        ActionContext {
             dialect: self.job.suite.dialect,
             directory: &self.job.directory,
             files: &self.job.files,
@@ -237,7 +245,7 @@ impl Run {
             case: unit.case,
             subject: &unit.subject,
             repeat: unit.repeat,
-            worker,
+            backend,
             keys: &self.keys,
             keep: self.keep_directories,
             version: &self.version,

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     clawspec_reports::ReportRequest,
-    job::{self, Asker, Order, Prepared, Refusal},
+    job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
     signals, threads,
 };
 
@@ -351,7 +351,7 @@ pub(super) fn prepare(
     clock: Clock,
     gateway: Option<&str>,
 ) -> Result<Prepared, Refusal> {
-    job::prepare(Order {
+    job::prepare(RunRequest {
         gateway,
         suite,
         directory: &loaded.directory,
@@ -359,7 +359,7 @@ pub(super) fn prepare(
         workspace: &loaded.workspace,
         secrets: Arc::clone(&loaded.secrets),
         clock,
-        asker: Asker::Terminal { has_errors: loaded.report.is_refused() },
+        origin: RequestOrigin::Terminal { has_errors: loaded.report.is_refused() },
     })
 }
 

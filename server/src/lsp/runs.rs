@@ -485,9 +485,9 @@ impl Planned {
             keep_directories: false,
         };
         let (events, mut happened) = mpsc::unbounded_channel();
-        let act = self.session.acting.begin();
+        let active_run = self.session.active_runs.begin();
         let running = tokio::spawn(async move {
-            let _act = act;
+            let _active_run = active_run;
             run(job, options, cancel, events).await
         });
         let mut listener = Listener::of(self, shows_progress);

@@ -58,7 +58,7 @@ pub(super) struct Session {
     /// The published diagnostics of files that are not open.
     pub published_elsewhere: Mutex<Published>,
     /// The runs whose processes may be alive.
-    pub acting: Acting,
+    pub active_runs: ActiveRuns,
     state: Mutex<State>,
     /// Locks of documents, held while one is adopted as a spec file.
     pub adopting: Mutex<HashMap<String, Arc<Mutex<()>>>>,
@@ -101,16 +101,16 @@ pub(super) struct State {
 }
 
 /// Counts the runs that act.
-pub(super) struct Acting(watch::Sender<usize>);
+pub(super) struct ActiveRuns(watch::Sender<usize>);
 
 /// An active run. It no longer counts when this is dropped.
-pub(super) struct Act(watch::Sender<usize>);
+pub(super) struct ActiveRun(watch::Sender<usize>);
 
-impl Acting {
+impl ActiveRuns {
     /// Counts a run until the result is dropped.
-    pub(super) fn begin(&self) -> Act {
+    pub(super) fn begin(&self) -> ActiveRun {
         self.0.send_modify(|count| *count += 1);
-        Act(self.0.clone())
+        ActiveRun(self.0.clone())
     }
 
     /// Waits until no run acts.
@@ -120,7 +120,7 @@ impl Acting {
     }
 }
 
-impl Drop for Act {
+impl Drop for ActiveRun {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
@@ -243,7 +243,7 @@ impl Session {
         let state = State { next_run: 1, next_list: 1, ..State::default() };
         let buffers = Arc::new(Buffers::default());
         let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
-        let acting = Acting(watch::Sender::new(0));
+        let active_runs = ActiveRuns(watch::Sender::new(0));
         Session {
             client,
             outbox,
@@ -256,7 +256,7 @@ impl Session {
             changes: Changes::default(),
             names: Mutex::default(),
             published_elsewhere: Mutex::default(),
-            acting,
+            active_runs,
             state: Mutex::new(state),
             adopting: Mutex::default(),
             shelf: Mutex::default(),

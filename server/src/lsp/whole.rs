@@ -7,7 +7,7 @@ use speclens_schema::{analysis::Analyzer, document::Document, suite::Suite};
 
 use super::session::{Session, Snapshot};
 use crate::{
-    job::{self, Asker, Order, Prepared, Refusal},
+    job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
     read::read_text,
     results::SuiteId,
     workspace::Workspace,
@@ -33,7 +33,7 @@ impl Session {
         is_trusted: bool,
     ) -> Result<Prepared, Refusal> {
         let SuiteId { directory, place } = &snapshot.place.suite(uri);
-        job::prepare(Order {
+        job::prepare(RunRequest {
             gateway: None,
             suite,
             directory,
@@ -41,7 +41,7 @@ impl Session {
             workspace,
             secrets: Arc::new(workspace.secrets_of(suite)),
             clock: self.clock,
-            asker: Asker::Editor { is_trusted },
+            origin: RequestOrigin::Editor { is_trusted },
         })
     }
 

@@ -9,17 +9,23 @@ use speclens_schema::{
     verdict::{Open, Outcome},
 };
 
-use super::{Act, values};
+use super::{TriggerContext, values};
 use crate::observe::{self, View};
 
 /// Observations from before the target was started, if only files decide the test.
 pub(super) struct Before(Option<Vec<Observation>>);
 
 /// Observes the files before the target is started.
-pub(super) async fn look_before(act: Act<'_>, context: &Context) -> Before {
-    let context = values::ended(context.clone(), None, act.gateway, act.world.clock, act.world.directory);
-    match files_of(act.world.test, &context) {
-        Some(needs) => Before(Some(observe::all(needs, act.view).await.observations)),
+pub(super) async fn look_before(trigger: TriggerContext<'_>, context: &Context) -> Before {
+    let context = values::ended(
+        context.clone(),
+        None,
+        trigger.gateway,
+        trigger.action_context.clock,
+        trigger.action_context.directory,
+    );
+    match files_of(trigger.action_context.test, &context) {
+        Some(needs) => Before(Some(observe::all(needs, trigger.view).await.observations)),
         None => Before(None),
     }
 }
@@ -35,11 +41,11 @@ pub(super) struct Satisfied<'a> {
 impl Satisfied<'_> {
     /// Waits until every claim holds in two identical observations, so a half-written file does not count. Never
     /// returns if a claim is about something that must not happen, a budget, or anything but files.
-    pub(super) async fn await_all(act: Act<'_>, context: Context, Before(first): Before) {
-        let case = act.world.test;
+    pub(super) async fn await_all(trigger: TriggerContext<'_>, context: Context, Before(first): Before) {
+        let case = trigger.action_context.test;
         let Some((first, needs)) = first.zip(files_of(case, &context)) else { return future::pending().await };
-        let satisfied = Satisfied { case, view: act.view, context, needs };
-        let pause = Duration::from_millis(act.action.poll_ms);
+        let satisfied = Satisfied { case, view: trigger.view, context, needs };
+        let pause = Duration::from_millis(trigger.action.poll_ms);
         let mut before = satisfied.look().await;
         loop {
             tokio::time::sleep(pause).await;

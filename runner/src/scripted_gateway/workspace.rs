@@ -7,7 +7,7 @@ use std::{
 
 use speclens_schema::files;
 
-use super::Stage;
+use super::GatewayState;
 
 /// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Mode {
     Append,
 }
 
-impl Stage {
+impl GatewayState {
     /// Writes a file below the root of the workspace. The error is a sentence.
     pub(super) async fn write(&self, path: &str, content: &str, mode: Mode) -> Result<(), String> {
         let (root, name, content) = (self.root.clone(), path.to_owned(), content.to_owned());

@@ -3,7 +3,7 @@
 use serde_json::json;
 use speclens_schema::gateway_script::{self, LogForm, RunLines};
 
-use super::{Stage, act::Act, workspace::Mode};
+use super::{GatewayState, run::ScriptedRun, workspace::Mode};
 
 /// An event in a gateway log.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +54,13 @@ pub(super) enum Line<'a> {
 /// The tool that starts another agent.
 pub(super) const SPAWN: &str = "sessions_spawn";
 
-impl Stage {
+impl GatewayState {
     /// Writes an event to the log, if its format has a line for it.
-    pub(super) async fn log(&self, act: &Act, run: &RunLines, line: Line<'_>) -> Result<(), String> {
+    pub(super) async fn log(&self, scripted_run: &ScriptedRun, run: &RunLines, line: Line<'_>) -> Result<(), String> {
         let lines = match self.lines.form {
             LogForm::None => return Ok(()),
-            LogForm::Words => words(act, run, line, &self.time.now().to_string()),
-            LogForm::Json => json_line(act, line, &self.time.now().to_string()),
+            LogForm::Words => words(scripted_run, run, line, &self.time.now().to_string()),
+            LogForm::Json => json_line(scripted_run, line, &self.time.now().to_string()),
         };
         let Some(mut text) = lines else { return Ok(()) };
         text.push('\n');
@@ -70,8 +70,8 @@ impl Stage {
     }
 }
 
-fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String> {
-    let (id, agent) = (&act.run_id, &run.agent);
+fn words(scripted_run: &ScriptedRun, run: &RunLines, line: Line<'_>, now: &str) -> Option<String> {
+    let (id, agent) = (&scripted_run.run_id, &run.agent);
     Some(match line {
         Line::Started => format!("{now} run_id={id} session_started agent={agent}"),
         Line::Tool { name, call: _ } => format!("{now} run_id={id} tool={name} agent={agent}"),
@@ -92,10 +92,10 @@ fn done(id: &str, session: &str, duration_ms: u64) -> String {
     format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
 }
 
-fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
-    let id = &act.run_id;
+fn json_line(scripted_run: &ScriptedRun, line: Line<'_>, now: &str) -> Option<String> {
+    let id = &scripted_run.run_id;
     let message = match line {
-        Line::Started => format!("embedded run start: runId={id} sessionKey={}", act.session_key),
+        Line::Started => format!("embedded run start: runId={id} sessionKey={}", scripted_run.session_key),
         Line::Tool { name, call } => format!("embedded run tool start: runId={id} tool={name} toolCallId=call_{call}"),
         Line::ToolEnded { name, call } => {
             format!("embedded run tool end: runId={id} tool={name} toolCallId=call_{call}")
@@ -112,8 +112,8 @@ fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
         "1": message,
         "_meta": { "logLevelName": "DEBUG", "name": "{\"subsystem\":\"agent/embedded\"}" },
         "time": now,
-        "traceId": act.trace.id(),
-        "spanId": act.trace.root(),
+        "traceId": scripted_run.trace.id(),
+        "spanId": scripted_run.trace.root(),
     });
     Some(line.to_string())
 }

@@ -11,7 +11,7 @@ use tokio::{
 
 use speclens_schema::dialect::clawspec::config::Config;
 
-use super::{GatewayScript, Player};
+use super::{GatewayScript, ScriptedGateway};
 use crate::{
     clock::Clock,
     gateway::Gateway,
@@ -23,7 +23,7 @@ const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 /// A gateway that plays a script in its own directory.
 struct TestGateway {
     root: tempfile::TempDir,
-    player: Player,
+    scripted_gateway: ScriptedGateway,
 }
 
 impl TestGateway {
@@ -37,9 +37,11 @@ impl TestGateway {
         fs::write(&path, script).unwrap();
         let script = GatewayScript::open(&path, "demo.gateway.yaml").unwrap();
         let clock = Clock::fixed("2026-05-14T12:00:00Z").unwrap();
-        let player =
-            Player::start(&script, root.path(), &Gateway::of(&Config::default(), |_| None, None), clock).await.unwrap();
-        TestGateway { root, player }
+        let scripted_gateway =
+            ScriptedGateway::start(&script, root.path(), &Gateway::of(&Config::default(), |_| None, None), clock)
+                .await
+                .unwrap();
+        TestGateway { root, scripted_gateway }
     }
 
     fn read(&self, path: &str) -> String {
@@ -51,7 +53,7 @@ impl TestGateway {
     }
 
     async fn post(&self, path: &str, body: Value) -> (u16, Value) {
-        let (status, body) = request(self.player.base_url(), "POST", path, &body.to_string()).await;
+        let (status, body) = request(self.scripted_gateway.base_url(), "POST", path, &body.to_string()).await;
         (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
     }
 
@@ -65,7 +67,7 @@ impl TestGateway {
     }
 
     async fn get(&self, path: &str) -> (u16, String) {
-        request(self.player.base_url(), "GET", path, "").await
+        request(self.scripted_gateway.base_url(), "GET", path, "").await
     }
 }
 
@@ -150,8 +152,8 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
         ]
     );
     assert_eq!(log.lines().nth(8).unwrap(), format!("run_id={id} approved"));
-    assert!(gateway.player.log_pattern().unwrap().ends_with("/.speclens/gateway/openclaw-{date}.log"));
-    assert_eq!(gateway.player.faults(), Vec::<String>::new());
+    assert!(gateway.scripted_gateway.log_pattern().unwrap().ends_with("/.speclens/gateway/openclaw-{date}.log"));
+    assert_eq!(gateway.scripted_gateway.faults(), Vec::<String>::new());
     // The same session key is the same run.
     assert_eq!(gateway.start("/brief", json!({ "topic": "tea" }), Some(key)).await.1["runId"], json!(id));
 }
@@ -160,7 +162,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
 async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
     let gateway = TestGateway::of(&BRIEF.replace(" {{other}}", "")).await;
     let (address, mut traces) = receiver().await;
-    gateway.player.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
+    gateway.scripted_gateway.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
     gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
     let Seen { line, body: sent, .. } = traces.recv().await.unwrap();
     assert_eq!(line, "POST /v1/traces");
@@ -209,12 +211,12 @@ async fn a_skill_without_a_run_is_refused_and_named() {
         let expected =
             format!("the scripted gateway demo.gateway.yaml has no run for the skill `{command}` with this message");
         assert_eq!((status, answer["error"].as_str().unwrap()), (422, expected.as_str()));
-        assert_eq!(gateway.player.faults(), [expected]);
+        assert_eq!(gateway.scripted_gateway.faults(), [expected]);
     }
     assert_eq!(gateway.post(WEBHOOK, json!({})).await.0, 400);
     assert_eq!(gateway.post("/hooks/other", json!({ "skill_command": "/brief" })).await.0, 404);
     assert_eq!(gateway.get(WEBHOOK).await.0, 405);
-    assert_eq!(request(gateway.player.base_url(), "POST", WEBHOOK, "nonsense").await.0, 400);
+    assert_eq!(request(gateway.scripted_gateway.base_url(), "POST", WEBHOOK, "nonsense").await.0, 400);
 }
 
 #[tokio::test]
@@ -235,7 +237,7 @@ async fn health_and_judge_answer_as_the_script_says() {
     assert_eq!(ask("Is it clear?").await, (200, json!({ "score": 4.0, "reasoning": "It is." })));
     assert_eq!(ask("Is it polite?").await, (200, json!({ "score": 2.5 })));
     assert_eq!(ask("Is it long?").await.0, 404);
-    assert_eq!(gateway.player.faults(), Vec::<String>::new());
+    assert_eq!(gateway.scripted_gateway.faults(), Vec::<String>::new());
     assert_eq!(TestGateway::of("runs: []\n").await.get("/health").await.0, 200);
 }
 
@@ -244,8 +246,10 @@ async fn the_program_plays_agents() {
     let script = "runs:\n- when: {agent: brand, says: tea}\n  steps:\n  - tool: {name: read}\n- when: {agent: brand}\n  steps:\n  - answer: {status: 500, body: no such session}\n";
     let gateway = TestGateway::of(script).await;
     let run = |message: &'static str| {
-        let player = &gateway.player;
-        async move { player.program(&["agent", "--local", "--agent", "brand", "--message", message, "--json"]).await }
+        let scripted_gateway = &gateway.scripted_gateway;
+        async move {
+            scripted_gateway.program(&["agent", "--local", "--agent", "brand", "--message", message, "--json"]).await
+        }
     };
     let printed = run("write about tea").await;
     let answer: Value = serde_json::from_str(&printed.stdout).unwrap();
@@ -254,11 +258,11 @@ async fn the_program_plays_agents() {
     assert!(gateway.log().contains(&format!("run_id={id} tool=read agent=brand\n")));
     let printed = run("other").await;
     assert_eq!((printed.exit_code, printed.stderr.as_str()), (1, "no such session"));
-    assert_eq!(gateway.player.program(&["agents", "list", "--json"]).await.stdout, "[]");
-    let printed = gateway.player.program(&["agent", "--agent", "other", "--message", "a"]).await;
+    assert_eq!(gateway.scripted_gateway.program(&["agents", "list", "--json"]).await.stdout, "[]");
+    let printed = gateway.scripted_gateway.program(&["agent", "--agent", "other", "--message", "a"]).await;
     assert_eq!(printed.exit_code, 1);
     assert!(printed.stderr.contains("has no run for the agent `other`"), "{printed:?}");
-    assert_eq!(gateway.player.program(&["gateway"]).await.exit_code, 1);
+    assert_eq!(gateway.scripted_gateway.program(&["gateway"]).await.exit_code, 1);
 }
 
 #[tokio::test]
@@ -274,7 +278,7 @@ async fn nothing_is_written_outside_of_the_workspace() {
     assert_eq!(gateway.start("/a", json!({}), None).await.0, 200);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     assert_eq!(gateway.read("real/a.md"), "a");
-    let faults = gateway.player.faults();
+    let faults = gateway.scripted_gateway.faults();
     assert_eq!(faults[0], "demo.gateway.yaml:4: `out/a.md` is outside the workspace");
     assert!(faults[1].starts_with("demo.gateway.yaml:5: cannot write `link.md`"), "{faults:?}");
     assert_eq!(faults.len(), 2);
@@ -297,7 +301,7 @@ async fn json_lines_are_those_of_openclaw() {
     assert_eq!(messages[1], "embedded run tool start: runId=ID tool=memory.search toolCallId=call_1");
     assert_eq!(messages[2], "embedded run tool end: runId=ID tool=memory.search toolCallId=call_1");
     assert_eq!(messages[3], "embedded run tool start: runId=ID tool=sessions_spawn toolCallId=call_2");
-    assert!(gateway.player.log_pattern().unwrap().ends_with("/logs/{date}.log"));
+    assert!(gateway.scripted_gateway.log_pattern().unwrap().ends_with("/logs/{date}.log"));
 }
 
 #[tokio::test]
@@ -305,18 +309,18 @@ async fn agents_that_start_each_other_without_end_are_stopped() {
     let script = "runs:\n- when: {skill: /a}\n  steps:\n  - spawn: {agent: b}\n  - answer: {}\n- when: {agent: b}\n  steps:\n  - spawn: {agent: b}\nspans: false\nlog: {form: none}\n";
     let gateway = TestGateway::of(script).await;
     assert_eq!(gateway.start("/a", json!({}), None).await.0, 200);
-    assert_eq!(gateway.player.faults(), ["demo.gateway.yaml:8: more than 16 agents wait for one another"]);
-    assert_eq!(gateway.player.log_pattern(), None);
+    assert_eq!(gateway.scripted_gateway.faults(), ["demo.gateway.yaml:8: more than 16 agents wait for one another"]);
+    assert_eq!(gateway.scripted_gateway.log_pattern(), None);
     assert!(!gateway.root.path().join(".speclens").exists());
 }
 
 #[tokio::test]
-async fn a_player_that_is_dropped_listens_no_more() {
+async fn dropped_scripted_gateway_listens_no_more() {
     let gateway = TestGateway::of("runs: []\n").await;
-    let address = gateway.player.base_url().strip_prefix("http://").unwrap().to_owned();
+    let address = gateway.scripted_gateway.base_url().strip_prefix("http://").unwrap().to_owned();
     assert!(TcpStream::connect(&address).await.is_ok());
-    let TestGateway { player, root: _root } = gateway;
-    drop(player);
+    let TestGateway { scripted_gateway, root: _root } = gateway;
+    drop(scripted_gateway);
     // The server ends on its own thread: a connection that is still accepted is closed at once.
     while let Ok(mut stream) = TcpStream::connect(&address).await {
         let _ = stream.read(&mut [0; 1]).await;

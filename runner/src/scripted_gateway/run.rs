@@ -7,7 +7,7 @@ use speclens_schema::gateway_script::{self, Reply, RunLines, Spawn, Started, Ste
 use tokio::sync::oneshot;
 
 use super::{
-    Stage, Values,
+    GatewayState, Values,
     log::{Line, SPAWN},
     spans::{Span, Trace, send},
     uuid,
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 16;
 
 /// A request to start a run.
 #[derive(Clone, Debug)]
-pub(super) struct Order<'a> {
+pub(super) struct StartRequest<'a> {
     /// The skill or the agent.
     pub(super) started: Started<'a>,
     /// The message.
@@ -37,8 +37,8 @@ pub(super) struct Answer {
 
 /// A run that is being played.
 #[derive(Debug)]
-pub(super) struct Act {
-    pub(super) stage: Arc<Stage>,
+pub(super) struct ScriptedRun {
+    pub(super) state: Arc<GatewayState>,
     pub(super) index: usize,
     pub(super) run_id: String,
     pub(super) session_key: String,
@@ -69,29 +69,38 @@ pub(super) enum End {
     Open,
 }
 
-impl Act {
-    /// Finds the run for an order. The error says that there is none.
-    pub(super) fn find(stage: &Stage, order: &Order<'_>) -> Result<usize, String> {
-        let found = stage.lines.runs.iter().position(|run| run.when.holds(order.started, order.message, order.params));
+impl ScriptedRun {
+    /// Finds the run for a request. The error says that there is none.
+    pub(super) fn find(state: &GatewayState, start_request: &StartRequest<'_>) -> Result<usize, String> {
+        let found = state
+            .lines
+            .runs
+            .iter()
+            .position(|run| run.when.holds(start_request.started, start_request.message, start_request.params));
         found.ok_or_else(|| {
-            let what = match order.started {
+            let what = match start_request.started {
                 Started::Skill { command } => format!("the skill `{command}`"),
                 Started::Agent { id } => format!("the agent `{id}`"),
             };
-            let message = format!("the scripted gateway {} has no run for {what} with this message", stage.name);
-            stage.fault(message.clone());
+            let message = format!("the scripted gateway {} has no run for {what} with this message", state.name);
+            state.fault(message.clone());
             message
         })
     }
 
     /// Starts a run for an outside caller.
-    pub(super) fn begin(stage: &Arc<Stage>, index: usize, caller: Caller, session_key: Option<&str>) -> Act {
-        let run_id = stage.run_id(session_key);
+    pub(super) fn begin(
+        state: &Arc<GatewayState>,
+        index: usize,
+        caller: Caller,
+        session_key: Option<&str>,
+    ) -> ScriptedRun {
+        let run_id = state.run_id(session_key);
         let key_of = |agent: &str| format!("agent:{agent}:main");
-        Act {
-            stage: Arc::clone(stage),
+        ScriptedRun {
+            state: Arc::clone(state),
             index,
-            session_key: session_key.map_or_else(|| key_of(&stage.lines.runs[index].agent), str::to_owned),
+            session_key: session_key.map_or_else(|| key_of(&state.lines.runs[index].agent), str::to_owned),
             trace: Trace::begin(&run_id),
             run_id,
             caller,
@@ -99,7 +108,7 @@ impl Act {
     }
 
     pub(super) fn run(&self) -> &RunLines {
-        &self.stage.lines.runs[self.index]
+        &self.state.lines.runs[self.index]
     }
 
     /// Returns whether a step decides when the run is answered.
@@ -134,7 +143,7 @@ impl Act {
     /// Plays the steps. An error is recorded, and the run continues.
     pub(super) async fn play(&mut self, mut answer: Option<oneshot::Sender<Answer>>) -> End {
         let run = self.run().clone();
-        let began = self.stage.time.nanoseconds();
+        let began = self.state.time.nanoseconds();
         self.log(&run, Line::Started).await;
         for step in &run.steps {
             let result = match step.item.action() {
@@ -181,14 +190,14 @@ impl Act {
                 }
             };
             if let Err(reason) = result {
-                self.stage.fault(format!("{}:{}: {reason}", self.stage.name, step.number));
+                self.state.fault(format!("{}:{}: {reason}", self.state.name, step.number));
             }
         }
         if !run.done {
             self.flush().await;
             return End::Open;
         }
-        let ended = self.stage.time.nanoseconds();
+        let ended = self.state.time.nanoseconds();
         match self.caller {
             Caller::Webhook | Caller::Program => {
                 self.trace.end(Span::run(&self.session_key), began, ended);
@@ -204,7 +213,7 @@ impl Act {
 
     /// Starts another agent, and waits for it.
     async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
-        let (began, call_id, span) = (self.stage.time.nanoseconds(), self.trace.next_call(), self.trace.open());
+        let (began, call_id, span) = (self.state.time.nanoseconds(), self.trace.next_call(), self.trace.open());
         let child_id = uuid(&format!("child {} {call_id}", self.run_id));
         let line = Line::Spawn { agent: &spawn.agent, child: &child_id, call: call_id };
         self.log(run, line).await;
@@ -217,10 +226,11 @@ impl Act {
         }
         let message = spawn.task.as_ref().map(|task| self.filled(task)).unwrap_or_default();
         let params = Map::new();
-        let order = Order { started: Started::Agent { id: &spawn.agent }, message: &message, params: &params };
-        let index = Act::find(&self.stage, &order)?;
-        let mut child = Act {
-            stage: Arc::clone(&self.stage),
+        let start_request =
+            StartRequest { started: Started::Agent { id: &spawn.agent }, message: &message, params: &params };
+        let index = ScriptedRun::find(&self.state, &start_request)?;
+        let mut child = ScriptedRun {
+            state: Arc::clone(&self.state),
             index,
             session_key: format!(
                 "agent:{}:subagent:{}",
@@ -233,20 +243,20 @@ impl Act {
         };
         let end = Box::pin(child.play(None)).await;
         self.trace.take_over(child.trace);
-        self.trace.close(span, Span::tool(SPAWN), began, self.stage.time.nanoseconds());
+        self.trace.close(span, Span::tool(SPAWN), began, self.state.time.nanoseconds());
         self.log(run, Line::ToolEnded { name: SPAWN, call: call_id }).await;
         if end == End::Open {
             // A run that waits for one that never ends does not end either.
             self.flush().await;
-            self.stage.cancel.cancelled().await;
+            self.state.cancel.cancelled().await;
         }
         Ok(())
     }
 
     async fn span(&mut self, span: Span, milliseconds: Option<u64>) {
-        let began = self.stage.time.nanoseconds();
+        let began = self.state.time.nanoseconds();
         self.wait(milliseconds.unwrap_or_default()).await;
-        self.trace.add(span, began, self.stage.time.nanoseconds());
+        self.trace.add(span, began, self.state.time.nanoseconds());
     }
 
     async fn wait(&self, milliseconds: u64) {
@@ -258,22 +268,22 @@ impl Act {
     /// Sends the spans that have ended.
     async fn flush(&mut self) {
         let spans = self.trace.take();
-        if !self.stage.lines.spans || spans.is_empty() {
+        if !self.state.lines.spans || spans.is_empty() {
             return;
         }
-        if let Err(reason) = send(spans, self.caller, &self.stage).await {
-            self.stage.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.stage.name));
+        if let Err(reason) = send(spans, self.caller, &self.state).await {
+            self.state.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.state.name));
         }
     }
 
     async fn write(&self, file: &Written, mode: Mode) -> Result<(), String> {
         let path = self.filled(&file.path);
-        self.stage.write(&path, &self.filled(&file.content), mode).await
+        self.state.write(&path, &self.filled(&file.content), mode).await
     }
 
     async fn log(&self, run: &RunLines, line: Line<'_>) {
-        if let Err(reason) = self.stage.log(self, run, line).await {
-            self.stage.fault(format!("the scripted gateway {} cannot write its log: {reason}", self.stage.name));
+        if let Err(reason) = self.state.log(self, run, line).await {
+            self.state.fault(format!("the scripted gateway {} cannot write its log: {reason}", self.state.name));
         }
     }
 
@@ -282,8 +292,8 @@ impl Act {
         let values = Values::from([
             ("run_id", self.run_id.clone()),
             ("session_key", self.session_key.clone()),
-            ("today", self.stage.time.today()),
-            ("now", self.stage.time.moment()),
+            ("today", self.state.time.today()),
+            ("now", self.state.time.moment()),
         ]);
         gateway_script::expand(text, |name| values.get(name).map(|value| Cow::Owned(value.clone())))
     }

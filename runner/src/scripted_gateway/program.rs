@@ -7,8 +7,8 @@ use speclens_schema::gateway_script::{Reply, Started};
 use tokio::sync::oneshot;
 
 use super::{
-    Stage,
-    act::{Act, Answer, Caller, End, Order},
+    GatewayState,
+    run::{Answer, Caller, End, ScriptedRun, StartRequest},
 };
 
 /// The result of a program.
@@ -36,14 +36,14 @@ impl Printed {
 }
 
 /// Plays the program with these arguments.
-pub(super) async fn play(stage: &Arc<Stage>, arguments: &[&str]) -> Printed {
+pub(super) async fn play(state: &Arc<GatewayState>, arguments: &[&str]) -> Printed {
     match arguments {
         // Agents are known by the ids that contracts name.
         ["agents", "list", ..] => Printed { stdout: "[]".to_owned(), ..Printed::default() },
         ["agent", options @ ..] => {
             let option = |name: &str| options.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
             match (option("--agent"), option("--message")) {
-                (Some(id), Some(message)) => agent(stage, id, message).await,
+                (Some(id), Some(message)) => agent(state, id, message).await,
                 (None, _) => Printed::failure("missing `--agent`"),
                 (Some(_), None) => Printed::failure("missing `--message`"),
             }
@@ -52,21 +52,21 @@ pub(super) async fn play(stage: &Arc<Stage>, arguments: &[&str]) -> Printed {
     }
 }
 
-async fn agent(stage: &Arc<Stage>, id: &str, message: &str) -> Printed {
+async fn agent(state: &Arc<GatewayState>, id: &str, message: &str) -> Printed {
     let params = Map::new();
-    let order = Order { started: Started::Agent { id }, message, params: &params };
-    let index = match Act::find(stage, &order) {
+    let start_request = StartRequest { started: Started::Agent { id }, message, params: &params };
+    let index = match ScriptedRun::find(state, &start_request) {
         Ok(index) => index,
         Err(message) => return Printed::failure(message),
     };
-    let mut act = Act::begin(stage, index, Caller::Program, None);
-    let usual = act.answer(&Reply::default());
+    let mut scripted_run = ScriptedRun::begin(state, index, Caller::Program, None);
+    let usual = scripted_run.answer(&Reply::default());
     let (sender, receiver) = oneshot::channel();
-    let cancel = stage.cancel.clone();
+    let cancel = state.cancel.clone();
     // The answer of a step is printed when the run has ended, as the program does.
     tokio::select! {
         () = cancel.cancelled() => Printed::failure("the run was cancelled"),
-        end = act.play(Some(sender)) => match end {
+        end = scripted_run.play(Some(sender)) => match end {
             End::Open => {
                 cancel.cancelled().await;
                 Printed::failure("the run was cancelled")

@@ -19,8 +19,8 @@ use speclens_schema::{
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{
-    Stage,
-    act::{Act, Answer, Caller, Order},
+    GatewayState,
+    run::{Answer, Caller, ScriptedRun, StartRequest},
 };
 
 /// Maximum size of a request in bytes.
@@ -32,21 +32,21 @@ const JUDGE: &str = "/qa/judge";
 /// The path of the health check.
 const HEALTH: &str = "/health";
 
-/// Listens on a free port until the stage is cancelled. Returns the address.
-pub(super) async fn listen(stage: Arc<Stage>) -> io::Result<String> {
+/// Listens on a free port until the state is cancelled. Returns the address.
+pub(super) async fn listen(state: Arc<GatewayState>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    let cancel = stage.cancel.clone();
+    let cancel = state.cancel.clone();
     tokio::spawn(cancel.clone().run_until_cancelled_owned(async move {
         loop {
             // A failed connection ends no other.
             let Ok((stream, _)) = listener.accept().await else { continue };
-            let stage = Arc::clone(&stage);
+            let state = Arc::clone(&state);
             let connection = http1::Builder::new().serve_connection(
                 TokioIo::new(stream),
                 service_fn(move |request| {
-                    let stage = Arc::clone(&stage);
-                    async move { Ok::<_, Infallible>(response(respond(&stage, request).await)) }
+                    let state = Arc::clone(&state);
+                    async move { Ok::<_, Infallible>(response(respond(&state, request).await)) }
                 }),
             );
             tokio::spawn(cancel.clone().run_until_cancelled_owned(connection));
@@ -69,26 +69,26 @@ fn failure(status: u16, message: impl Into<String>) -> Answer {
     Answer { status, body: json!({ "ok": false, "error": message }).to_string() }
 }
 
-async fn respond(stage: &Arc<Stage>, request: Request<Incoming>) -> Answer {
+async fn respond(state: &Arc<GatewayState>, request: Request<Incoming>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let is_webhook = [stage.webhook.as_str(), Config::WEBHOOK].contains(&path.as_str());
+    let is_webhook = [state.webhook.as_str(), Config::WEBHOOK].contains(&path.as_str());
     match (method, path.as_str()) {
         (Method::GET | Method::HEAD, HEALTH) => {
-            let health = &stage.lines.health;
+            let health = &state.lines.health;
             let body = health.body.clone().unwrap_or_else(|| json!({ "ok": true, "status": "live" }).to_string());
             Answer { status: health.status.unwrap_or(200), body }
         }
         (Method::POST, JUDGE) => match body(request).await {
-            Ok(question) => judge(stage, &question),
+            Ok(question) => judge(state, &question),
             Err(answer) => answer,
         },
         (Method::POST, _) if is_webhook => match body(request).await {
-            Ok(asked) => webhook(stage, &asked).await,
+            Ok(asked) => webhook(state, &asked).await,
             Err(answer) => answer,
         },
         (_, HEALTH | JUDGE) => failure(405, "method not allowed"),
         _ if is_webhook => failure(405, "method not allowed"),
-        _ => failure(404, format!("the scripted gateway {} does not serve {path}", stage.name)),
+        _ => failure(404, format!("the scripted gateway {} does not serve {path}", state.name)),
     }
 }
 
@@ -103,7 +103,7 @@ async fn body(request: Request<Incoming>) -> Result<Map<String, Value>, Answer> 
     }
 }
 
-async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
+async fn webhook(state: &Arc<GatewayState>, asked: &Map<String, Value>) -> Answer {
     let Some(command) = asked.get("skill_command").and_then(Value::as_str) else {
         return failure(400, "missing `skill_command`");
     };
@@ -122,33 +122,33 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
         },
         Ok(_) | Err(_) => (format!("{command} {payload}"), Map::new()),
     };
-    let order = Order { started: Started::Skill { command }, message: &message, params: &params };
-    let index = match Act::find(stage, &order) {
+    let start_request = StartRequest { started: Started::Skill { command }, message: &message, params: &params };
+    let index = match ScriptedRun::find(state, &start_request) {
         Ok(index) => index,
         Err(message) => return failure(422, message),
     };
     let session_key = asked.get("session_key").and_then(Value::as_str);
-    let mut act = Act::begin(stage, index, Caller::Webhook, session_key);
-    let (answer, sender) = match act.answers_itself() {
-        false => (Ok(act.answer(&Reply::default())), None),
+    let mut scripted_run = ScriptedRun::begin(state, index, Caller::Webhook, session_key);
+    let (answer, sender) = match scripted_run.answers_itself() {
+        false => (Ok(scripted_run.answer(&Reply::default())), None),
         true => {
             let (sender, receiver) = oneshot::channel();
             (Err(receiver), Some(sender))
         }
     };
-    let cancel = stage.cancel.clone();
+    let cancel = state.cancel.clone();
     // The run continues after the webhook is answered.
-    tokio::spawn(cancel.run_until_cancelled_owned(async move { act.play(sender).await }));
+    tokio::spawn(cancel.run_until_cancelled_owned(async move { scripted_run.play(sender).await }));
     match answer {
         Ok(answer) => answer,
         Err(receiver) => receiver.await.unwrap_or_else(|_| failure(500, "the run has no answer")),
     }
 }
 
-fn judge(stage: &Stage, question: &Map<String, Value>) -> Answer {
+fn judge(state: &GatewayState, question: &Map<String, Value>) -> Answer {
     let texts: Vec<&str> = question.values().filter_map(Value::as_str).collect();
     let fits = |asked: &str| texts.iter().any(|text| text.contains(asked));
-    let score = stage.lines.scores.iter().find(|score| score.asked.as_ref().is_none_or(|asked| fits(asked)));
+    let score = state.lines.scores.iter().find(|score| score.asked.as_ref().is_none_or(|asked| fits(asked)));
     match score {
         Some(score) => {
             let mut body = json!({ "score": score.score });
@@ -158,7 +158,7 @@ fn judge(stage: &Stage, question: &Map<String, Value>) -> Answer {
             Answer { status: 200, body: body.to_string() }
         }
         None => {
-            let message = format!("the scripted gateway {} has no score for this question", stage.name);
+            let message = format!("the scripted gateway {} has no score for this question", state.name);
             failure(404, message)
         }
     }

@@ -1,11 +1,11 @@
 //! Plays scripted gateways: a server on this machine that follows a script, in place of an OpenClaw gateway, its agents
 //! and the program `openclaw`.
 //!
-//! [`Player::start`] listens on a free port; dropping the player ends the server and all its runs.
+//! [`ScriptedGateway::start`] listens on a free port; dropping it ends the server and all its runs.
 
-mod act;
 mod log;
 mod program;
+mod run;
 mod server;
 mod spans;
 mod workspace;
@@ -67,22 +67,27 @@ impl GatewayScript {
 
 /// A scripted gateway that is being played. It ends when it is dropped.
 #[derive(Debug)]
-pub struct Player {
+pub struct ScriptedGateway {
     base_url: String,
-    stage: Arc<Stage>,
+    state: Arc<GatewayState>,
     _ends: DropGuard,
 }
 
-impl Player {
+impl ScriptedGateway {
     /// Starts to play in place of a gateway. `root` is the root of the workspace. The error is a sentence.
-    pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
+    pub async fn start(
+        script: &GatewayScript,
+        root: &Path,
+        of: &Gateway,
+        clock: Clock,
+    ) -> Result<ScriptedGateway, String> {
         let wrong = |reason: String| format!("cannot play the scripted gateway {}: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
         let encryption = http::encryption("http").map_err(wrong)?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();
         let client = client.map_err(|error| wrong(error.to_string()))?;
         let cancel = CancellationToken::new();
-        let stage = Arc::new(Stage {
+        let state = Arc::new(GatewayState {
             name: script.name.clone(),
             lines: Arc::clone(&script.lines),
             root,
@@ -96,8 +101,8 @@ impl Player {
             started: AtomicU64::default(),
             cancel: cancel.clone(),
         });
-        let base_url = server::listen(Arc::clone(&stage)).await.map_err(|error| wrong(error.to_string()))?;
-        Ok(Player { base_url, stage, _ends: cancel.drop_guard() })
+        let base_url = server::listen(Arc::clone(&state)).await.map_err(|error| wrong(error.to_string()))?;
+        Ok(ScriptedGateway { base_url, state, _ends: cancel.drop_guard() })
     }
 
     /// Returns the address, without `/` at the end.
@@ -107,12 +112,12 @@ impl Player {
 
     /// Returns the path of the log, where `{date}` is the day in UTC; `None` if no log is written.
     pub fn log_pattern(&self) -> Option<String> {
-        match self.stage.lines.form {
+        match self.state.lines.form {
             LogForm::None => None,
             LogForm::Words | LogForm::Json => {
                 let date = |name: &str| (name == "today").then_some(Cow::Borrowed("{date}"));
-                let path = gateway_script::expand(&self.stage.log, date);
-                Some(self.stage.root.join(path).to_string_lossy().into_owned())
+                let path = gateway_script::expand(&self.state.log, date);
+                Some(self.state.root.join(path).to_string_lossy().into_owned())
             }
         }
     }
@@ -120,23 +125,23 @@ impl Player {
     /// Sends the spans of the following runs to the receiver in these OpenTelemetry variables. Without them, spans are
     /// not sent.
     pub fn export_to(&self, environment: &[(String, String)]) {
-        *self.stage.receiver.lock().unwrap_or_else(PoisonError::into_inner) = Receiver::of(environment);
+        *self.state.receiver.lock().unwrap_or_else(PoisonError::into_inner) = Receiver::of(environment);
     }
 
     /// Plays the program `openclaw` with these arguments.
     pub async fn program(&self, arguments: &[&str]) -> Printed {
-        program::play(&self.stage, arguments).await
+        program::play(&self.state, arguments).await
     }
 
     /// Returns errors of the script since the last call, each as a sentence.
     pub fn faults(&self) -> Vec<String> {
-        std::mem::take(&mut *self.stage.faults.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.state.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The state that all runs of a script share.
 #[derive(Debug)]
-struct Stage {
+struct GatewayState {
     name: String,
     lines: Arc<Lines>,
     /// The root of the workspace, with symbolic links resolved.
@@ -155,7 +160,7 @@ struct Stage {
     cancel: CancellationToken,
 }
 
-impl Stage {
+impl GatewayState {
     /// Records an error.
     fn fault(&self, message: String) {
         tracing::warn!("{message}");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::gateway_script::ModelCall;
 
-use super::{Stage, act::Caller, hex};
+use super::{GatewayState, hex, run::Caller};
 
 /// Maximum duration of a response of the receiver.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -211,8 +211,8 @@ impl Receiver {
 
 /// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
 /// its run.
-pub(super) async fn send(spans: Vec<Value>, caller: Caller, stage: &Stage) -> Result<(), String> {
-    let Some(Receiver { address: receiver, resource }) = stage.receiver() else { return Ok(()) };
+pub(super) async fn send(spans: Vec<Value>, caller: Caller, state: &GatewayState) -> Result<(), String> {
+    let Some(Receiver { address: receiver, resource }) = state.receiver() else { return Ok(()) };
     let own = match caller {
         Caller::Program => resource,
         Caller::Webhook | Caller::Run { .. } => Map::new(),
@@ -223,7 +223,7 @@ pub(super) async fn send(spans: Vec<Value>, caller: Caller, stage: &Stage) -> Re
         "resource": { "attributes": resource },
         "scopeSpans": [{ "scope": { "name": "speclens.gateway" }, "spans": spans }],
     }] });
-    let request = stage.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
+    let request = state.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
     let response = request.timeout(TIMEOUT).body(body.to_string()).send().await.map_err(|error| error.to_string())?;
     let status = response.status();
     if status.is_success() { Ok(()) } else { Err(format!("{receiver} responded with status {status}")) }
