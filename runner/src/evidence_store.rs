@@ -21,7 +21,7 @@ use speclens_schema::{
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence},
-    recording::{Found, InUse, Label, Machine, Recorded, Recording, Recordings, Retention, Unusable},
+    recording::{InUse, Label, Lookup, Machine, Recorded, Recording, Recordings, Retention, Unusable},
 };
 
 /// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.
@@ -215,8 +215,8 @@ impl EvidenceStore {
         })
     }
 
-    fn find(&self, key: &str, label: &Label) -> Found {
-        self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(key, label))
+    fn find(&self, key: &str, label: &Label) -> Lookup {
+        self.recordings.as_ref().map_or(Lookup::None, |recordings| recordings.find(key, label))
     }
 
     /// Returns the evidence of an attempt, judged by the current claims.
@@ -262,9 +262,9 @@ impl EvidenceStore {
         let dialect = attempt_ref.suite.dialect;
         let missing = || absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
         let Some(recordings) = &self.recordings else { return Err(missing()) };
-        let read = |found: &Found| match found {
-            Found::Fresh(file) | Found::Stale(file) => recordings.read(&file.path, dialect, secrets),
-            Found::None => Err(Unusable::Missing),
+        let read = |found: &Lookup| match found {
+            Lookup::Fresh(file) | Lookup::Stale(file) => recordings.read(&file.path, dialect, secrets),
+            Lookup::None => Err(Unusable::Missing),
         };
         let mut recording = read(&found);
         // Another process may have recorded a newer attempt since the directory was read.
@@ -281,9 +281,9 @@ impl EvidenceStore {
             | Unusable::TooLarge(_) => absent(AbsenceKind::NoRecording, error.sentence()),
         })?;
         let file = match found {
-            Found::Fresh(file) => file,
-            Found::Stale(_) => return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&recording.act))),
-            Found::None => return Err(missing()),
+            Lookup::Fresh(file) => file,
+            Lookup::Stale(_) => return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&recording.act))),
+            Lookup::None => return Err(missing()),
         };
         let from = (recording.case != secrets.mask(&attempt_ref.case.name)).then_some(recording.case);
         // Two agents with one task may do different things: a recording of one says nothing about the other, unless it

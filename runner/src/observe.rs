@@ -61,7 +61,7 @@ pub(crate) struct Cancelled;
 
 /// The observations of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     /// The observations, in the order of the needs. After a cancellation, the rest is missing.
     pub observations: Vec<Observation>,
     /// Whether the run was cancelled before everything was observed.
@@ -109,9 +109,9 @@ pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelle
 /// Observes the needs of a case. Commands may affect later observations, so each of them runs after all needs before
 /// it, and before all needs after it; the needs between two of them are observed at once. Judges are asked about these
 /// observations, so each of them is asked after all that, one after the other.
-pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
+pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Observations {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
-    let mut seen = Seen::default();
+    let mut seen = Observations::default();
     for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)).flat_map(stages) {
         if seen.cancelled || view.cancel.is_cancelled() {
             seen.cancelled = true;

@@ -111,7 +111,7 @@ pub struct Site<'d> {
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
-    found: &'d Found<'d>,
+    found: &'d PartFindings<'d>,
 }
 
 impl<'d> Site<'d> {
@@ -154,15 +154,15 @@ impl<'d> Site<'d> {
 }
 
 /// Findings of one part of a document, by location.
-struct Found<'f> {
+struct PartFindings<'f> {
     findings: &'f [Finding],
     wrong: OnceCell<FxHashSet<Pointer>>,
     counts: OnceCell<FxHashMap<Pointer, usize>>,
 }
 
-impl<'f> Found<'f> {
-    fn new(findings: &'f [Finding]) -> Found<'f> {
-        Found { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
+impl<'f> PartFindings<'f> {
+    fn new(findings: &'f [Finding]) -> PartFindings<'f> {
+        PartFindings { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
     }
 
     /// Returns the locations with a warning or an error.
@@ -497,7 +497,7 @@ impl Report {
 
     /// Renders the findings in the order in which they were added. Locations are relative to `root`.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        let found = Found::new(&self.findings);
+        let found = PartFindings::new(&self.findings);
         let words = |finding: &Finding| {
             finding.rule.words(&Site { root, at: &finding.at, range: &finding.range, found: &found })
         };

@@ -6,8 +6,8 @@
 //! format is named here: a new field only needs its type.
 
 mod branches;
+mod key_paths;
 mod names;
-mod places;
 mod words;
 mod written;
 
@@ -23,8 +23,8 @@ use crate::{
 
 use written::plain;
 
+pub use key_paths::{KeyPath, all_keys, place_of, places_of};
 pub use names::{Advice, OtherName};
-pub use places::{Place, all_keys, place_of, places_of};
 pub(crate) use words::Compared;
 pub use words::Word;
 pub use written::{scalar, show};

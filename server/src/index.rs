@@ -164,7 +164,7 @@ pub(crate) struct Index {
 
 #[derive(Debug, Default)]
 struct State {
-    files: BTreeMap<PathBuf, Known>,
+    files: BTreeMap<PathBuf, IndexedFile>,
     /// YAML files that are not spec files.
     other_files: BTreeMap<PathBuf, FileSignature>,
     /// The reason why files are missing, if any.
@@ -178,7 +178,7 @@ struct State {
 
 /// A file in the index.
 #[derive(Clone, Debug)]
-struct Known {
+struct IndexedFile {
     signature: FileSignature,
     facts: Arc<Facts>,
     /// Whether its names were read; false for a file that was open in the editor.

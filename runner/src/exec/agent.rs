@@ -8,10 +8,10 @@ mod changes;
 mod cli;
 mod conversation;
 mod help;
-mod place;
 mod scaffold;
 mod setup;
 mod shell;
+mod task_directory;
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -27,8 +27,8 @@ use crate::model::Model;
 pub use bound::{Bound, assumptions, grouped};
 pub use cli::Version;
 use conversation::{Conversation, ConversationContext};
-use place::Place;
 use shell::{Deadline, Shell};
+use task_directory::TaskDirectory;
 
 /// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub struct Closing {
     teardown: Vec<String>,
     // Before the directory: processes end before it is removed.
     shell: Shell,
-    place: Place,
+    place: TaskDirectory,
 }
 
 impl Closing {
@@ -103,8 +103,8 @@ pub async fn perform(
 ) -> (Attempt, Option<ActionSite>) {
     let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
-        Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.notify).await,
-        None => Place::temporary(around.keep).await,
+        Some(workdir) => TaskDirectory::shared(workdir, around.suite, around.cancel, around.notify).await,
+        None => TaskDirectory::temporary(around.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,

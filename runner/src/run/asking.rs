@@ -15,7 +15,7 @@ use crate::{
         Attempt,
         process::{self, Background, Environment},
     },
-    observe::{self, QuestionContext, Seen, View},
+    observe::{self, Observations, QuestionContext, View},
     recording::Recorded,
 };
 
@@ -31,7 +31,7 @@ impl Run {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let found = self.blocking(case, unit, move || run.unanswered(&shared, &planned)).await?;
         let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
-        let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
+        let Observations { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
         if cancelled {
             let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
             return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled before the judge answered"));

@@ -31,7 +31,7 @@ use crate::{
         trigger::KnownRun,
     },
     model::Model,
-    observe::{self, QuestionContext, Seen, View},
+    observe::{self, Observations, QuestionContext, View},
     recording::{self, Recorded},
     watch::{Identity, Watch, log},
 };
@@ -40,11 +40,11 @@ use crate::{
 struct Begun {
     context: Context,
     /// The observed run, if the attempt starts none.
-    elsewhere: Option<Elsewhere>,
+    external_run: Option<ExternalRun>,
 }
 
 /// A run that was started elsewhere.
-struct Elsewhere {
+struct ExternalRun {
     /// The identity of the run.
     identity: Identity,
     /// The event that ended it, if an earlier observation or the gateway log has it.
@@ -186,7 +186,7 @@ impl Run {
             ),
         };
         attempt.evidence.only = only;
-        if let Some(Elsewhere { identity, ended }) = begun.elsewhere {
+        if let Some(ExternalRun { identity, ended }) = begun.external_run {
             site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
             attempt.evidence.ended = ended;
         }
@@ -217,7 +217,7 @@ impl Run {
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view =
             View::of(&site, action_context, Arc::clone(&own), QuestionContext { output, ..view.question_context });
-        let Seen { observations, cancelled } = observe::all(needs, &view).await;
+        let Observations { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
         let mut observed = Evidence { observations, ..Evidence::default() };
@@ -306,12 +306,12 @@ impl Run {
     ) -> Result<Begun, Box<RunResult>> {
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
-            return Ok(Begun { context, elsewhere: None });
+            return Ok(Begun { context, external_run: None });
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
         let is_elsewhere = only == Some(Only::Present) || trigger.kind == TriggerKind::Nothing;
         if !is_elsewhere {
-            return Ok(Begun { context: of_run(None), elsewhere: None });
+            return Ok(Begun { context: of_run(None), external_run: None });
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let recorded = self
@@ -350,7 +350,7 @@ impl Run {
                 if self.blocking(case, unit, look).await? { Some(Ended::Log) } else { seen }
             }
         };
-        Ok(Begun { context: of_run(Some(&known)), elsewhere: Some(Elsewhere { identity, ended }) })
+        Ok(Begun { context: of_run(Some(&known)), external_run: Some(ExternalRun { identity, ended }) })
     }
 
     /// Observes the state before the act, and judges the preconditions.
@@ -363,7 +363,7 @@ impl Run {
     ) -> Result<(Masked, Start), Box<RunResult>> {
         let needs = self.needs(case, unit, Moment::Before, &context)?;
         let attempt = Attempt::begun(context);
-        let Seen { observations, cancelled } = observe::all(needs, view).await;
+        let Observations { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
         if observations.is_empty() && !cancelled && !case.has_preconditions() {
             return Ok((Masked::of(attempt, dialect, &self.job.secrets), Start::Act));

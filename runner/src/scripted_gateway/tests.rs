@@ -15,7 +15,7 @@ use super::{GatewayScript, ScriptedGateway};
 use crate::{
     clock::Clock,
     gateway::Gateway,
-    model::tests::loopback::{Answer, Loopback, Seen, step},
+    model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
 };
 
 const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
@@ -84,7 +84,7 @@ async fn request(base_url: &str, method: &str, path: &str, body: &str) -> (u16, 
 }
 
 /// Returns a receiver of traces: it reports requests.
-async fn receiver() -> (String, mpsc::UnboundedReceiver<Seen>) {
+async fn receiver() -> (String, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let taking = step(move |seen| {
         let _ = sender.send(seen.clone());
@@ -164,7 +164,7 @@ async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
     let (address, mut traces) = receiver().await;
     gateway.scripted_gateway.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
     gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
-    let Seen { line, body: sent, .. } = traces.recv().await.unwrap();
+    let ReceivedRequest { line, body: sent, .. } = traces.recv().await.unwrap();
     assert_eq!(line, "POST /v1/traces");
     let run = || Some("openclaw.run".to_owned());
     let spawn = || Some("execute_tool sessions_spawn".to_owned());

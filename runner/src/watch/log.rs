@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use crate::observe::content;
 use family::{Family, Member};
-use scan::{At, Found, Source};
+use scan::{At, ScanResult, Source};
 
 use super::{Identity, Watch};
 
@@ -328,7 +328,7 @@ fn read(
         files.push(LogFile { path, unread });
     }
     let lineage = Lineage::of(&need.run, session.as_deref());
-    let Found { lines, gaps: found, is_half, failed } = scan::scan(&sources, lineage, MAX_BYTES);
+    let ScanResult { lines, gaps: found, is_half, failed } = scan::scan(&sources, lineage, MAX_BYTES);
     gaps.extend(found);
     gaps.sort_unstable();
     gaps.dedup();

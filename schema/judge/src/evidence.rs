@@ -36,7 +36,7 @@ pub use workspace::{
 
 use crate::{
     mask::{HIDDEN, has_hidden},
-    verdict::{Open, Status, Verdict},
+    verdict::{Provisional, Status, Verdict},
 };
 
 /// The observation of one attempt. `None` means "not observed": a claim about it is
@@ -350,8 +350,8 @@ impl Evidence {
     }
 
     /// Returns a verdict, or unknown if it holds only for an act that has ended.
-    pub fn settled(&self, open: Open, verdict: Verdict) -> Verdict {
-        if self.has_ended() { verdict } else { open.of_unfinished(verdict) }
+    pub fn settled(&self, provisional: Provisional, verdict: Verdict) -> Verdict {
+        if self.has_ended() { verdict } else { provisional.of_unfinished(verdict) }
     }
 
     /// Returns the output streams of the act's command.

@@ -1,7 +1,7 @@
 use crate::{
     dialect::clawspec::{
         structure::{self, Failure},
-        target::{Directory, Found},
+        target::{Directory, TargetLookup},
     },
     files::{FileKind, Files},
     finding::{Report, Rule, Site, Words},
@@ -23,7 +23,7 @@ struct Unstructured {
 
 /// Checks the definition of a target.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
-    if target.elsewhere.is_some() || target.found(files) != Found::Target {
+    if target.elsewhere.is_some() || target.found(files) != TargetLookup::Target {
         return;
     }
     let file = target.file();

@@ -39,7 +39,7 @@ struct HalfWritten {
 
 /// A variable that has a value only in other kinds of files.
 #[derive(Debug)]
-struct Elsewhere {
+struct OtherFileVariable {
     written: String,
     /// Kinds of files in which it has a value.
     files: &'static str,
@@ -65,7 +65,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         if names.contains(&found.name) {
             continue;
         } else if let Some((files, note)) = elsewhere {
-            let rule = Elsewhere { written, files, note };
+            let rule = OtherFileVariable { written, files, note };
             report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
@@ -120,7 +120,7 @@ impl Rule for Unknown {
     }
 }
 
-impl Rule for Elsewhere {
+impl Rule for OtherFileVariable {
     const CODE: Code = Code::MissingVariable;
 
     fn words(&self, _: &Site<'_>) -> Words {

@@ -1,5 +1,5 @@
 use crate::{
-    dialect::clawspec::target::{Directory, Found, Target, change_to, is_defined},
+    dialect::clawspec::target::{Directory, Target, TargetLookup, change_to, is_defined},
     files::Files,
     finding::{Report, Rule, Site, Words},
     lint_node::LintNode,
@@ -22,7 +22,7 @@ struct Outside {
 
 /// A directory other than that of the file.
 #[derive(Debug)]
-struct Elsewhere {
+struct OtherDirectory {
     key: &'static str,
     wanted: String,
     here: String,
@@ -40,10 +40,15 @@ pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report)
         Target::Below(directory) => {
             let Directory { path, key, wanted, elsewhere, .. } = directory;
             if let Some(here) = elsewhere
-                && directory.found(files) == Found::Target
+                && directory.found(files) == TargetLookup::Target
             {
                 let is_defined = is_defined(here, files);
-                report.push(path.finding(Elsewhere { key, wanted: wanted.clone(), here: here.clone(), is_defined }));
+                report.push(path.finding(OtherDirectory {
+                    key,
+                    wanted: wanted.clone(),
+                    here: here.clone(),
+                    is_defined,
+                }));
             }
         }
     }
@@ -65,11 +70,11 @@ impl Rule for Outside {
     }
 }
 
-impl Rule for Elsewhere {
+impl Rule for OtherDirectory {
     const CODE: Code = Code::TargetMismatch;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let Elsewhere { key, wanted, here, is_defined } = self;
+        let OtherDirectory { key, wanted, here, is_defined } = self;
         let fix = site.lint_node().and_then(|path: LintNode<'_>| change_to(&path, key, here, *is_defined));
         Words::new("`target.path` is not the directory of this file")
             .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`, but the file is in `{here}`"))

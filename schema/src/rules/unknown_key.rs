@@ -7,7 +7,7 @@ use crate::{
     finding::{Finding, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
-    shape::{self, Place, Shape, Type},
+    shape::{self, KeyPath, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},
@@ -98,8 +98,8 @@ struct Rename {
 /// A key that belongs to another mapping.
 #[derive(Debug)]
 struct Move {
-    here: Place,
-    to: Place,
+    here: KeyPath,
+    to: KeyPath,
     /// Schema of the key below which it belongs, if that is in the same mapping.
     child: Option<Shape>,
     /// Whether the key is missing there.
@@ -212,7 +212,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
             .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
         holds || is_surely(key, name, fields.iter().copied())
     });
-    let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+    let is_close = |place: &KeyPath| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
     // If only one of both places accepts the value, the key belongs there.
     let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
         let other = Shape::find(file, &place.pointer().key(key), None);
@@ -245,7 +245,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         let is_like = likeness(own, first).1 > 0 || rest.is_empty();
         return (Meant::OtherForm { tag, forms: tags, is_like }, near.is_some());
     }
-    let way = |place: &Place, here: &Place| Move {
+    let way = |place: &KeyPath, here: &KeyPath| Move {
         here: here.clone(),
         to: place.clone(),
         child: place.0.last().and_then(|child| member(child)),
@@ -407,7 +407,7 @@ impl Move {
 
 /// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item
 /// does not apply to all items, so it stays in its item.
-fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
+fn outer(parent: &Pointer, to: &KeyPath, here: &KeyPath) -> Option<Pointer> {
     let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
     between.iter().try_fold(parent.clone(), |at, _| at.parent())
 }
@@ -458,7 +458,7 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
 
 /// Returns the nearest place at which a key is known. A key of another form of the mapping does not
 /// belong elsewhere.
-pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
+pub(crate) fn nearest_place(file: SpecFile, here: &KeyPath, key: &str) -> Option<&'static KeyPath> {
     let others = shape::places_of(file, key).iter().filter(|place| *place != here);
     others.min_by_key(|place| (here.distance(place), place.0.len()))
 }

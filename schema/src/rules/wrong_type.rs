@@ -94,7 +94,9 @@ impl Rule for WrongType {
                 _ => format!("begin the file with `{}: …`", first_field(shape)),
             });
         }
-        if let Some((key, meant)) = self.key.as_ref().and_then(|key| Some((key, unit::meant(key, node, shape)?))) {
+        if let Some((key, meant)) =
+            self.key.as_ref().and_then(|key| Some((key, unit::intended_value(key, node, shape)?)))
+        {
             let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
             return match meant.fix {
                 Some(fix) => words.fix_with_help(Some(fix)),

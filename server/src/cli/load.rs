@@ -26,7 +26,7 @@ use speclens_schema::{
 
 use super::{
     activity::Activity,
-    discover::{Discovery, Found, Wanted, discover, in_parallel, parts_of, script_at},
+    discover::{DiscoveredFile, Discovery, Wanted, discover, in_parallel, parts_of, script_at},
     levels::Levels,
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(crate) struct Loaded {
     /// Its name in the directory.
     pub(crate) place: String,
     /// The file as it was found.
-    found: Found,
+    found: DiscoveredFile,
     /// Analyzes the text for problems.
     pub(super) checker: Checker,
 }
@@ -91,7 +91,7 @@ pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load
     let Discovery { found, failures } = discover(paths, wanted);
     let loader = Loader { folders: folders(paths), settings: Mutex::default(), levels, wanted };
     let activity = Activity::begin(found.len());
-    let load = |found: &Found| {
+    let load = |found: &DiscoveredFile| {
         let loaded = loader.load(found);
         activity.advance();
         loaded
@@ -118,8 +118,8 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
 
 impl Loaded {
     /// Returns the problems of a file that runs with the suite, under the settings of the suite.
-    fn problems_of(&self, part: &Found, levels: &Levels) -> Option<FileReport> {
-        let Found { path, scope } = part;
+    fn problems_of(&self, part: &DiscoveredFile, levels: &Levels) -> Option<FileReport> {
+        let DiscoveredFile { path, scope } = part;
         let (text, unreadable) = read_text(path);
         let document = Document::read(&text, scope.file.scalar_rules());
         let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
@@ -162,8 +162,8 @@ struct Loader<'l> {
 }
 
 impl Loader<'_> {
-    fn load(&self, found: &Found) -> Loaded {
-        let Found { path, scope } = found;
+    fn load(&self, found: &DiscoveredFile) -> Loaded {
+        let DiscoveredFile { path, scope } = found;
         let Surroundings { workspace, report: settings_report, secrets } =
             self.settings_of(Reach::of(scope, &self.folders));
         let settings = &workspace.settings;

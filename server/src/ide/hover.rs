@@ -55,7 +55,7 @@ pub(crate) fn hover(
     values: Values<'_>,
     reach: Reach<'_>,
 ) -> Option<Hover> {
-    let place = Place::find(document, file, offset)?;
+    let place = HoverTarget::find(document, file, offset)?;
     match place.part {
         Part::Key(key) => place.key(key, suite, values, reach),
         Part::Value(value) => place.value(value, suite, values, reach),
@@ -64,7 +64,7 @@ pub(crate) fn hover(
     }
 }
 
-struct Place<'d> {
+struct HoverTarget<'d> {
     document: &'d Document,
     file: SpecFile,
     offset: usize,
@@ -81,8 +81,8 @@ enum Part<'d> {
     Nothing,
 }
 
-impl<'d> Place<'d> {
-    fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Place<'d>> {
+impl<'d> HoverTarget<'d> {
+    fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<HoverTarget<'d>> {
         let at = document.pointer_at(offset);
         let touches = |range: Range<usize>| range.start <= offset && offset <= range.end;
         let parent = at.parent().and_then(|parent| document.find(&parent));
@@ -93,7 +93,7 @@ impl<'d> Place<'d> {
             (_, Some(node)) if node.text().is_some() && touches(node.range()) => Part::Value(node),
             (_, Some(_) | None) => Part::Nothing,
         };
-        Some(Place { document, file, offset, at, part })
+        Some(HoverTarget { document, file, offset, at, part })
     }
 
     fn shape(&self) -> Option<Shape> {

@@ -77,7 +77,7 @@ impl Hash for CaseState {
 
 /// The state of a test, and the run it comes from.
 #[derive(Clone, Debug, PartialEq, Hash)]
-pub(crate) struct Known {
+pub(crate) struct KnownState {
     /// The state.
     pub state: CaseState,
     /// The name of the other test that was run, if both do the same.
@@ -92,10 +92,10 @@ pub(crate) struct Known {
     pub is_present: bool,
 }
 
-impl Known {
+impl KnownState {
     /// Returns the state of a test that never ran.
-    pub(crate) fn nothing() -> Known {
-        Known {
+    pub(crate) fn nothing() -> KnownState {
+        KnownState {
             state: CaseState::NeverRun,
             from: None,
             is_foreign: false,
@@ -261,7 +261,7 @@ pub(crate) struct Tests<'a> {
 #[derive(Hash)]
 struct TestState<'a> {
     obstacle: Option<Obstacle>,
-    known: Option<&'a Known>,
+    known: Option<&'a KnownState>,
 }
 
 impl Tests<'_> {
@@ -322,7 +322,7 @@ fn tests(file: SpecFile, document: &Document) -> Vec<(Option<Group<'_>>, Arc<Vec
 pub(crate) fn lenses<'a>(
     document: &'a Document,
     around: Around<'_>,
-    known: impl Fn(&str) -> Option<&'a Known>,
+    known: impl Fn(&str) -> Option<&'a KnownState>,
 ) -> Lenses<'a> {
     let tests = tests(around.looks.file, document);
     let names = tests.iter().flat_map(|(_, facts)| facts.iter().map(|facts| &*facts.name));
@@ -357,8 +357,8 @@ pub(crate) fn lenses<'a>(
 
 fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: bool) -> Vec<Lens> {
     let name = &*facts.name;
-    let nothing = Known::nothing();
-    let Known { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
+    let nothing = KnownState::nothing();
+    let KnownState { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
     let mut lenses = Vec::new();
     let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
     let run = || LensAction::Run(name.to_owned());

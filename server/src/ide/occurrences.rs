@@ -17,7 +17,7 @@ use speclens_schema::{
 
 use super::{
     parts::Part,
-    walk::{self, Place},
+    walk::{self, NodePath},
     written::Written,
 };
 
@@ -408,7 +408,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let token = line.start + start + 1..line.start + start + word.len();
 
     let mut found: Vec<(usize, Occurrence)> = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
         if node.alias() == Some(name) {
             let range = node.range();
             let to = node.resolved();
@@ -430,7 +430,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
 /// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
         let is_definition = node.anchor() == Some(name);
         if is_definition || node.alias() == Some(name) {
             found.push(Occurrence { range: node.own_range(), is_definition, scalar: None });

@@ -15,7 +15,7 @@ use speclens_schema::{
     kind,
 };
 
-use super::{Depth, Facts, FileSignature, Index, Job, Known, Limits};
+use super::{Depth, Facts, FileSignature, Index, IndexedFile, Job, Limits};
 use crate::{
     read::{BEGINNING, beginning, read_text, walk},
     scope::{Scopes, is_main_name},
@@ -109,9 +109,9 @@ struct Scan<'s> {
     encoding: Encoding,
     limits: Limits,
     depth: Depth,
-    before: BTreeMap<PathBuf, Known>,
+    before: BTreeMap<PathBuf, IndexedFile>,
     known_others: BTreeMap<PathBuf, FileSignature>,
-    found: BTreeMap<PathBuf, Known>,
+    found: BTreeMap<PathBuf, IndexedFile>,
     other_files: BTreeMap<PathBuf, FileSignature>,
     bytes: u64,
     /// Files that are spec files only if a suite names them.
@@ -158,7 +158,7 @@ impl Scan<'_> {
                 }
             }
         }
-        let is_main = |known: &Known| known.facts.scope.file.part().is_some();
+        let is_main = |known: &IndexedFile| known.facts.scope.file.part().is_some();
         let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
         Some(())
@@ -239,7 +239,7 @@ impl Scan<'_> {
         let Some(signature) = FileSignature::of(path) else { return };
         if self.depth == Depth::Changed {
             let is_as_before =
-                |known: &&Known| known.signature == signature && (known.is_read || self.scopes.is_open(path));
+                |known: &&IndexedFile| known.signature == signature && (known.is_read || self.scopes.is_open(path));
             if let Some(known) = self.before.get(path).filter(is_as_before) {
                 self.bytes += signature.length;
                 self.found.insert(path.to_owned(), known.clone());
@@ -287,7 +287,7 @@ impl Scan<'_> {
         } else {
             Facts::without_names(&scope)
         };
-        self.found.insert(path.to_owned(), Known { signature, facts: Arc::new(facts), is_read });
+        self.found.insert(path.to_owned(), IndexedFile { signature, facts: Arc::new(facts), is_read });
     }
 
     /// Returns the reason why no more files are kept.

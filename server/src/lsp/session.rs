@@ -16,7 +16,7 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
-    documents::{OtherDocument, Place},
+    documents::{DocumentPlace, OtherDocument},
     elsewhere::Published,
     found::Found,
     indexing::Remembered,
@@ -71,7 +71,7 @@ pub(super) struct Session {
 /// The mutable state.
 #[derive(Default)]
 pub(super) struct State {
-    pub open: HashMap<String, Open>,
+    pub open: HashMap<String, OpenDocument>,
     /// Open documents that are not spec files.
     pub other_documents: HashMap<String, OtherDocument>,
     pub abilities: Abilities,
@@ -166,14 +166,14 @@ impl Running {
 }
 
 /// An open document.
-pub(super) struct Open {
+pub(super) struct OpenDocument {
     /// A counter of openings: a client may open a file again with the same version.
     pub opening: u64,
     pub version: i32,
     pub document: Document,
     /// The byte where the last edit ends.
     pub edited_at: usize,
-    pub place: Place,
+    pub place: DocumentPlace,
     pub analyzer: Analyzer,
     /// The lock is separate because judging takes longer than the state may be locked.
     pub results: Arc<Mutex<Results>>,
@@ -191,7 +191,7 @@ pub(super) struct Snapshot {
     pub document: Document,
     /// The byte where the last edit ends.
     pub edited_at: usize,
-    pub place: Place,
+    pub place: DocumentPlace,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
     pub latest: Option<Arc<Latest>>,
@@ -202,7 +202,7 @@ pub(super) struct Snapshot {
     pub buffers: Arc<Buffers>,
 }
 
-impl Open {
+impl OpenDocument {
     /// Discards what the document read of files that changed.
     pub(super) fn files_changed(&mut self) {
         self.place.files.forget();
@@ -217,7 +217,7 @@ pub(super) struct Captured(Snapshot);
 
 impl Captured {
     /// Returns the scope of the document.
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &DocumentPlace {
         &self.0.place
     }
 
@@ -347,7 +347,7 @@ impl Session {
             return snapshot;
         }
         snapshot.document.refresh();
-        let is_same = |open: &&mut Open| {
+        let is_same = |open: &&mut OpenDocument| {
             open.opening == snapshot.opening
                 && !open.document.is_current()
                 && open.document.text().is_instance(snapshot.document.text())

@@ -30,13 +30,13 @@ const MAX_TEXT_TOGETHER: usize = 8 * 1024 * 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// The entries below it, by path, with `/` between names.
-    entries: BTreeMap<String, Seen>,
+    entries: BTreeMap<String, FileState>,
     /// Whether entries are missing.
     cut: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct FileState {
     standing: EntryKind,
     size: u64,
     modified: Option<SystemTime>,
@@ -93,7 +93,7 @@ impl Snapshot {
                     to_read -= size;
                     digest = digest_of(&child.path());
                 }
-                let seen = Seen { standing, size, modified: metadata.modified().ok(), digest };
+                let seen = FileState { standing, size, modified: metadata.modified().ok(), digest };
                 snapshot.entries.insert(name_of(&path), seen);
             }
         }
@@ -101,12 +101,12 @@ impl Snapshot {
     }
 }
 
-impl Seen {
+impl FileState {
     fn is_file(&self) -> bool {
         self.standing == EntryKind::File
     }
 
-    fn is_same_file(&self, other: &Seen) -> bool {
+    fn is_same_file(&self, other: &FileState) -> bool {
         self.is_file()
             && other.is_file()
             && self.size == other.size
@@ -146,7 +146,7 @@ fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
         });
     }
     for (path, _) in before.entries.iter().filter(|(_, known)| known.is_file()) {
-        if after.entries.get(path).is_some_and(Seen::is_file) || after.cut {
+        if after.entries.get(path).is_some_and(FileState::is_file) || after.cut {
             continue;
         }
         if log.files.len() >= MAX_CHANGED {

@@ -6,7 +6,7 @@ use speclens_schema::{
     evidence::{Answer, Context, Evidence, FilesNeed, Moment, Need, Observation, SeenFile},
     judge,
     suite::Case,
-    verdict::{Open, Outcome},
+    verdict::{Outcome, Provisional},
 };
 
 use super::{TriggerContext, values};
@@ -76,7 +76,7 @@ impl Satisfied<'_> {
 /// Returns the files that decide a case, if only files do.
 fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     let mut claims = case.claims.iter().filter(|claim| !claim.is_precondition());
-    if !claims.all(|claim| claim.check.open() == Open::Nothing) {
+    if !claims.all(|claim| claim.check.provisional() == Provisional::Nothing) {
         return None;
     }
     let needs = case.needs(Moment::After, context).into_iter().map(|need| match need {

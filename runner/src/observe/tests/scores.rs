@@ -17,7 +17,7 @@ use crate::{
         Models,
         tests::loopback::{Loopback, json as said},
     },
-    observe::{self, QuestionContext, Seen},
+    observe::{self, Observations, QuestionContext},
 };
 
 const TEXT: &str = "# Hook\n\nBuy now\n\n# Body\n\nthe word abcd1234-secret\n";
@@ -59,7 +59,7 @@ async fn ask(need: &ScoreNeed, view: &View) -> Answer {
     let files = [Some(&need.path), need.identity.as_ref()].into_iter().flatten();
     let mut needs = vec![Need::Scores(need.clone())];
     needs.extend(files.map(|path| Need::Files(need.file(path))));
-    let Seen { observations, cancelled } = observe::all(needs, view).await;
+    let Observations { observations, cancelled } = observe::all(needs, view).await;
     assert!(!cancelled);
     let is_score = |observation: &Observation| matches!(observation.need, Need::Scores(_));
     observations.into_iter().find(is_score).unwrap().answer

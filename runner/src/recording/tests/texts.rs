@@ -11,7 +11,7 @@ const LARGE: usize = 100 * 1024;
 
 fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
     match recordings.find(KEY, &label(name, 0)) {
-        Found::Fresh(file) => file.path,
+        Lookup::Fresh(file) => file.path,
         other => panic!("{other:?}"),
     }
 }

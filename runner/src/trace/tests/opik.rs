@@ -10,7 +10,7 @@ use speclens_schema::{
 
 use super::{found, identity, missing, no_trace, settings};
 use crate::{
-    model::tests::loopback::{Answer, Loopback, Seen, step},
+    model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
     trace::{OpikTarget, TraceSettings, TraceWatch, Traces},
     watch::Identity,
 };
@@ -90,7 +90,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     assert_eq!((model.duration_ms, model.model.as_deref(), model.cost_usd), (Some(12.5), Some("m-large"), Some(0.5)));
     assert_eq!(model.tokens, Some(Tokens { input: 3, output: 1, total: 4 }));
     let asked = stub.seen();
-    let Seen { line, headers, body } = &asked[0];
+    let ReceivedRequest { line, headers, body } = &asked[0];
     assert_eq!(line, "POST /api/v1/private/traces/search");
     assert_eq!((headers["authorization"].as_str(), headers["comet-workspace"].as_str()), ("k3y-of-opik", "team"));
     assert_eq!((&body["project_name"], &body["filters"][0]["operator"]), (&json!("demo"), &json!(">=")));

@@ -46,7 +46,7 @@ pub(super) struct Source {
 
 /// The lines found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ScanResult {
     /// The lines, in order.
     pub lines: Vec<Kept>,
     /// Reasons why there may be more.
@@ -69,7 +69,7 @@ pub(super) struct Kept {
 }
 
 /// Reads the lines about a run, with a limit on their bytes.
-pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found {
+pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> ScanResult {
     let mut picking = LogScanPass::of(lineage, limit);
     picking.read(sources);
     for _ in 1..MAX_PASSES {
@@ -257,10 +257,10 @@ impl LogScanPass {
         self.lines.push(Kept { text: text.into_owned(), source: self.source, number });
     }
 
-    fn found(self) -> Found {
+    fn found(self) -> ScanResult {
         let gaps = [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped)];
         let gaps = gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect();
-        Found { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
+        ScanResult { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
     }
 }
 

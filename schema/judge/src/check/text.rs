@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use crate::{
     mask::HIDDEN,
-    verdict::{Found, MASKED},
+    verdict::{MASKED, Presence},
 };
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
@@ -63,21 +63,21 @@ impl Folded {
     }
 
     /// Returns whether it contains a text, ignoring case.
-    pub fn contains(&self, text: &str) -> Found {
+    pub fn contains(&self, text: &str) -> Presence {
         let text = text.to_lowercase();
         let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
-        let Some(units) = &self.units else { return if found { Found::Yes } else { Found::No } };
+        let Some(units) = &self.units else { return if found { Presence::Yes } else { Presence::No } };
         // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
         // lower case.
         let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
-            return Found::Unclear(MASKED);
+            return Presence::Unclear(MASKED);
         }
         if found {
-            return Found::Yes;
+            return Presence::Yes;
         }
         let wanted: Vec<u16> = text.encode_utf16().collect();
-        if may_contain(units, &wanted) { Found::Unclear(MASKED) } else { Found::No }
+        if may_contain(units, &wanted) { Presence::Unclear(MASKED) } else { Presence::No }
     }
 }
 
@@ -247,7 +247,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CaseFolded, Folded, Found, MASKED, closest_line, length, trim};
+    use super::{CaseFolded, Folded, MASKED, Presence, closest_line, length, trim};
 
     #[test]
     fn folded_text_knows_where_its_parts_come_from() {
@@ -278,28 +278,28 @@ mod tests {
     fn case_does_not_count() {
         let text = Folded::new("ΟΔΟΣ Straße");
         for wanted in ["οδος", "STRAßE", ""] {
-            assert_eq!(text.contains(wanted), Found::Yes, "{wanted}");
+            assert_eq!(text.contains(wanted), Presence::Yes, "{wanted}");
         }
-        assert_eq!(text.contains("STRASSE"), Found::No);
+        assert_eq!(text.contains("STRASSE"), Presence::No);
     }
 
     #[test]
     fn hidden_part_may_contain_text() {
         let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
         for (there, wanted, expected) in [
-            ("key ### done", "DONE", Found::Yes),
-            ("key ### done", "y abc d", Found::Unclear(MASKED)),
-            ("key ### done", "abcd", Found::No),
-            ("key ### done", "y a\nc d", Found::No),
-            ("### done", "abc", Found::Unclear(MASKED)),
-            ("done ###", "e abc", Found::Unclear(MASKED)),
-            ("a#b#c", "axbyc", Found::Unclear(MASKED)),
-            ("a#b#c", "axxyc", Found::No),
-            ("a##c", "A😀C", Found::Unclear(MASKED)),
-            ("ΟΔΟΣ###", "οδος", Found::Unclear(MASKED)),
-            ("###", "i\u{307}", Found::Unclear(MASKED)),
-            ("###", "", Found::Yes),
-            ("#", "ab", Found::No),
+            ("key ### done", "DONE", Presence::Yes),
+            ("key ### done", "y abc d", Presence::Unclear(MASKED)),
+            ("key ### done", "abcd", Presence::No),
+            ("key ### done", "y a\nc d", Presence::No),
+            ("### done", "abc", Presence::Unclear(MASKED)),
+            ("done ###", "e abc", Presence::Unclear(MASKED)),
+            ("a#b#c", "axbyc", Presence::Unclear(MASKED)),
+            ("a#b#c", "axxyc", Presence::No),
+            ("a##c", "A😀C", Presence::Unclear(MASKED)),
+            ("ΟΔΟΣ###", "οδος", Presence::Unclear(MASKED)),
+            ("###", "i\u{307}", Presence::Unclear(MASKED)),
+            ("###", "", Presence::Yes),
+            ("#", "ab", Presence::No),
         ] {
             assert_eq!(text(there).contains(wanted), expected, "{wanted:?} in {there:?}");
         }

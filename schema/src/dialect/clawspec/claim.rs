@@ -2,7 +2,7 @@
 //! result.
 
 mod row;
-mod seen;
+mod scoped_evidence;
 
 use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
@@ -20,11 +20,11 @@ use crate::{
     files::{FileKind, Files},
     mask::texts_of,
     settings::{Settings, Shortfall},
-    verdict::{Check, Open, Verdict},
+    verdict::{Check, Provisional, Verdict},
 };
 
-pub use row::{Row, mismatch};
-pub use seen::{FileText, Fresh, Seen, Wait};
+pub use row::{AssertionRow, mismatch};
+pub use scoped_evidence::{FileText, Fresh, ScopedEvidence, Wait};
 
 /// An assertion type: its fields are the fields of the Rust type.
 pub(crate) trait AssertionType:
@@ -35,7 +35,7 @@ pub(crate) trait AssertionType:
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
     /// Results that are final only once the action has ended.
-    const OPEN: Open = Open::Nothing;
+    const PROVISIONAL: Provisional = Provisional::Nothing;
     /// Evidence that every assertion of the type needs.
     const NEEDS: &'static [Need] = &[];
 
@@ -61,7 +61,7 @@ pub(crate) trait AssertionType:
     }
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row>;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow>;
 }
 
 /// Scope that the assertions of one list share.
@@ -145,7 +145,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let (Ok(row) | Err(row)) = self.assertion.judge(&seen);
         let subject = self.assertion.subject();
         let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
@@ -156,11 +156,11 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         self.assertion.threshold()
     }
 
-    fn open(&self) -> Open {
+    fn provisional(&self) -> Provisional {
         match self.scope.moment {
             // Preconditions do not depend on the end of the action.
-            Moment::Before => Open::Nothing,
-            Moment::After => T::OPEN,
+            Moment::Before => Provisional::Nothing,
+            Moment::After => T::PROVISIONAL,
         }
     }
 

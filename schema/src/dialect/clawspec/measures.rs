@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     assertions::{LogFigures, cost_of, own_log_needs},
     baselines::{Distribution, Metrics},
-    claim::{Row, Scope, Seen},
+    claim::{AssertionRow, Scope, ScopedEvidence},
 };
 use crate::{
     evidence::{Context, Evidence, Need, SpanKind, Trace},
@@ -104,12 +104,12 @@ impl Metric {
     }
 
     /// Measures the metric: from the evidence, or else from the trace, or else from the gateway log.
-    pub fn measure(self, seen: &Seen<'_>) -> Result<Measured, Row> {
+    pub fn measure(self, seen: &ScopedEvidence<'_>) -> Result<Measured, AssertionRow> {
         let usage = seen.evidence.usage;
         let recorded = match self {
             Metric::DurationMs => {
                 let took = seen.evidence.duration_ms;
-                return took.map(Measured::sure).ok_or_else(|| Row::unknown("", NO_DURATION));
+                return took.map(Measured::sure).ok_or_else(|| AssertionRow::unknown("", NO_DURATION));
             }
             Metric::TotalTokens => usage.map(|usage| count(usage.input_tokens.saturating_add(usage.output_tokens))),
             Metric::InputTokens => usage.map(|usage| count(usage.input_tokens)),
@@ -158,7 +158,7 @@ impl Metric {
         }
     }
 
-    fn in_log(self, seen: &Seen<'_>) -> Option<Measured> {
+    fn in_log(self, seen: &ScopedEvidence<'_>) -> Option<Measured> {
         let LogFigures { tokens, calls, delegations, doubt } = LogFigures::of(seen)?;
         let value = match self {
             Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => return None,
@@ -209,7 +209,7 @@ pub struct Measuring {
 impl Measuring {
     /// Measures a run: each metric, or the reason why it is unknown.
     pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let measure = |metric: Metric| match metric.measure(&seen) {
             Ok(_) if !evidence.has_ended() => Err(NOT_ENDED.to_owned()),
             Ok(Measured { value, doubt: None }) => Ok(value),

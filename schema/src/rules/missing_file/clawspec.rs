@@ -5,7 +5,7 @@ use crate::{
         ledger_contracts::joined,
         paths,
         stage_contracts::{ContractLookup, NamedContract},
-        target::{Directory, Found, change_to, is_defined},
+        target::{Directory, TargetLookup, change_to, is_defined},
     },
     files::{FileKind, Files},
     finding::{Finding, Report, Rule, Site, Words},
@@ -26,7 +26,7 @@ struct NoTarget {
     wanted: String,
     key: &'static str,
     definition: &'static str,
-    found: Found,
+    found: TargetLookup,
     /// Directory of the contract, if it has a definition.
     here: Option<String>,
     /// Most similar directory, if there is none with the name.
@@ -80,15 +80,15 @@ fn missing(path: &str, wanted: &str, kind: FileKind, first: Option<Template>, fi
 /// Checks the target directory of a contract.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
     let found = target.found(files);
-    if found == Found::Target {
+    if found == TargetLookup::Target {
         return;
     }
     let Directory { path, key, wanted, definition, .. } = target;
     // The author moved the directory, or copied the contract: the target is where the contract is.
     let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
     let near = match found {
-        Found::Nothing => nearest(wanted, FileKind::Directory, files),
-        Found::Target | Found::Undefined | Found::NoDirectory => None,
+        TargetLookup::Nothing => nearest(wanted, FileKind::Directory, files),
+        TargetLookup::Target | TargetLookup::Undefined | TargetLookup::NoDirectory => None,
     };
     let template = if *definition == "SOUL.md" { Template::Soul } else { Template::Skill };
     let creation = new_file::creation(&target.file(), template, files);
@@ -150,20 +150,20 @@ impl Rule for NoTarget {
 
     fn severity(&self) -> Severity {
         match self.found {
-            Found::Undefined => Severity::Warning,
-            Found::Target | Found::NoDirectory | Found::Nothing => Severity::Error,
+            TargetLookup::Undefined => Severity::Warning,
+            TargetLookup::Target | TargetLookup::NoDirectory | TargetLookup::Nothing => Severity::Error,
         }
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
         let NoTarget { wanted, key, definition, found, here, near, creation } = self;
         let words = match found {
-            Found::NoDirectory => {
+            TargetLookup::NoDirectory => {
                 return Words::new(format!("`{wanted}` is not a directory"))
                     .help(format!("name the directory that contains `{definition}`"));
             }
-            Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
-            Found::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
+            TargetLookup::Target | TargetLookup::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
+            TargetLookup::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
         };
         let lint_node = site.lint_node();
         let to_here = here.as_deref().and_then(|here| change_to(lint_node.as_ref()?, key, here, true));

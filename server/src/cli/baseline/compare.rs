@@ -150,7 +150,7 @@ impl Compared {
         };
         let limits = drift.limits();
         let verdicts: Vec<Verdict> =
-            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.open(), verdict)).collect();
+            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.provisional(), verdict)).collect();
         let checks: Vec<Checked> = measuring
             .measure(&evidence)
             .into_iter()

@@ -11,7 +11,7 @@ use serde::Serialize;
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     files::lexical,
-    recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
+    recording::{About, DIRECTORY, Entry, Lookup, Recordings, Unusable},
     report::{json::SubjectEntry, plain},
 };
 use speclens_schema::{
@@ -239,9 +239,9 @@ impl DirectoryOfRecordings {
                     for repeat in 0..case.repeat {
                         let label = AttemptRef { repeat, ..attempt_ref }.label();
                         let (file, state) = match self.recordings.find_in(&loaded.place, &key, &label) {
-                            Found::Fresh(file) => (file, State::Fresh),
-                            Found::Stale(file) => (file, State::Stale),
-                            Found::None => continue,
+                            Lookup::Fresh(file) => (file, State::Fresh),
+                            Lookup::Stale(file) => (file, State::Stale),
+                            Lookup::None => continue,
                         };
                         current_actions.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
                     }

@@ -5,7 +5,7 @@ use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::Spe
 
 use crate::ide::runnable::BrokenTests;
 
-use super::{Around, CaseState, Known, Lens, Lenses, Looks, Tests, lenses, test_at};
+use super::{Around, CaseState, KnownState, Lens, Lenses, Looks, Tests, lenses, test_at};
 
 fn around(broken: &BrokenTests) -> Around<'_> {
     let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
@@ -84,9 +84,9 @@ fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Ex
     let known = states.iter().map(|(name, state)| {
         let from = (*name == "e").then(|| "d".to_owned());
         let (is_foreign, can_ask) = (*name == "a", *name == "g");
-        (*name, Known { state: state.clone(), from, is_foreign, can_ask, ..Known::nothing() })
+        (*name, KnownState { state: state.clone(), from, is_foreign, can_ask, ..KnownState::nothing() })
     });
-    let known: HashMap<&str, Known> = known.collect();
+    let known: HashMap<&str, KnownState> = known.collect();
     let broken = BrokenTests::These(broken.iter().map(|name| (*name).to_owned()).collect());
     let lines: Vec<String> = all(lenses(&document, around(&broken), |name| known.get(name)))
         .into_iter()

@@ -61,7 +61,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 type Failure = (JsonErrorKind, usize, String);
 
 /// A list or object that is still open.
-enum Open {
+enum OpenCollection {
     List(Vec<Value>),
     Object(Map<String, Value>, String),
 }
@@ -73,7 +73,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn document(&mut self) -> Result<Value, Failure> {
-        let mut stack: Vec<Open> = Vec::new();
+        let mut stack: Vec<OpenCollection> = Vec::new();
         loop {
             // A value begins here.
             self.space();
@@ -84,7 +84,7 @@ impl Reader<'_> {
                     if self.eat(b']') {
                         Value::Array(Vec::new())
                     } else {
-                        self.push(&mut stack, Open::List(Vec::new()))?;
+                        self.push(&mut stack, OpenCollection::List(Vec::new()))?;
                         continue;
                     }
                 }
@@ -95,7 +95,7 @@ impl Reader<'_> {
                         Value::Object(Map::new())
                     } else {
                         let key = self.key()?;
-                        self.push(&mut stack, Open::Object(Map::new(), key))?;
+                        self.push(&mut stack, OpenCollection::Object(Map::new(), key))?;
                         continue;
                     }
                 }
@@ -109,10 +109,10 @@ impl Reader<'_> {
                 match stack.pop() {
                     None if self.at == self.text.len() => return Ok(value),
                     None => return Err(self.unexpected("the end")),
-                    Some(Open::List(mut items)) => {
+                    Some(OpenCollection::List(mut items)) => {
                         items.push(value);
                         if self.eat(b',') {
-                            stack.push(Open::List(items));
+                            stack.push(OpenCollection::List(items));
                             break;
                         }
                         if !self.eat(b']') {
@@ -120,12 +120,12 @@ impl Reader<'_> {
                         }
                         value = Value::Array(items);
                     }
-                    Some(Open::Object(mut members, key)) => {
+                    Some(OpenCollection::Object(mut members, key)) => {
                         members.insert(key, value);
                         if self.eat(b',') {
                             self.space();
                             let key = self.key()?;
-                            stack.push(Open::Object(members, key));
+                            stack.push(OpenCollection::Object(members, key));
                             break;
                         }
                         if !self.eat(b'}') {
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&self, stack: &mut Vec<Open>, open: Open) -> Result<(), Failure> {
+    fn push(&self, stack: &mut Vec<OpenCollection>, open: OpenCollection) -> Result<(), Failure> {
         if stack.len() >= DEPTH_LIMIT {
             let message = format!("nested more than {DEPTH_LIMIT} levels deep");
             return Err((JsonErrorKind::TooDeep, self.at, message));

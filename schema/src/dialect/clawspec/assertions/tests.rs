@@ -18,7 +18,7 @@ use crate::{
     json_schema::SpecFile,
     settings::Settings,
     suite::Case,
-    verdict::{Place, Status, Verdict},
+    verdict::{RelatedPlace, Status, Verdict},
 };
 
 const NOON_US: i64 = 1_778_760_000_000_000;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Found, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
     words::Pattern,
 };
 
@@ -55,7 +55,7 @@ impl NotRanClaim {
         let mut doubt = log.gap();
         for (index, command) in log.commands.iter().enumerate() {
             match self.pattern.matches(command) {
-                Found::Yes => {
+                Presence::Yes => {
                     return row.fail(Mismatch {
                         message: format!(
                             "command {} matches `{source}`: `{}`",
@@ -67,8 +67,8 @@ impl NotRanClaim {
                         ..Mismatch::default()
                     });
                 }
-                Found::Unclear(reason) => doubt = Some(reason),
-                Found::No => {}
+                Presence::Unclear(reason) => doubt = Some(reason),
+                Presence::No => {}
             }
         }
         match doubt {
@@ -83,8 +83,8 @@ impl Check for NotRanClaim {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Pass
+    fn provisional(&self) -> Provisional {
+        Provisional::Pass
     }
 
     fn texts(&self) -> Vec<String> {

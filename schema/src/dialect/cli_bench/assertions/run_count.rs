@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Found, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
     words::Pattern,
 };
 
@@ -81,12 +81,12 @@ impl RunCountClaim {
         let (mut least, mut open) = (0_u32, 0_u32);
         for command in &log.commands {
             match self.pattern.matches(command) {
-                Found::Yes => least += 1,
-                Found::Unclear(reason) => {
+                Presence::Yes => least += 1,
+                Presence::Unclear(reason) => {
                     open += 1;
                     doubt = doubt.or(Some(reason));
                 }
-                Found::No => {}
+                Presence::No => {}
             }
         }
         let most = if log.gap().is_some() { f64::INFINITY } else { f64::from(least + open) };
@@ -117,8 +117,8 @@ impl Check for RunCountClaim {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Everything
+    fn provisional(&self) -> Provisional {
+        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Rated, Row, Seen, actual};
+use super::{Rated, ReliableOutput, VerdictBuilder, actual};
 use crate::{
     check::{
         memo::Memo,
@@ -13,7 +13,7 @@ use crate::{
     document::Pointer,
     evidence::Evidence,
     mask::HIDDEN,
-    verdict::{Check, FailureCode, Found, Mismatch, Related, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Presence, Related, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -83,7 +83,7 @@ impl PiiClaim {
     fn unusable(&self) -> Option<Verdict> {
         let ordered =
             || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
-        let row = |pattern: &PiiPattern| Row::new(pattern.at.clone(), "pii", LABEL);
+        let row = |pattern: &PiiPattern| VerdictBuilder::new(pattern.at.clone(), "pii", LABEL);
         if let Some(refused) = ordered().find(|it| refused_by_original(&it.source)) {
             let kind = if refused.custom { "Custom" } else { "Deny" };
             let message = format!(
@@ -115,7 +115,7 @@ impl Check for PiiClaim {
         if let Some(verdict) = self.unusable() {
             return vec![verdict];
         }
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let text = &*seen.text();
         let mut found = Vec::new();
         let mut places: Vec<(Pointer, usize)> = Vec::new();
@@ -159,7 +159,7 @@ impl Check for PiiClaim {
             }
         }
         let Some((first, _)) = places.first().cloned() else {
-            let row = |at: Pointer| Row::new(at, "pii", LABEL);
+            let row = |at: Pointer| VerdictBuilder::new(at, "pii", LABEL);
             return vec![match doubt {
                 Some((at, reason)) => row(at).unknown(reason),
                 None => row(Pointer::root()).passed().unless(seen.doubt()),
@@ -178,7 +178,7 @@ impl Check for PiiClaim {
         let related = places[1..]
             .iter()
             .map(|(at, count)| Related::in_claim(format!("{count} more found by this pattern"), at.clone()));
-        vec![Row::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
+        vec![VerdictBuilder::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -209,16 +209,16 @@ pub(crate) struct KeywordsClaim {
 
 impl Check for KeywordsClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = Folded::new(&seen.text());
-        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Found::No };
+        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Presence::No };
         let mut verdicts = Vec::new();
         let allowed = self.expect.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
-            let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
-            let answer = Found::any(allowed.iter().map(|phrase| found(phrase)));
-            verdicts.push(if answer == Found::Yes {
+            let row = VerdictBuilder::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
+            let answer = Presence::any(allowed.iter().map(|phrase| found(phrase)));
+            verdicts.push(if answer == Presence::Yes {
                 row.passed()
             } else {
                 let list = allowed.join(", ");
@@ -233,9 +233,9 @@ impl Check for KeywordsClaim {
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
             let at = Pointer::root().key("deny").index(index);
-            let row = Row::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
+            let row = VerdictBuilder::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
             let answer = found(phrase);
-            verdicts.push(if answer == Found::Yes {
+            verdicts.push(if answer == Presence::Yes {
                 let mismatch = Mismatch {
                     message: format!("Denied keyword \"{phrase}\" found in output"),
                     expected: format!("no \"{phrase}\""),

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Rated, Row, Seen};
+use super::{CUT, MASKED, NOT_RECORDED, Rated, ReliableOutput, VerdictBuilder};
 use crate::{
     check::{
         json::{number_text, parse},
@@ -67,7 +67,7 @@ impl JudgeClaim {
         })
     }
 
-    fn judge(&self, row: Row, replies: &[ModelReply]) -> Verdict {
+    fn judge(&self, row: VerdictBuilder, replies: &[ModelReply]) -> Verdict {
         let mut scores = Vec::new();
         let mut trouble = None;
         for reply in replies.iter().take(self.times as usize) {
@@ -122,16 +122,16 @@ impl Check for JudgeClaim {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let at = Pointer::root();
-        let row = Row::new(at, "judge", format!("Judge: {}", self.expect.criteria));
+        let row = VerdictBuilder::new(at, "judge", format!("Judge: {}", self.expect.criteria));
         let Some(need) = self.need() else {
             return vec![row.unknown("no model can judge: the file has no `models`")];
         };
-        let doubt = match Seen::of(evidence) {
-            Seen::Nothing => Some(NOT_RECORDED),
-            Seen::Concealed => Some(MASKED),
-            Seen::Part(_) => Some(CUT),
-            Seen::Whole(output) if output.concealed == Concealed::Everything => Some(MASKED),
-            Seen::Whole(_) => None,
+        let doubt = match ReliableOutput::of(evidence) {
+            ReliableOutput::Nothing => Some(NOT_RECORDED),
+            ReliableOutput::Concealed => Some(MASKED),
+            ReliableOutput::Part(_) => Some(CUT),
+            ReliableOutput::Whole(output) if output.concealed == Concealed::Everything => Some(MASKED),
+            ReliableOutput::Whole(_) => None,
         };
         if let Some(doubt) = doubt {
             return vec![row.unknown(doubt)];

@@ -4,7 +4,7 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use serde_json::Value;
 
-use super::{Rated, Row, SchemaFile, Seen, actual};
+use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder, actual};
 use crate::{
     check::{
         json::{self, JsonErrorKind},
@@ -14,7 +14,7 @@ use crate::{
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
     evidence::{Concealed, Evidence, Output},
-    verdict::{Check, FailureCode, Found, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Presence, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.
@@ -31,7 +31,7 @@ const KIND: &str = "schema";
 
 impl Check for OutputClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let mut verdicts = Vec::new();
         let mut instance: Option<Cow<'_, Value>> = None;
         match self.expect.format {
@@ -72,11 +72,13 @@ impl Check for OutputClaim {
 
 impl OutputClaim {
     /// Returns the structured output, or else the text read as JSON.
-    fn parsed<'e>(&self, seen: &Seen<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
-        let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
+    fn parsed<'e>(&self, seen: &ReliableOutput<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
+        let row = VerdictBuilder::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {
-            Seen::Whole(output) => output,
-            Seen::Part(_) | Seen::Concealed | Seen::Nothing => return (row.passed().unless(seen.doubt()), None),
+            ReliableOutput::Whole(output) => output,
+            ReliableOutput::Part(_) | ReliableOutput::Concealed | ReliableOutput::Nothing => {
+                return (row.passed().unless(seen.doubt()), None);
+            }
         };
         if let Some(value) = &output.json {
             return (row.passed(), Some(Cow::Borrowed(value)));
@@ -110,18 +112,18 @@ impl OutputClaim {
         }
     }
 
-    fn substrings(&self, seen: &Seen<'_>, verdicts: &mut Vec<Verdict>) {
+    fn substrings(&self, seen: &ReliableOutput<'_>, verdicts: &mut Vec<Verdict>) {
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = OnceCell::new();
         let found = |wanted: &str| match seen.output() {
             Some(_) => folded.get_or_init(|| Folded::new(&seen.text())).contains(wanted),
-            None => Found::No,
+            None => Presence::No,
         };
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("contains").index(index);
-            let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
+            let row = VerdictBuilder::new(at, KIND, format!("Output contains \"{wanted}\""));
             let found = found(wanted);
-            if found == Found::Yes {
+            if found == Presence::Yes {
                 verdicts.push(row.passed());
                 continue;
             }
@@ -137,9 +139,9 @@ impl OutputClaim {
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
-            let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
+            let row = VerdictBuilder::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
             let found = found(unwanted);
-            if found != Found::Yes {
+            if found != Presence::Yes {
                 verdicts.push(row.passed().unless(seen.doubt_of(found)));
                 continue;
             }
@@ -155,8 +157,8 @@ impl OutputClaim {
     }
 }
 
-fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
-    let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
+fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &ReliableOutput<'_>) -> Verdict {
+    let row = VerdictBuilder::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
     let schema = match file.schema(&row, FailureCode::SchemaInvalid) {
         Ok(schema) => schema,
         Err(verdict) => return *verdict,
@@ -182,8 +184,8 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
     }
 }
 
-fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
-    let row = Row::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
+fn max_length(most: u64, seen: &ReliableOutput<'_>) -> Verdict {
+    let row = VerdictBuilder::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
     let Some(output) = seen.output() else { return row.unknown(seen.doubt().unwrap_or(super::NOT_RECORDED)) };
     let length = length(&output.text);
     if u64::try_from(length).is_ok_and(|length| length <= most) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Rated, Row, SchemaFile, Seen};
+use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder};
 use crate::{
     check::{
         hidden::{may_be, may_match},
@@ -36,7 +36,7 @@ const LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let tool = &self.expect.tool.0;
         let calls: Vec<&ToolCall> = seen
             .output()
@@ -57,7 +57,7 @@ impl Check for ToolCallClaim {
         if self.expect.should_not_call {
             return vec![self.not_called(doubt, &calls)];
         }
-        let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
+        let row = VerdictBuilder::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
         if calls.is_empty() {
             let mismatch = self.missing(seen.output());
             return vec![row.failed(FailureCode::ToolCallMissing, mismatch).unless(doubt)];
@@ -104,7 +104,7 @@ impl ToolCallClaim {
 
     fn not_called(&self, doubt: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
+        let row = VerdictBuilder::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
         let Some(call) = calls.first() else { return row.passed().unless(doubt) };
         let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more)", calls.len() - 1) };
         row.failed(
@@ -153,7 +153,7 @@ impl ToolCallClaim {
             let arguments = arguments_of(call);
             let found = differences(expected, &arguments);
             if found.is_empty() {
-                return Row::new(at, self.kind(), label).passed();
+                return VerdictBuilder::new(at, self.kind(), label).passed();
             }
             if has_hidden(&arguments) && may_match(expected, &arguments) {
                 doubt = Some(super::MASKED);
@@ -163,7 +163,9 @@ impl ToolCallClaim {
             }
         }
         let (index, found) = closest.unwrap_or_default();
-        let Some(first) = found.first() else { return Row::new(at, self.kind(), label).unknown(super::NOT_RECORDED) };
+        let Some(first) = found.first() else {
+            return VerdictBuilder::new(at, self.kind(), label).unknown(super::NOT_RECORDED);
+        };
         let mut notes = Vec::new();
         if calls.len() > 1 {
             notes.push(format!(
@@ -183,13 +185,14 @@ impl ToolCallClaim {
             ..Mismatch::default()
         };
         let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
-        let row = Row::new(at.join(&first.at), self.kind(), label);
+        let row = VerdictBuilder::new(at.join(&first.at), self.kind(), label);
         row.failed(FailureCode::ToolCallArgsMismatch, mismatch).unless(doubt).relating(related)
     }
 
     fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
+        let row =
+            VerdictBuilder::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
         let schema = match file.schema(&row, FailureCode::ToolCallArgsSchemaInvalid) {
             Ok(schema) => schema,
             Err(verdict) => return *verdict,
@@ -227,9 +230,10 @@ impl ToolCallClaim {
         row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(doubt).relating(file.related(&found))
     }
 
-    fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
+    fn position(&self, position: u64, seen: &ReliableOutput<'_>) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
+        let row =
+            VerdictBuilder::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
         let calls = seen.output().map(|output| &output.tool_calls[..]).unwrap_or_default();
         let there = usize::try_from(position).ok().and_then(|position| calls.get(position));
         if there.is_some_and(|call| call.name == *tool) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Row, Scope, seconds};
+use super::{AssertionRow, Scope, seconds};
 use crate::{
     check::{headings, time},
     evidence::{
@@ -18,7 +18,7 @@ const MAX_LISTED: usize = 8;
 
 /// Evidence, as an assertion queries it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'e> {
+pub struct ScopedEvidence<'e> {
     /// All evidence.
     pub evidence: &'e Evidence,
     /// Scope of the assertion.
@@ -43,33 +43,35 @@ pub struct Fresh<'e> {
     pub cut: bool,
 }
 
-impl<'e> Seen<'e> {
+impl<'e> ScopedEvidence<'e> {
     /// Expands the templates of a field's text.
-    pub fn expand(&self, field: &str, text: &str) -> Result<String, Row> {
+    pub fn expand(&self, field: &str, text: &str) -> Result<String, AssertionRow> {
         self.scope
             .expand(text, &self.evidence.context)
-            .map_err(|no_value| Row::unknown(field, format!("{no_value} in this run")))
+            .map_err(|no_value| AssertionRow::unknown(field, format!("{no_value} in this run")))
     }
 
-    fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, Row> {
+    fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, AssertionRow> {
         match self.evidence.answer_to(need) {
-            None => Err(Row::unknown(field, format!("{what} was not observed; run the test again"))),
-            Some(Answer::Nothing(reason)) => Err(Row::unknown(field, format!("{what} was not observed: {reason}"))),
+            None => Err(AssertionRow::unknown(field, format!("{what} was not observed; run the test again"))),
+            Some(Answer::Nothing(reason)) => {
+                Err(AssertionRow::unknown(field, format!("{what} was not observed: {reason}")))
+            }
             Some(answer) => Ok(answer),
         }
     }
 
     /// Returns the files at a path.
-    pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, Row> {
+    pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, AssertionRow> {
         let what = format!("`{}`", want.pattern);
         match self.answer(field, &Need::Files(want.clone()), &what)? {
             Answer::Files(answer) => Ok(answer),
-            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
+            _ => Err(AssertionRow::unknown(field, format!("{what} was not observed"))),
         }
     }
 
     /// Returns the first file at a path, with its content; `None` if there is none.
-    pub(crate) fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
+    pub(crate) fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), AssertionRow> {
         let pattern = self.expand(field, path)?;
         let want = FilesNeed {
             pattern: pattern.clone(),
@@ -83,7 +85,7 @@ impl<'e> Seen<'e> {
     }
 
     /// Returns the matches of an artifact's path that count. An empty result is definite only after the full timeout.
-    pub fn fresh(&self, path: &str, wait: &Wait, content: bool) -> Result<(String, Fresh<'e>), Row> {
+    pub fn fresh(&self, path: &str, wait: &Wait, content: bool) -> Result<(String, Fresh<'e>), AssertionRow> {
         let pattern = self.expand("path", path)?;
         let since = wait.since(self)?;
         let want = FilesNeed {
@@ -111,13 +113,16 @@ impl<'e> Seen<'e> {
         }
         if files.is_empty() {
             if unknown_time {
-                return Err(Row::unknown(
+                return Err(AssertionRow::unknown(
                     "updated_after",
                     format!("the modification time of `{pattern}` was not observed"),
                 ));
             }
             if answer.cut {
-                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were observed")));
+                return Err(AssertionRow::unknown(
+                    "path",
+                    format!("`{pattern}` matches more files than were observed"),
+                ));
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
@@ -125,7 +130,7 @@ impl<'e> Seen<'e> {
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );
-                return Err(Row::unknown("timeout", reason));
+                return Err(AssertionRow::unknown("timeout", reason));
             }
         }
         Ok((pattern, Fresh { files, cut: answer.cut }))
@@ -185,14 +190,14 @@ impl<'e> Seen<'e> {
     }
 
     /// Returns the content of a file.
-    pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, Row> {
+    pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, AssertionRow> {
         if file.directory {
-            return Err(Row::broken(field, format!("`{}` is a directory; name a file", file.path)));
+            return Err(AssertionRow::broken(field, format!("`{}` is a directory; name a file", file.path)));
         }
         match &file.content {
-            None => Err(Row::unknown(field, format!("the content of `{}` was not recorded", file.path))),
+            None => Err(AssertionRow::unknown(field, format!("the content of `{}` was not recorded", file.path))),
             Some(Content::Unreadable(reason)) => {
-                Err(Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
+                Err(AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
             }
             Some(Content::Text(text)) => {
                 let doubt = if text.cut {
@@ -208,9 +213,12 @@ impl<'e> Seen<'e> {
     }
 
     /// Returns the newest of several files; if several are equally new, the last one by path.
-    pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, Row> {
+    pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, AssertionRow> {
         if fresh.cut {
-            return Err(Row::unknown("path", "more files match than were observed, so another one may be the newest"));
+            return Err(AssertionRow::unknown(
+                "path",
+                "more files match than were observed, so another one may be the newest",
+            ));
         }
         match fresh.files.as_slice() {
             [only] => Ok(*only),
@@ -218,55 +226,55 @@ impl<'e> Seen<'e> {
                 .iter()
                 .max_by(|one, other| (one.modified_us, &one.path).cmp(&(other.modified_us, &other.path)))
                 .copied()
-                .ok_or_else(|| Row::unknown("path", "no file was observed")),
-            _ => Err(Row::unknown("path", "the modification times of the files were not observed")),
+                .ok_or_else(|| AssertionRow::unknown("path", "no file was observed")),
+            _ => Err(AssertionRow::unknown("path", "the modification times of the files were not observed")),
         }
     }
 
     /// Returns the entries of a log about a run.
-    pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
+    pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, AssertionRow> {
         let what = match &want.path {
             Some(path) => format!("the log `{path}`"),
             None => "the log of the gateway".to_owned(),
         };
         match self.answer(field, &Need::Log(want.clone()), &what)? {
             Answer::Log(answer) => Ok(answer),
-            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
+            _ => Err(AssertionRow::unknown(field, format!("{what} was not observed"))),
         }
     }
 
     /// Returns the response of an address.
-    pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, Row> {
+    pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, AssertionRow> {
         match self.answer(field, &Need::Response(want.clone()), what)? {
             Answer::Response(answer) => Ok(answer),
-            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
+            _ => Err(AssertionRow::unknown(field, format!("{what} was not observed"))),
         }
     }
 
     /// Returns whether variables are set.
-    pub fn variables(&self, field: &str, want: &VariablesNeed) -> Result<&'e BTreeMap<String, Presence>, Row> {
+    pub fn variables(&self, field: &str, want: &VariablesNeed) -> Result<&'e BTreeMap<String, Presence>, AssertionRow> {
         match self.answer(field, &Need::Variables(want.clone()), "the environment")? {
             Answer::Variables(answer) => Ok(answer),
-            _ => Err(Row::unknown(field, "the environment was not observed")),
+            _ => Err(AssertionRow::unknown(field, "the environment was not observed")),
         }
     }
 
     /// Returns the trace. Without one, the assertion is skipped, as documented by the format.
-    pub fn trace(&self) -> Result<&'e Trace, Row> {
+    pub fn trace(&self) -> Result<&'e Trace, AssertionRow> {
         match self.answer("", &Need::Trace, "the trace")? {
             Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
-            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("no trace: {reason}"))),
-            _ => Err(Row::unknown("", "the trace was not observed")),
+            Answer::Trace(TraceAnswer::Missing(reason)) => Err(AssertionRow::skip("", format!("no trace: {reason}"))),
+            _ => Err(AssertionRow::unknown("", "the trace was not observed")),
         }
     }
 
     /// Returns the replies of a judge to requests for scores.
-    pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], Row> {
+    pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], AssertionRow> {
         match self.evidence.answer_to(&Need::Scores(want.clone())) {
             Some(Answer::Question(answer)) => Ok(&answer.replies),
-            Some(Answer::Nothing(reason)) => Err(Row::unknown("rubric", reason.clone())),
-            Some(_) => Err(Row::unknown("rubric", "the recording does not contain a judge's answer")),
-            None => Err(Row::unknown("rubric", UNASKED)),
+            Some(Answer::Nothing(reason)) => Err(AssertionRow::unknown("rubric", reason.clone())),
+            Some(_) => Err(AssertionRow::unknown("rubric", "the recording does not contain a judge's answer")),
+            None => Err(AssertionRow::unknown("rubric", UNASKED)),
         }
     }
 }
@@ -290,18 +298,21 @@ impl Wait<'_> {
         (self.timeout.clamp(0.0, 1e9) * 1000.0) as u64
     }
 
-    fn since(&self, seen: &Seen<'_>) -> Result<Option<i64>, Row> {
+    fn since(&self, seen: &ScopedEvidence<'_>) -> Result<Option<i64>, AssertionRow> {
         let Some(text) = self.updated_after.filter(|text| !text.is_empty()) else { return Ok(None) };
         let text = seen.expand("updated_after", text)?;
         let Some(instant) = time::parse(&text) else {
             let reason = format!(
                 "`{text}` is not a valid time; write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`"
             );
-            return Err(Row::broken("updated_after", reason));
+            return Err(AssertionRow::broken("updated_after", reason));
         };
         let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         instant.epoch_us(local).map(Some).ok_or_else(|| {
-            Row::unknown("updated_after", format!("`{text}` has no time zone, and that of the run is unknown; add `Z`"))
+            AssertionRow::unknown(
+                "updated_after",
+                format!("`{text}` has no time zone, and that of the run is unknown; add `Z`"),
+            )
         })
     }
 

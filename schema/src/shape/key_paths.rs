@@ -11,12 +11,12 @@ use super::{Shape, Type};
 /// A place in a kind of file where keys may be: `tests`, `[]`, `expect`. Items of lists are `[]`, members of mappings
 /// with free keys `*`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(pub Vec<&'static str>);
+pub struct KeyPath(pub Vec<&'static str>);
 
-impl Place {
+impl KeyPath {
     /// Returns the place of a key in words, for an author who wrote it at `here`: "under `expect.output`", "in an
     /// item of `tests`", "at the top level".
-    pub(crate) fn words_from(&self, here: &Place) -> String {
+    pub(crate) fn words_from(&self, here: &KeyPath) -> String {
         if here.contains(self) {
             let below = &self.0[here.0.len()..];
             if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
@@ -37,7 +37,7 @@ impl Place {
     }
 
     /// Returns the help for a key at `here` that belongs to this place: "move it under `expect.output`".
-    pub(crate) fn way_from(&self, here: &Place) -> String {
+    pub(crate) fn way_from(&self, here: &KeyPath) -> String {
         let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
         match self.0.as_slice() {
             [] => "move it to the top level".to_owned(),
@@ -63,19 +63,19 @@ impl Place {
     }
 
     /// Returns the number of steps between the places.
-    pub fn distance(&self, other: &Place) -> usize {
+    pub fn distance(&self, other: &KeyPath) -> usize {
         let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
         self.0.len() + other.0.len() - 2 * common
     }
 
     /// Whether another place is this one or below it.
-    pub fn contains(&self, other: &Place) -> bool {
+    pub fn contains(&self, other: &KeyPath) -> bool {
         other.0.starts_with(&self.0)
     }
 }
 
 /// Returns the places of a key, in the order of the format.
-pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
+pub fn places_of(file: SpecFile, key: &str) -> &'static [KeyPath] {
     table(file).get(key).map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -84,7 +84,7 @@ pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
     table(file).keys().copied()
 }
 
-type Table = BTreeMap<&'static str, Vec<Place>>;
+type Table = BTreeMap<&'static str, Vec<KeyPath>>;
 
 fn table(file: SpecFile) -> &'static Table {
     static TABLES: PerFile<Table> = PerFile::new();
@@ -94,7 +94,7 @@ fn table(file: SpecFile) -> &'static Table {
             for field in shape.all_fields() {
                 let places = table.entry(field.name).or_default();
                 if !places.iter().any(|place| place.0 == path) {
-                    places.push(Place(path.to_vec()));
+                    places.push(KeyPath(path.to_vec()));
                 }
             }
         });
@@ -134,7 +134,7 @@ impl Shape {
 }
 
 /// Returns the place of a pointer.
-pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
+pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<KeyPath> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();
     for step in pointer.steps() {
@@ -149,5 +149,5 @@ pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
             }
         };
     }
-    Some(Place(path))
+    Some(KeyPath(path))
 }

@@ -2,33 +2,33 @@
 
 use speclens_yaml::Pointer;
 
-use super::{FailureCode, Found, Mismatch, Outcome, Related, Verdict};
+use super::{FailureCode, Mismatch, Outcome, Presence, Related, Verdict};
 
 /// Maximum number of related locations of a verdict.
 const MAX_RELATED: usize = 20;
 
 /// A verdict without its outcome.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct VerdictBuilder {
     at: Pointer,
     kind: &'static str,
     label: String,
 }
 
-impl Row {
-    /// Returns the row of a part of a claim, under the tool's own name and label.
-    pub fn new(at: Pointer, kind: &'static str, label: impl Into<String>) -> Row {
-        Row { at, kind, label: label.into() }
+impl VerdictBuilder {
+    /// Returns the builder for a part of a claim, under the tool's own name and label.
+    pub fn new(at: Pointer, kind: &'static str, label: impl Into<String>) -> VerdictBuilder {
+        VerdictBuilder { at, kind, label: label.into() }
     }
 
-    /// Returns the same row of another part of the claim.
-    pub fn at(self, at: Pointer) -> Row {
-        Row { at, ..self }
+    /// Returns the same builder for another part of the claim.
+    pub fn at(self, at: Pointer) -> VerdictBuilder {
+        VerdictBuilder { at, ..self }
     }
 
     /// Returns the verdict with this outcome.
     pub fn verdict(self, outcome: Outcome) -> Verdict {
-        let Row { at, kind, label } = self;
+        let VerdictBuilder { at, kind, label } = self;
         Verdict { at, kind, label, code: None, score: None, outcome, related: Vec::new() }
     }
 
@@ -43,11 +43,11 @@ impl Row {
     }
 
     /// Returns the verdict of a claim that something is in the evidence.
-    pub fn found(self, found: Found, mismatch: impl FnOnce() -> Mismatch) -> Verdict {
+    pub fn found(self, found: Presence, mismatch: impl FnOnce() -> Mismatch) -> Verdict {
         match found {
-            Found::Yes => self.pass(),
-            Found::Unclear(reason) => self.unknown(reason),
-            Found::No => self.fail(mismatch()),
+            Presence::Yes => self.pass(),
+            Presence::Unclear(reason) => self.unknown(reason),
+            Presence::No => self.fail(mismatch()),
         }
     }
 
@@ -60,7 +60,7 @@ impl Row {
 impl Verdict {
     /// Returns the verdict of a claim as a whole.
     pub fn of(kind: &'static str, label: impl Into<String>, outcome: Outcome) -> Verdict {
-        Row::new(Pointer::root(), kind, label).verdict(outcome)
+        VerdictBuilder::new(Pointer::root(), kind, label).verdict(outcome)
     }
 
     /// Returns the verdict with the tool's failure code and score.

@@ -8,7 +8,7 @@ pub const MASKED: &str = "a secret is masked in the output, and the result depen
 
 /// Whether something is in the evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Presence {
     /// It is, whatever is missing.
     Yes,
     /// It is not, whatever is missing.
@@ -17,15 +17,15 @@ pub enum Found {
     Unclear(&'static str),
 }
 
-impl Found {
+impl Presence {
     /// Returns whether one of several things is in the evidence.
-    pub fn any(answers: impl IntoIterator<Item = Found>) -> Found {
-        let mut found = Found::No;
+    pub fn any(answers: impl IntoIterator<Item = Presence>) -> Presence {
+        let mut found = Presence::No;
         for answer in answers {
             match answer {
-                Found::Yes => return Found::Yes,
-                Found::Unclear(_) => found = answer,
-                Found::No => {}
+                Presence::Yes => return Presence::Yes,
+                Presence::Unclear(_) => found = answer,
+                Presence::No => {}
             }
         }
         found
@@ -34,8 +34,8 @@ impl Found {
     /// Returns the reason why it is not certain.
     pub fn doubt(self) -> Option<&'static str> {
         match self {
-            Found::Yes | Found::No => None,
-            Found::Unclear(reason) => Some(reason),
+            Presence::Yes | Presence::No => None,
+            Presence::Unclear(reason) => Some(reason),
         }
     }
 }

@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 5;
 
 /// The directory of a task. Dropping it removes a temporary one, and unlocks a shared one for the next attempt.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct TaskDirectory {
     /// The absolute path, with symbolic links resolved.
     pub(super) directory: PathBuf,
     /// Notes for the report.
@@ -39,9 +39,9 @@ enum Claim {
     Held { _process: tokio::sync::OwnedMutexGuard<()>, _file: Option<fs::File> },
 }
 
-impl Place {
+impl TaskDirectory {
     /// Creates a new directory, which is not removed if `keep` is set.
-    pub(super) async fn temporary(keep: bool) -> Result<Place, RunError> {
+    pub(super) async fn temporary(keep: bool) -> Result<TaskDirectory, RunError> {
         let wrong = |error: io::Error| {
             let parent = env::temp_dir();
             workspace(format!(
@@ -66,7 +66,7 @@ impl Place {
         } else {
             Vec::new()
         };
-        Ok(Place { directory, notes, _claim: Claim::Temporary { _directory: own } })
+        Ok(TaskDirectory { directory, notes, _claim: Claim::Temporary { _directory: own } })
     }
 
     /// Locks the `workdir` of a suite, relative to the directory of the suite, and creates it if it does not exist.
@@ -76,7 +76,7 @@ impl Place {
         suite: &Path,
         cancel: &CancellationToken,
         notify: impl Fn(String),
-    ) -> Result<Place, RunError> {
+    ) -> Result<TaskDirectory, RunError> {
         let named = suite.join(workdir);
         let wrong = |error: io::Error| workspace(format!("cannot use the `workdir` {}: {error}", named.display()));
         fs::create_dir_all(&named).map_err(wrong)?;
@@ -124,7 +124,7 @@ impl Place {
         // The previous holder may have removed it.
         fs::create_dir_all(&directory).map_err(wrong)?;
         notes.extend(content_note(&directory));
-        Ok(Place { directory, notes, _claim: Claim::Held { _process: process, _file: file } })
+        Ok(TaskDirectory { directory, notes, _claim: Claim::Held { _process: process, _file: file } })
     }
 }
 
