@@ -344,7 +344,7 @@ impl Recordings {
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
     fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
         self.store.create()?;
-        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::PATIENCE };
+        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::LOCK_TIMEOUT };
         let locked = lock::lock(&self.store.lock_path(), sharing, patience)?;
         self.seen().gave_up = matches!(locked, Locked::No);
         Ok(locked)

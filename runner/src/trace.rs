@@ -18,12 +18,12 @@ use std::{
 
 pub use files::read;
 pub use opik::OpikTarget;
-pub use receiver::MAX_REQUEST;
+pub use receiver::MAX_REQUEST_BYTES;
 use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
     settings::TraceSources,
-    trace::{Clues, MARK, assemble, is_outermost, join},
+    trace::{ATTEMPT_ATTRIBUTE, Clues, assemble, is_outermost, join},
 };
 
 use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
@@ -301,8 +301,8 @@ const MIN_PAUSE: Duration = Duration::from_millis(20);
 /// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
     let resource = match std::env::var("OTEL_RESOURCE_ATTRIBUTES") {
-        Ok(own) if !own.is_empty() => format!("{own},{MARK}={mark}"),
-        Ok(_) | Err(_) => format!("{MARK}={mark}"),
+        Ok(own) if !own.is_empty() => format!("{own},{ATTEMPT_ATTRIBUTE}={mark}"),
+        Ok(_) | Err(_) => format!("{ATTEMPT_ATTRIBUTE}={mark}"),
     };
     let mut variables = vec![
         ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}")),

@@ -46,7 +46,7 @@ use crate::{
     walk,
 };
 
-use errors::{Errors, doubted};
+use errors::{Errors, with_errors};
 use finish::finish;
 use item_list::{ItemLists, Looked};
 pub use problems::{Counts, Group, Located, Part, Problems, Run};
@@ -252,8 +252,8 @@ impl Analyzer {
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.
-            let (is_refused, doubts) = errors.within(&(0..document.text().len_bytes() + 1));
-            suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
+            let (is_refused, unparsed) = errors.within(&(0..document.text().len_bytes() + 1));
+            suite.cases = suite.cases.into_iter().map(|case| with_errors(case, is_refused, &unparsed)).collect();
         }
         if let Some(context) = &context {
             suite.cases.extend(self.cases(document, files, &**context, &errors));
@@ -338,8 +338,8 @@ impl Analyzer {
         // A problem of the whole file affects every case: the command line refuses such a file.
         let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
         let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
-            let (is_refused, doubts) = errors.within(&extent);
-            let around = move |case| doubted(case, is_refused || is_whole_refused, &doubts);
+            let (is_refused, unparsed) = errors.within(&extent);
+            let around = move |case| with_errors(case, is_refused || is_whole_refused, &unparsed);
             lowered.into_iter().map(around)
         });
         cases.collect()

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::{Evidence, Need, Only, Output, merged},
-    mask::{HIDDEN, Secrets, shown},
+    mask::{MASK_CHARACTER, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
 };
@@ -66,7 +66,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         }
         let texts = found.check.texts();
         // The placeholder of masked secrets must not be in the claim.
-        let confusing = texts.iter().any(|text| text.contains(HIDDEN));
+        let confusing = texts.iter().any(|text| text.contains(MASK_CHARACTER));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
         let open = telling && !found.check.handles_masked_text();
         let verdicts = found.check.check(evidence).into_iter();
@@ -82,16 +82,18 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
-            let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(HIDDEN));
+            let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(MASK_CHARACTER));
             if confusing && (evidence.output.as_ref().is_some_and(Output::has_hidden) || is_written()) {
-                let reason =
-                    format!("the assertion contains the character U+{:X}, which replaces secrets", u32::from(HIDDEN));
+                let reason = format!(
+                    "the assertion contains the character U+{:X}, which replaces secrets",
+                    u32::from(MASK_CHARACTER)
+                );
                 verdict.outcome = Outcome::Unknown(reason);
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
             for text in verdict.texts() {
-                if text.contains(HIDDEN) {
+                if text.contains(MASK_CHARACTER) {
                     *text = shown(text).into_owned();
                 }
                 if telling {

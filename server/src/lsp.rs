@@ -57,7 +57,7 @@ const MIN_REQUEST_THREADS: usize = 3;
 const MAX_REQUEST_THREADS: usize = 6;
 
 /// Maximum time to wait for runs at the end: commands have a second to terminate, and are then killed.
-const RUNS_END: Duration = Duration::from_millis(1500);
+const RUNS_END_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The reason why the server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
         () = stop => End::Signal,
     };
     session.stop();
-    if tokio::time::timeout(RUNS_END, session.active_runs.ended()).await.is_err() {
+    if tokio::time::timeout(RUNS_END_TIMEOUT, session.active_runs.ended()).await.is_err() {
         tracing::warn!("commands did not end in time and are killed");
     }
     // Responses that were sent still have to reach the client, if it reads at all.

@@ -63,7 +63,7 @@ pub(crate) struct Scopes {
 }
 
 /// Maximum depth of directories; a deeper path would cost one file system access per level.
-const LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 impl Scope {
     /// Returns the directory where the search for settings begins.
@@ -201,6 +201,6 @@ impl Scopes {
     fn above(&self, path: &Path) -> Vec<PathBuf> {
         let folder = self.folder_of(path);
         let within = |directory: &&Path| folder.as_ref().is_none_or(|folder| directory.starts_with(folder));
-        path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
+        path.ancestors().skip(1).take(MAX_LEVELS).take_while(within).map(Path::to_owned).collect()
     }
 }

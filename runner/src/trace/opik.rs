@@ -23,7 +23,7 @@ const HOSTED: &str = "https://www.comet.com/opik/api/";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of bytes of one answer.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum number of traces per request, and in total.
 const MAX_TRACES_PER_REQUEST: usize = 100;
@@ -190,8 +190,11 @@ impl Connection<'_> {
         }
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| silent(&error))? {
-            if answer.len() + chunk.len() > MAX_ANSWER {
-                return Err(format!("a response from Opik at {host} is larger than {} MiB", MAX_ANSWER / 1024 / 1024));
+            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(format!(
+                    "a response from Opik at {host} is larger than {} MiB",
+                    MAX_ANSWER_BYTES / 1024 / 1024
+                ));
             }
             answer.extend_from_slice(&chunk);
         }

@@ -18,7 +18,7 @@ use speclens_schema::{
     trace::otlp,
 };
 
-use super::{MAX_REQUEST, TraceSettings, TraceWatch, Traces, now_us};
+use super::{MAX_REQUEST_BYTES, TraceSettings, TraceWatch, Traces, now_us};
 use crate::watch::Identity;
 
 const PROTOBUF: &str = "application/x-protobuf";
@@ -133,7 +133,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     let exporter = Exporter::of(&traces);
     let plain = request(1, &[(1, 0, chat())], json!({}));
     let text = plain.to_string().into_bytes();
-    let huge = vec![b' '; MAX_REQUEST + 1];
+    let huge = vec![b' '; MAX_REQUEST_BYTES + 1];
     let bomb = gzip(&huge);
     let charset = "application/json; charset=utf-8";
     /// A request, with the status of the response: path, content type, headers, body.

@@ -35,7 +35,7 @@ pub use workspace::{
 };
 
 use crate::{
-    mask::{HIDDEN, has_hidden},
+    mask::{MASK_CHARACTER, has_hidden},
     verdict::{Provisional, Status, Verdict},
 };
 
@@ -223,7 +223,7 @@ pub struct Output {
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
-    /// The information that is lost by masking. Each masked unit inside a string is [`HIDDEN`].
+    /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
     pub concealed: Concealed,
 }
 
@@ -383,9 +383,9 @@ impl Output {
     /// Returns whether a secret is masked in it.
     pub fn has_hidden(&self) -> bool {
         self.concealed == Concealed::Everything
-            || self.text.contains(HIDDEN)
+            || self.text.contains(MASK_CHARACTER)
             || self.json.as_ref().is_some_and(has_hidden)
-            || self.tool_calls.iter().any(|call| call.name.contains(HIDDEN) || has_hidden(&call.arguments))
+            || self.tool_calls.iter().any(|call| call.name.contains(MASK_CHARACTER) || has_hidden(&call.arguments))
     }
 }
 
@@ -430,7 +430,7 @@ impl Capture {
         })
     }
 
-    /// Returns the text, each masked unit as [`HIDDEN`].
+    /// Returns the text, each masked unit as [`MASK_CHARACTER`].
     pub fn hidden_text(&self) -> Cow<'_, str> {
         if self.masked.is_empty() {
             return as_observed(&self.text);
@@ -439,7 +439,7 @@ impl Capture {
         let mut from = 0;
         for &(start, end) in &self.masked {
             text.push_str(&as_observed(&self.text[from..start]));
-            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { HIDDEN }));
+            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { MASK_CHARACTER }));
             from = end;
         }
         text.push_str(&as_observed(&self.text[from..]));
@@ -459,7 +459,11 @@ fn drop_half_character(bytes: &mut Vec<u8>) {
 
 /// Returns a text without the character for masked units: a program that wrote it hid nothing.
 fn as_observed(text: &str) -> Cow<'_, str> {
-    if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "\u{fffd}")) } else { Cow::Borrowed(text) }
+    if text.contains(MASK_CHARACTER) {
+        Cow::Owned(text.replace(MASK_CHARACTER, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 impl Concealed {

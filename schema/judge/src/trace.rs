@@ -22,6 +22,6 @@ pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{SpanContent, ToolUse, said};
 pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
-pub use join::{Ambiguous, Candidate, Clues, ExportedTrace, MARK, join};
+pub use join::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, Clues, ExportedTrace, join};
 pub use meaning::{asks_model, is_outermost};
 pub use spending::Spending;

@@ -13,7 +13,7 @@ use speclens_yaml::Pointer;
 pub use builder::VerdictBuilder;
 pub use failure::FailureCode;
 pub use place::{FilePlace, LinePart, Related, RelatedPlace};
-pub use presence::{CUT, MASKED, Presence};
+pub use presence::{MASKED, Presence, TRUNCATED};
 
 /// The results of a claim that may still change while the act is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -110,8 +110,8 @@ impl Shape {
 
     fn visit(&self, path: &mut Vec<&'static str>, look: &mut dyn FnMut(&[&'static str], &Shape)) {
         /// Maximum depth. No format is deeper, but recursive types would be.
-        const DEPTH: usize = 16;
-        if path.len() > DEPTH {
+        const MAX_DEPTH: usize = 16;
+        if path.len() > MAX_DEPTH {
             return;
         }
         look(path, self);

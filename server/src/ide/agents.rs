@@ -42,7 +42,7 @@ pub(crate) fn refuse_rename(from: &str, to: &str, file: SpecFile, files: &dyn Fi
 
 /// Returns the hover of an agent, as Markdown.
 pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
-    const LINES: usize = 12;
+    const MAX_LINES: usize = 12;
     if name.contains("{{") {
         return None;
     }
@@ -52,8 +52,8 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
     };
     let bytes = files.read(&file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines: Vec<&str> = text.trim().lines().take(LINES).collect();
-    if text.trim().lines().count() > LINES {
+    let mut lines: Vec<&str> = text.trim().lines().take(MAX_LINES).collect();
+    if text.trim().lines().count() > MAX_LINES {
         lines.push("…");
     }
     let content =
@@ -64,10 +64,10 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
 /// Returns the possible references to agents of the workspace, best first, with a description.
 pub(crate) fn offered(directories: &dyn Directories, as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
     /// Maximum number of completions.
-    const LIMIT: usize = 200;
+    const MAX_COMPLETIONS: usize = 200;
     let found = directories.all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };
         (if as_paths { directory } else { directories.name_of(&directory) }, what)
     });
-    found.take(LIMIT).collect()
+    found.take(MAX_COMPLETIONS).collect()
 }

@@ -55,9 +55,9 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
 /// Returns the keys of a mapping in short, optional ones with a `?`; `None` for any other shape.
 pub(crate) fn signature(shape: &Shape) -> Option<String> {
     /// Maximum number of keys in a summary.
-    const KEYS: usize = 16;
+    const MAX_KEYS: usize = 16;
     let fields = shape.fields(None);
-    let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= KEYS;
+    let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= MAX_KEYS;
     is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
 }
 
@@ -95,9 +95,9 @@ pub(crate) fn code(code: Code) -> String {
 
 /// Returns a YAML snippet, cut to a few lines.
 pub(crate) fn source(text: &str) -> String {
-    const LINES: usize = 12;
-    let mut lines: Vec<&str> = text.lines().take(LINES).collect();
-    if text.lines().count() > LINES {
+    const MAX_LINES: usize = 12;
+    let mut lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
+    if text.lines().count() > MAX_LINES {
         lines.push("# …");
     }
     let fence = fence(text);
@@ -112,9 +112,10 @@ pub(crate) fn verbatim(text: &str, language: &str) -> String {
 
 /// Returns a text as inline code; one that does not fit is cut.
 pub(crate) fn inline(text: &str) -> String {
-    const LENGTH: usize = 200;
-    let line: String = text.chars().take(LENGTH).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let rest = if text.chars().count() > LENGTH { "…" } else { "" };
+    const MAX_CHARACTERS: usize = 200;
+    let line: String =
+        text.chars().take(MAX_CHARACTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let rest = if text.chars().count() > MAX_CHARACTERS { "…" } else { "" };
     if line.is_empty() {
         return "the empty string".to_owned();
     }

@@ -442,9 +442,9 @@ fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
 /// Returns the name in `&name`, which is before its node; a tag may be between them.
 fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<usize>> {
     /// Anchors are near their nodes; comments may be between them.
-    const REACH: usize = 4096;
+    const MAX_DISTANCE_BYTES: usize = 4096;
     let text = document.text();
-    let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(REACH)));
+    let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(MAX_DISTANCE_BYTES)));
     let before = String::from(text.byte_slice(from..node));
     let wanted = format!("&{name}");
     let is_end = |rest: &str| {

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Maximum number of parts that are explained.
-const PARTS: usize = 24;
+const MAX_PARTS: usize = 24;
 
 /// One part and its quantifier.
 struct Part {
@@ -70,12 +70,12 @@ pub(crate) fn words(source: &str) -> Option<String> {
         }
     }
     flush(&mut text, depth, &mut parts);
-    let lines = parts.iter().take(PARTS).map(|part| {
+    let lines = parts.iter().take(MAX_PARTS).map(|part| {
         let indent = "  ".repeat(part.depth.min(4));
         format!("{indent}- {} {}", card::inline(&part.source), part.meaning)
     });
     let mut lines: Vec<String> = lines.collect();
-    if parts.len() > PARTS {
+    if parts.len() > MAX_PARTS {
         lines.push("- …".to_owned());
     }
     Some(lines.join("\n"))

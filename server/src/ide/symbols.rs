@@ -294,7 +294,7 @@ fn claim(item: NodeRef<'_>) -> Option<Symbol> {
 
 /// Returns the parts of a claim, in one line.
 fn parts(value: NodeRef<'_>) -> String {
-    const PARTS: usize = 4;
+    const MAX_PARTS: usize = 4;
     let names: Vec<String> = match value.shape() {
         NodeShape::Mapping => value.entries().map(|entry| entry.key.key_text()).collect(),
         NodeShape::Sequence => value
@@ -303,8 +303,8 @@ fn parts(value: NodeRef<'_>) -> String {
             .collect(),
         NodeShape::Scalar | NodeShape::Dangling => Vec::new(),
     };
-    let mut line = names.iter().take(PARTS).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > PARTS {
+    let mut line = names.iter().take(MAX_PARTS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX_PARTS {
         line.push_str(", …");
     }
     line
@@ -320,10 +320,10 @@ fn brief(value: NodeRef<'_>) -> String {
 }
 
 fn first_line_of(text: &str) -> Option<String> {
-    const LENGTH: usize = 80;
+    const MAX_CHARACTERS: usize = 80;
     let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
-    let is_cut = line.chars().count() > LENGTH || text.trim_end().lines().count() > 1;
-    let words: String = line.chars().take(LENGTH).collect();
+    let is_cut = line.chars().count() > MAX_CHARACTERS || text.trim_end().lines().count() > 1;
+    let words: String = line.chars().take(MAX_CHARACTERS).collect();
     Some(if is_cut { format!("{words} …") } else { words })
 }
 

@@ -17,15 +17,15 @@ use speclens_schema::{
 
 use super::{Depth, Facts, FileSignature, Index, IndexedFile, Job, Limits};
 use crate::{
-    read::{BEGINNING, beginning, read_text, walk},
+    read::{MAX_HEAD_BYTES, beginning, read_text, walk},
     scope::{Scopes, is_main_name},
 };
 
 /// Maximum number of YAML files read that are not spec files.
-const STRANGERS: usize = 100_000;
+const MAX_OTHER_FILES: usize = 100_000;
 
 /// Above this number of changes, reading everything is faster.
-const CHANGES: usize = 500;
+const MAX_CHANGES: usize = 500;
 
 /// Data that the index needs from its owner.
 pub(crate) trait Host {
@@ -91,7 +91,7 @@ fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path)
     };
-    if job.whole.is_none() && job.paths.len() <= CHANGES && !job.paths.iter().any(decides) {
+    if job.whole.is_none() && job.paths.len() <= MAX_CHANGES && !job.paths.iter().any(decides) {
         scan.some(&job.paths)?;
     } else {
         if job.whole.is_none() {
@@ -257,7 +257,7 @@ impl Scan<'_> {
     fn read(&mut self, path: &Path) {
         let Some((signature, text)) = FileSignature::of(path).zip(beginning(path)) else { return };
         let Some(scope) = self.scopes.find(path, &text) else {
-            if self.other_files.len() < STRANGERS {
+            if self.other_files.len() < MAX_OTHER_FILES {
                 self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
             }
@@ -281,7 +281,7 @@ impl Scan<'_> {
         // The editor's text takes precedence; when it is closed, the file is read again.
         let is_read = !self.scopes.is_open(path);
         let facts = if is_read {
-            let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
+            let text = if text.len() < MAX_HEAD_BYTES { text } else { read_text(path).0 };
             let document = Document::read_cut(&text, scope.file.scalar_rules());
             Facts::of(&document, &scope, self.encoding)
         } else {

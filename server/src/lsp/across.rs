@@ -8,7 +8,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     convert,
     edits::Edited,
-    indexing::{PATIENCE, Source},
+    indexing::{INDEX_TIMEOUT, Source},
     session::{Session, Snapshot},
 };
 use crate::{
@@ -68,7 +68,7 @@ impl Crossing {
 
     /// Returns every place, those of the document itself first, and whether it is a definition.
     pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
-        session.index.settle(PATIENCE);
+        session.index.settle(INDEX_TIMEOUT);
         let own = self.own.iter().map(|mention| {
             let range = convert::range(&snapshot.document, snapshot.abilities.encoding, mention.place.range.clone());
             (lsp::Location { uri: uri.clone(), range }, mention.place.is_definition)
@@ -109,7 +109,7 @@ impl Crossing {
         {
             return Err(reason);
         }
-        if !session.index.settle(PATIENCE) {
+        if !session.index.settle(INDEX_TIMEOUT) {
             return Err("the files of the workspace are still being read: try again in a moment".to_owned());
         }
         if let Some(reason) = session.index.cut() {

@@ -62,7 +62,7 @@ struct Closed {
 }
 
 /// Maximum size, in bytes, of a document whose kind is determined again at every keystroke.
-const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
+const MAX_BYTES_ASKED_WHILE_TYPING: usize = 256 * 1024;
 
 impl DocumentPlace {
     /// Returns the suite that the document at this address belongs to.
@@ -234,7 +234,7 @@ impl Session {
             if session.holds_settings(&at) {
                 session.files_changed(None);
             }
-            if length > MAX_ASKED_WHILE_TYPING {
+            if length > MAX_BYTES_ASKED_WHILE_TYPING {
                 session.analyze_if_ours(&at);
                 return None;
             }

@@ -18,7 +18,7 @@ use tower_lsp_server::gen_lsp_types::*;
 use super::{
     across::{self, Crossing},
     convert, edits, features,
-    indexing::PATIENCE,
+    indexing::INDEX_TIMEOUT,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     shares::Answer,
@@ -33,7 +33,7 @@ use crate::ide::{
 };
 
 /// Maximum number of symbols in an answer about the workspace.
-const SYMBOL_LIMIT: usize = 1000;
+const MAX_SYMBOLS: usize = 1000;
 
 fn range(snapshot: &Snapshot, bytes: Bytes<usize>) -> Range {
     convert::range(&snapshot.document, snapshot.abilities.encoding, bytes)
@@ -265,12 +265,12 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
 /// Returns the symbols of all files, open or not, whose names match a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
 pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
-    session.index.settle(PATIENCE);
+    session.index.settle(INDEX_TIMEOUT);
     let mut found = Vec::new();
     for source in session.sources(None) {
         let Some(uri) = source.uri() else { continue };
         for landmark in source.facts.landmarks.iter().filter(|landmark| fits(&landmark.name, query)) {
-            if found.len() >= SYMBOL_LIMIT {
+            if found.len() >= MAX_SYMBOLS {
                 return found;
             }
             found.push(SymbolInformation {

@@ -36,7 +36,7 @@ use crate::{
 use listener::Listener;
 
 /// Maximum time to wait for a response of the client.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The tests that a run is requested for.
 #[derive(Clone, Debug)]
@@ -433,7 +433,7 @@ impl Planned {
     /// Asks the client to show progress. A client that does not respond must not delay the run.
     async fn may_show_progress(&self) -> bool {
         let asked = self.session.client.create_work_done_progress(self.progress.clone());
-        matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
+        matches!(tokio::time::timeout(RESPONSE_TIMEOUT, asked).await, Ok(Ok(())))
     }
 
     /// Runs the tests. When it returns, the run has ended, even if following it failed.

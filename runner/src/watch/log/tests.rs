@@ -213,7 +213,7 @@ fn lines_of_any_length_and_any_bytes_are_read() {
     let answer = place.look(None, "r1");
     let numbers: Vec<(usize, usize)> = answer.placed().map(|(text, place)| (place.line, text.len())).collect();
     let lengths =
-        [(0, scan::MAX_LINE), (1, call("r1", "second").len() - 1), (2, 33), (5, call("r1", "last").len() - 1)];
+        [(0, scan::MAX_LINE_BYTES), (1, call("r1", "second").len() - 1), (2, 33), (5, call("r1", "last").len() - 1)];
     assert_eq!(numbers, lengths);
     assert_eq!(GatewayLog::of(&answer, "r1").calls[1].tool, "\u{fffd}");
 }

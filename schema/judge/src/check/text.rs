@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use crate::{
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::{MASKED, Presence},
 };
 
@@ -44,7 +44,7 @@ pub fn length(text: &str) -> usize {
 #[derive(Clone, Debug)]
 pub struct Folded {
     text: String,
-    /// The units, if some are [hidden](HIDDEN).
+    /// The units, if some are [hidden](MASK_CHARACTER).
     units: Option<Vec<u16>>,
     /// Whether a sigma may be a final one or not.
     has_sigma: bool,
@@ -58,7 +58,7 @@ impl Folded {
     pub fn new(text: &str) -> Folded {
         let has_sigma = text.contains('Σ');
         let text = text.to_lowercase();
-        let units = text.contains(HIDDEN).then(|| text.encode_utf16().collect());
+        let units = text.contains(MASK_CHARACTER).then(|| text.encode_utf16().collect());
         Folded { text, units, has_sigma }
     }
 
@@ -69,7 +69,7 @@ impl Folded {
         let Some(units) = &self.units else { return if found { Presence::Yes } else { Presence::No } };
         // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
         // lower case.
-        let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
+        let odd = |it: char| it == MASK_CHARACTER || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
             return Presence::Unclear(MASKED);
         }
@@ -84,7 +84,7 @@ impl Folded {
 /// Returns whether a text may occur at a place with hidden parts.
 fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     let mut buffer = [0; 2];
-    let hidden = HIDDEN.encode_utf16(&mut buffer)[0];
+    let hidden = MASK_CHARACTER.encode_utf16(&mut buffer)[0];
     let newline = u16::from(b'\n');
     let mut compared = 0;
     let mut at = 0;
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn hidden_part_may_contain_text() {
-        let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
+        let text = |text: &str| Folded::new(&text.replace('#', &super::MASK_CHARACTER.to_string()));
         for (there, wanted, expected) in [
             ("key ### done", "DONE", Presence::Yes),
             ("key ### done", "y abc d", Presence::Unclear(MASKED)),

@@ -123,7 +123,7 @@ impl QuestionNeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{evidence::Output, mask::HIDDEN};
+    use crate::{evidence::Output, mask::MASK_CHARACTER};
 
     fn need(parts: Vec<QuestionPart>) -> QuestionNeed {
         QuestionNeed { peer: Peer::default(), system: String::new(), parts, max_tokens: 1, times: 1 }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn output_is_in_the_question_with_stars_for_secrets() {
-        let output = Output { text: format!("key {HIDDEN}{HIDDEN} end"), ..Output::default() };
+        let output = Output { text: format!("key {MASK_CHARACTER}{MASK_CHARACTER} end"), ..Output::default() };
         let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
         assert_eq!(need(parts.clone()).text(Some(&output)), Ok("<key ** end>".to_owned()));
         assert!(need(parts).text(None).is_err());

@@ -10,7 +10,7 @@ use super::{
 use crate::evidence::{Joined, SpanKind};
 
 /// The attribute of programs that names the attempt they were started for.
-pub const MARK: &str = "speclens.attempt";
+pub const ATTEMPT_ATTRIBUTE: &str = "speclens.attempt";
 
 /// Clues that distinguish the trace of an act from others.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +128,7 @@ impl Candidate for ExportedTrace<'_> {
     }
 
     fn has_mark(&self, mark: &str) -> bool {
-        self.spans.iter().any(|it| super::Attributes(&it.program).text(MARK) == Some(mark))
+        self.spans.iter().any(|it| super::Attributes(&it.program).text(ATTEMPT_ATTRIBUTE) == Some(mark))
     }
 
     fn names_run(&self, run: &str) -> bool {

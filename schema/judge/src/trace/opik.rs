@@ -226,7 +226,7 @@ impl Candidate for OpikTrace {
     }
 
     fn has_mark(&self, mark: &str) -> bool {
-        self.says(&[super::join::MARK], mark)
+        self.says(&[super::join::ATTEMPT_ATTRIBUTE], mark)
     }
 
     fn names_run(&self, run: &str) -> bool {

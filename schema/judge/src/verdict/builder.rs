@@ -74,8 +74,8 @@ impl Verdict {
     }
 
     /// Returns the verdict, or unknown for this reason if a missing observation could change it.
-    pub fn unless(self, doubt: Option<&str>) -> Verdict {
-        match doubt {
+    pub fn unless(self, uncertainty: Option<&str>) -> Verdict {
+        match uncertainty {
             Some(reason) => self.instead(Outcome::Unknown(reason.to_owned())),
             None => self,
         }

@@ -1,7 +1,7 @@
 //! Answers to questions about evidence that may be incomplete.
 
 /// Reason for an answer that depends on text that was cut off.
-pub const CUT: &str = "the output was cut off, and the missing part could change the result";
+pub const TRUNCATED: &str = "the output was cut off, and the missing part could change the result";
 
 /// Reason for an answer that depends on a masked secret.
 pub const MASKED: &str = "a secret is masked in the output, and the result depends on it";
@@ -32,7 +32,7 @@ impl Presence {
     }
 
     /// Returns the reason why it is not certain.
-    pub fn doubt(self) -> Option<&'static str> {
+    pub fn uncertainty(self) -> Option<&'static str> {
         match self {
             Presence::Yes | Presence::No => None,
             Presence::Unclear(reason) => Some(reason),

@@ -83,10 +83,11 @@ impl Drift {
         let Some(base) = base.filter(|base| *base != 0.0) else {
             return Ok(AssertionRow::skip(limit.key, format!("the baseline has no `{metric}`")));
         };
-        let Measured { value: actual, doubt } = limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
+        let Measured { value: actual, uncertainty } =
+            limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
         let drift = drift_of(limit.metric, actual, base);
         if drift <= limit.most {
-            return Ok(AssertionRow::pass(limit.key).unless(doubt));
+            return Ok(AssertionRow::pass(limit.key).unless(uncertainty));
         }
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
         let (message, expected) = if limit.is_difference {

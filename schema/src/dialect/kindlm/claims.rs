@@ -25,8 +25,8 @@ use crate::{
         text::shortened,
     },
     evidence::{Concealed, Evidence, Output},
-    mask::HIDDEN,
-    verdict::{CUT, FailureCode, MASKED, Mismatch, Outcome, Presence, Related, Verdict, VerdictBuilder},
+    mask::MASK_CHARACTER,
+    verdict::{FailureCode, MASKED, Mismatch, Outcome, Presence, Related, TRUNCATED, Verdict, VerdictBuilder},
 };
 
 /// A schema file of a claim, read when the claim was lowered.
@@ -138,24 +138,24 @@ impl ReliableOutput<'_> {
     fn text(&self) -> Cow<'_, str> {
         match self {
             ReliableOutput::Whole(output) => Cow::Borrowed(&output.text),
-            ReliableOutput::Part(output) => Cow::Owned(format!("{}{HIDDEN}", output.text)),
+            ReliableOutput::Part(output) => Cow::Owned(format!("{}{MASK_CHARACTER}", output.text)),
             ReliableOutput::Concealed | ReliableOutput::Nothing => Cow::Borrowed(""),
         }
     }
 
     /// Returns the reason why something may exist although it was not found.
-    fn doubt(&self) -> Option<&'static str> {
+    fn uncertainty(&self) -> Option<&'static str> {
         match self {
             ReliableOutput::Whole(_) => None,
-            ReliableOutput::Part(_) => Some(CUT),
+            ReliableOutput::Part(_) => Some(TRUNCATED),
             ReliableOutput::Concealed => Some(MASKED),
             ReliableOutput::Nothing => Some(NOT_RECORDED),
         }
     }
 
     /// Returns the reason why the result of a search is not certain.
-    fn doubt_of(&self, found: Presence) -> Option<&'static str> {
-        self.doubt().or(found.doubt())
+    fn uncertainty_of(&self, found: Presence) -> Option<&'static str> {
+        self.uncertainty().or(found.uncertainty())
     }
 }
 

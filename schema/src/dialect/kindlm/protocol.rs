@@ -12,7 +12,7 @@ use crate::{
     evidence::{Capture, Concealed, Output, ToolCall},
 };
 
-const MARK: &str = r#"{"kindlm":"#;
+const EVENT_PREFIX: &str = r#"{"kindlm":"#;
 
 /// Interprets the output of a command.
 pub(crate) fn interpret(stdout: &Capture) -> Output {
@@ -26,7 +26,8 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
     while let Some(line) = lines.next() {
         let event = trim_start(line);
         // If the stream was truncated, the last line may be the beginning of an event.
-        if stdout.cut && lines.peek().is_none() && (event.starts_with(MARK) || MARK.starts_with(event)) {
+        if stdout.cut && lines.peek().is_none() && (event.starts_with(EVENT_PREFIX) || EVENT_PREFIX.starts_with(event))
+        {
             break;
         }
         match read(event) {
@@ -97,7 +98,7 @@ enum Line {
 }
 
 fn read(line: &str) -> Line {
-    if !line.starts_with(MARK) {
+    if !line.starts_with(EVENT_PREFIX) {
         return Line::Text;
     }
     let mut members = match json::parse(line) {

@@ -327,9 +327,9 @@ impl List<'_> {
     /// Offers short values that the same key has nearby.
     fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         /// Maximum number of bytes before and after the cursor that are searched.
-        const NEAR: usize = 32 * 1024;
-        const LENGTH: usize = 80;
-        const COUNT: usize = 20;
+        const MAX_NEARBY_BYTES: usize = 32 * 1024;
+        const MAX_WORD_BYTES: usize = 80;
+        const MAX_VALUES: usize = 20;
         let is_name =
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
         let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
@@ -346,18 +346,18 @@ impl List<'_> {
         let taken = self.named_beside();
         let start = self.context.token.start.min(self.offset);
         let typed = String::from(self.document.text().byte_slice(start..self.offset));
-        let range = self.offset.saturating_sub(NEAR)..self.offset + NEAR;
+        let range = self.offset.saturating_sub(MAX_NEARBY_BYTES)..self.offset + MAX_NEARBY_BYTES;
         let mut found: Vec<String> = Vec::new();
         walk::scalars_in(self.document, &range, &mut |node, place| {
             let text = node.as_str().unwrap_or_default();
-            let is_word = !text.is_empty() && text.len() <= LENGTH && !text.contains(char::is_whitespace);
+            let is_word = !text.is_empty() && text.len() <= MAX_WORD_BYTES && !text.contains(char::is_whitespace);
             let is_here = node.range().start <= self.offset && self.offset <= node.range().end;
             if place.is_key()
                 || is_here
                 || !is_word
                 || !text.starts_with(typed.trim_start())
                 || taken.contains(text)
-                || found.len() >= COUNT
+                || found.len() >= MAX_VALUES
             {
                 return;
             }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::number;
 
 /// Maximum nesting of lists and objects.
-pub const DEPTH_LIMIT: usize = 1_000;
+pub const MAX_DEPTH: usize = 1_000;
 
 /// The reason why a text cannot be read as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,8 +139,8 @@ impl Reader<'_> {
     }
 
     fn push(&self, stack: &mut Vec<OpenCollection>, open: OpenCollection) -> Result<(), Failure> {
-        if stack.len() >= DEPTH_LIMIT {
-            let message = format!("nested more than {DEPTH_LIMIT} levels deep");
+        if stack.len() >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
             return Err((JsonErrorKind::TooDeep, self.at, message));
         }
         stack.push(open);
@@ -291,7 +291,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{DEPTH_LIMIT, JsonErrorKind, parse};
+    use super::{JsonErrorKind, MAX_DEPTH, parse};
     use crate::check::json::{matches, same, text};
 
     #[test]
@@ -326,12 +326,12 @@ mod tests {
     fn nesting_is_bounded_and_a_small_stack_is_enough() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let nested = move |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
-            assert_eq!(parse(&nested(DEPTH_LIMIT + 1)).unwrap_err().kind, JsonErrorKind::TooDeep);
+            assert_eq!(parse(&nested(MAX_DEPTH + 1)).unwrap_err().kind, JsonErrorKind::TooDeep);
             assert_eq!(parse(&nested(200_000)).unwrap_err().kind, JsonErrorKind::TooDeep);
             std::thread::Builder::new()
                 .stack_size(2 << 20)
                 .spawn(move || {
-                    let value = parse(&nested(DEPTH_LIMIT)).unwrap();
+                    let value = parse(&nested(MAX_DEPTH)).unwrap();
                     let copy = value.clone();
                     assert!(value == copy && same(&value, &copy) && matches(&value, &copy));
                     assert_eq!(text(&value).len(), value.to_string().len());

@@ -152,7 +152,7 @@ impl AssertionType for ArtifactContains {
         let mut parts: Vec<String> = Vec::new();
         let mut first: Option<(&str, usize)> = None;
         let (mut notes, mut places) = (Vec::new(), Vec::new());
-        let mut doubt = None;
+        let mut uncertainty = None;
         if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
@@ -165,7 +165,7 @@ impl AssertionType for ArtifactContains {
                 let is_key = keys.iter().any(|key| *key == case_folded(section_text.trim()));
                 if !is_key && !found.iter().any(|heading| heading.is(&section_text)) {
                     first = first.or(Some(("sections", index)));
-                    doubt = doubt.or(text.doubt);
+                    uncertainty = uncertainty.or(text.uncertainty);
                     if keys.is_empty() {
                         let (near, place) = seen.note_on_heading(&section_text, newest, text.text);
                         notes.push(near);
@@ -185,19 +185,22 @@ impl AssertionType for ArtifactContains {
             let file = fresh.files[0];
             let text = seen.text("path", file)?;
             let value = structured(&file.path, text).map_err(|reason| {
-                AssertionRow::broken("path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+                AssertionRow::broken("path", format!("`{}` cannot be read: {reason}", file.path))
+                    .unless(text.uncertainty)
             })?;
             if !value.is_map() {
                 let message = format!("Artifact not found: {pattern}");
                 let actual = value.kind();
-                return Ok(AssertionRow::fail("fields", mismatch(message, "a mapping", actual)).unless(text.doubt));
+                return Ok(
+                    AssertionRow::fail("fields", mismatch(message, "a mapping", actual)).unless(text.uncertainty)
+                );
             }
             let mut missing = Vec::new();
             for (index, field) in fields.iter().enumerate() {
                 let key = seen.expand("fields", field)?;
                 if value.dotted(&key).is_none() {
                     first = first.or(Some(("fields", index)));
-                    doubt = doubt.or(text.doubt);
+                    uncertainty = uncertainty.or(text.uncertainty);
                     missing.push(key);
                 }
             }
@@ -218,7 +221,7 @@ impl AssertionType for ArtifactContains {
         let mut mismatch = mismatch(message.clone(), expected, message);
         notes.dedup();
         mismatch.notes = notes;
-        Ok(AssertionRow::fail(field, mismatch).at_item(index).with_places(places).unless(doubt))
+        Ok(AssertionRow::fail(field, mismatch).at_item(index).with_places(places).unless(uncertainty))
     }
 }
 
@@ -324,7 +327,7 @@ impl ArtifactAbsentWords {
             return Err(AssertionRow::broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
-            Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
+            Some(stored) => (source.0.clone(), FileText { text: &stored.text, uncertainty: None }),
             None => {
                 let (path, file) = seen.first_file("source", source)?;
                 let Some(file) = file else {
@@ -394,7 +397,7 @@ impl AssertionType for ArtifactAbsentWords {
             .filter(|(_, word)| occurs(word.as_str()))
             .map(|(index, word)| (index, word.as_str()))
             .collect();
-        let Some((first, _)) = found.first() else { return Ok(AssertionRow::pass(field).unless(text.doubt)) };
+        let Some((first, _)) = found.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
         let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
         let mismatch =
             mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of the words", names.join(", "));

@@ -8,7 +8,7 @@ use crate::{
     check::{log_search::LogSearch, python::PythonValue, text::shortened},
     dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
     evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::FilePlace,
     words::{Artifact, PythonPattern, RunText, plural},
 };
@@ -82,13 +82,13 @@ impl AssertionType for GatewayResponse {
             return Ok(AssertionRow::pass("expected_body"));
         }
         let message = format!("Expected body fragment not found: {body}");
-        let doubt = match (*cut, !masked.is_empty()) {
+        let uncertainty = match (*cut, !masked.is_empty()) {
             (true, _) => Some("the response was cut off, and the missing part could change the result"),
             (false, true) => Some("parts of the response are masked as secrets, which could change the result"),
             (false, false) => None,
         };
         Ok(AssertionRow::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000)))
-            .unless(doubt))
+            .unless(uncertainty))
     }
 }
 
@@ -152,7 +152,7 @@ impl AssertionType for LogEntry {
         let found = search.find(text).map_err(unknown)?;
         let masked = || unknown("the match is partly masked as a secret".to_owned());
         match found {
-            Some((start, end)) if text[start..end].contains(HIDDEN) => return Err(masked()),
+            Some((start, end)) if text[start..end].contains(MASK_CHARACTER) => return Err(masked()),
             // It was found before masking.
             None if whole.is_some_and(|whole| whole.found.is_some()) => return Err(masked()),
             Some(_) | None => {}
@@ -165,7 +165,7 @@ impl AssertionType for LogEntry {
         let open = |row: AssertionRow| match whole.map(|whole| &whole.gap) {
             Some(Some(gap)) => unknown(format!("not all of the log was searched: {gap}")),
             Some(None) => row,
-            None => row.unless(log.doubt),
+            None => row.unless(log.uncertainty),
         };
         let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
         Ok(match (found, self.absent) {
@@ -235,21 +235,22 @@ impl AssertionType for DecisionRoutedTo {
         };
         let text = seen.text("state_path", file)?;
         let state = structured(&file.path, text).map_err(|reason| {
-            AssertionRow::broken("state_path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+            AssertionRow::broken("state_path", format!("`{}` cannot be read: {reason}", file.path))
+                .unless(text.uncertainty)
         })?;
         if !state.is_map() {
             let message = format!("State file not found: {path} (it contains {})", state.kind());
             return Ok(
-                AssertionRow::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.doubt)
+                AssertionRow::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.uncertainty)
             );
         }
         let found = decided(&state);
         if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
-            return Ok(AssertionRow::pass("expected_agent").unless(text.doubt));
+            return Ok(AssertionRow::pass("expected_agent").unless(text.uncertainty));
         }
         let shown = found.map_or_else(|| "None".to_owned(), |found| found.show());
         let message = format!("Expected {expected}, got {shown}");
-        Ok(AssertionRow::fail("expected_agent", mismatch(message, expected, shown)).unless(text.doubt))
+        Ok(AssertionRow::fail("expected_agent", mismatch(message, expected, shown)).unless(text.uncertainty))
     }
 }
 

@@ -101,7 +101,7 @@ impl AssertionType for ArtifactMatchesGolden {
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest)?;
         let (golden_path, golden) = match &self.stored.0 {
-            Some(stored) => (&stored.path, FileText { text: &stored.text, doubt: None }),
+            Some(stored) => (&stored.path, FileText { text: &stored.text, uncertainty: None }),
             None => {
                 let (path, file) = seen.first_file("golden", &self.golden)?;
                 let Some(file) = file else {
@@ -111,13 +111,13 @@ impl AssertionType for ArtifactMatchesGolden {
                 (&file.path, seen.text("golden", file)?)
             }
         };
-        let doubt = text.doubt.or(golden.doubt);
+        let uncertainty = text.uncertainty.or(golden.uncertainty);
         let Some(score) = rouge::score(text.text, golden.text) else {
             return Err(AssertionRow::unknown("path", "the files are too long to be compared word by word"));
         };
         let least = self.rouge_threshold;
         if score >= least {
-            return Ok(AssertionRow::pass("rouge_threshold").with_score(score).unless(doubt));
+            return Ok(AssertionRow::pass("rouge_threshold").with_score(score).unless(uncertainty));
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
@@ -133,7 +133,7 @@ impl AssertionType for ArtifactMatchesGolden {
             let place = FilePlace::line(&newest.path, text.text, lines.start);
             [(here, place), (there.to_owned(), FilePlace::line(golden_path, golden.text, other_lines.start))]
         });
-        Ok(row.with_places(places).unless(doubt))
+        Ok(row.with_places(places).unless(uncertainty))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         gateway_log::{Call, GatewayLog, RunRelation, SPAWN, Usage},
     },
     evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Tokens, Unread},
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::{FilePlace, Provisional},
     words::{Artifact, Name, RunText, ToolName},
 };
@@ -122,12 +122,12 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns the reason why something may have happened although it was not found.
-    fn doubt(&self) -> Option<&'static str> {
+    fn uncertainty(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
             Some(gap) => Some(gap.reason()),
             None if lines.cut => Some(LogGap::Cut.reason()),
-            None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
+            None if !lines.masked.is_empty() || lines.text.contains(MASK_CHARACTER) => {
                 Some("parts of the log are masked as secrets, which could change the result")
             }
             None => None,
@@ -213,7 +213,7 @@ pub(crate) struct LogFigures {
     /// Number of agents that took over.
     pub(crate) delegations: Option<u64>,
     /// Reason why there may have been more.
-    pub(crate) doubt: Option<&'static str>,
+    pub(crate) uncertainty: Option<&'static str>,
 }
 
 impl LogFigures {
@@ -236,7 +236,7 @@ impl LogFigures {
             tokens: (!run.log.usages.is_empty()).then_some(tokens),
             calls: has_calls.then(|| count(run.log.calls.len())),
             delegations: has_calls.then(|| count(delegations)),
-            doubt: run.doubt(),
+            uncertainty: run.uncertainty(),
         })
     }
 }
@@ -264,7 +264,7 @@ impl AssertionType for ToolWasCalled {
         let instead = run.instead_of(&tool);
         mismatch.notes = vec![instead.note];
         mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
-        Ok(AssertionRow::fail("tool", mismatch).with_places(instead.place).unless(run.doubt()))
+        Ok(AssertionRow::fail("tool", mismatch).with_places(instead.place).unless(run.uncertainty()))
     }
 }
 
@@ -312,7 +312,7 @@ impl AssertionType for ToolNotCalled {
         let calls: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == tool).collect();
         if calls.is_empty() {
             run.with_calls()?;
-            return Ok(AssertionRow::pass("tool").unless(run.doubt()));
+            return Ok(AssertionRow::pass("tool").unless(run.uncertainty()));
         }
         let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
         let row = AssertionRow::fail(
@@ -392,19 +392,19 @@ impl AssertionType for DelegationOccurred {
             let actual = if names.is_empty() { "no delegation".to_owned() } else { names.join(", ") };
             let places = others.iter().filter_map(|(name, at)| run.line(format!("`{name}` took over here"), *at));
             let row = fail("No matching sessions_spawn call found", actual);
-            return Ok(row.with_places(places).unless(run.doubt()));
+            return Ok(row.with_places(places).unless(run.uncertainty()));
         };
         let handed_over = run.line("handed over here", spawn.line);
         let Some(child) = &spawn.child_run else {
             let row = fail("Delegation log entry missing child run id", "a call without `child_run_id`".to_owned());
-            return Ok(row.with_places(handed_over).unless(run.doubt()));
+            return Ok(row.with_places(handed_over).unless(run.uncertainty()));
         };
         if run.log.sessions.iter().any(|session| session.run == *child && session.agent == agent) {
             return Ok(AssertionRow::pass("to_agent"));
         }
         let actual = format!("no session of {agent} in run {child}");
         let row = fail("Child session for delegated agent not found", actual);
-        Ok(row.with_places(handed_over).unless(run.doubt()))
+        Ok(row.with_places(handed_over).unless(run.uncertainty()))
     }
 }
 
@@ -472,7 +472,7 @@ impl AssertionType for ToolNotPermitted {
         wrong.dedup();
         if wrong.is_empty() {
             run.with_calls()?;
-            return Ok(AssertionRow::pass("allowed_tools").unless(run.doubt()));
+            return Ok(AssertionRow::pass("allowed_tools").unless(run.uncertainty()));
         }
         let names = wrong.join(", ");
         let expected = format!("only {}", if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") });
@@ -529,7 +529,7 @@ impl AssertionType for TokenBudget {
         let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.relation == RunRelation::Own).collect();
         if of_run.is_empty() {
             run.with_run()?;
-            return Ok(AssertionRow::skip("", "Token usage unavailable in gateway log").unless(run.doubt()));
+            return Ok(AssertionRow::skip("", "Token usage unavailable in gateway log").unless(run.uncertainty()));
         }
         let sum = |tokens: fn(&Usage) -> u64| of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)));
         let limits = [
@@ -550,7 +550,7 @@ impl AssertionType for TokenBudget {
             passed = Some(field);
         }
         match passed {
-            Some(field) => Ok(AssertionRow::pass(field).unless(run.doubt())),
+            Some(field) => Ok(AssertionRow::pass(field).unless(run.uncertainty())),
             None => Err(AssertionRow::unknown("", "no limit is set, so nothing is checked")),
         }
     }

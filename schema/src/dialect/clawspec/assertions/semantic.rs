@@ -270,7 +270,7 @@ impl AssertionType for LlmJudge {
                 let (note, place) = seen.note_on_heading(&section, &file.path, text.text);
                 let mut mismatch = mismatch(message, section, "no such heading");
                 mismatch.notes = vec![note];
-                return Ok(AssertionRow::fail("section", mismatch).with_places(place).unless(text.doubt));
+                return Ok(AssertionRow::fail("section", mismatch).with_places(place).unless(text.uncertainty));
             }
         }
         let runs = self.runs();

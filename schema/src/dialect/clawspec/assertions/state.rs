@@ -99,11 +99,11 @@ impl AssertionType for StateFile {
         let file = seen.newest(&fresh)?;
         let text = seen.text(field, file)?;
         let state = structured(&file.path, text).map_err(|reason| {
-            AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+            AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.uncertainty)
         })?;
         if !state.is_map() {
             let message = format!("State file not found: {pattern} (it contains {})", state.kind());
-            return Ok(AssertionRow::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.doubt));
+            return Ok(AssertionRow::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.uncertainty));
         }
         let (status, fields) = &self.expected;
         let mut wrong: Vec<WrongValue<'_>> = Vec::new();
@@ -117,7 +117,7 @@ impl AssertionType for StateFile {
                 wrong.push(WrongValue { field, key, expected, found });
             }
         }
-        let Some(first) = wrong.first() else { return Ok(AssertionRow::pass(field).unless(text.doubt)) };
+        let Some(first) = wrong.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
         let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
         if wrong.len() > 1 {
             mismatch.notes = wrong.iter().map(WrongValue::line).collect();
@@ -125,7 +125,7 @@ impl AssertionType for StateFile {
         let row = AssertionRow::fail(first.field, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
         let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text.text));
-        Ok(row.with_places(places).unless(text.doubt))
+        Ok(row.with_places(places).unless(text.uncertainty))
     }
 }
 

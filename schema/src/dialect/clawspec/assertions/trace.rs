@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     artifacts::structured,
     behavioral::decided,
-    trace_notes::{aligned, doubt},
+    trace_notes::{aligned, uncertainty},
 };
 use crate::{
     dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, lenient_count, mismatch},
@@ -79,10 +79,10 @@ impl AssertionType for LlmCallCount {
         if let Some(min) = self.min.filter(|min| count < *min) {
             let message = format!("{count} LLM calls, fewer than min {min}");
             return Ok(AssertionRow::fail("min", mismatch(message, format!("at least {min}"), count.to_string()))
-                .unless(doubt(trace)));
+                .unless(uncertainty(trace)));
         }
         match (self.min, self.max) {
-            (_, Some(_)) => Ok(AssertionRow::pass("max").unless(doubt(trace))),
+            (_, Some(_)) => Ok(AssertionRow::pass("max").unless(uncertainty(trace))),
             (Some(_), None) => Ok(AssertionRow::pass("min")),
             (None, None) => Err(AssertionRow::unknown("", "no bound is set, so nothing is checked")),
         }
@@ -140,14 +140,14 @@ impl AssertionType for ToolSequence {
         let got = listed(&actual);
         match self.mode {
             SequenceMode::Strict if expected.iter().map(String::as_str).eq(actual.iter().copied()) => {
-                Ok(AssertionRow::pass("expected").unless(doubt(trace)))
+                Ok(AssertionRow::pass("expected").unless(uncertainty(trace)))
             }
             SequenceMode::Strict => {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
                 let notes = aligned(&expected, &actual);
                 let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                let row = AssertionRow::fail("expected", mismatch).unless(doubt(trace));
+                let row = AssertionRow::fail("expected", mismatch).unless(uncertainty(trace));
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
@@ -166,7 +166,9 @@ impl AssertionType for ToolSequence {
                 let Some((first, _)) = missing.first() else { return Ok(AssertionRow::pass("expected")) };
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
                 let message = format!("tools not called: {missing_names}; called: {got}");
-                Ok(AssertionRow::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
+                Ok(AssertionRow::fail("expected", mismatch(message, wanted, got))
+                    .at_item(*first)
+                    .unless(uncertainty(trace)))
             }
             SequenceMode::Ordered => {
                 let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
@@ -175,7 +177,7 @@ impl AssertionType for ToolSequence {
                 let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let notes = aligned(&expected, &actual);
                 let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                Ok(AssertionRow::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
+                Ok(AssertionRow::fail("expected", mismatch).at_item(at).unless(uncertainty(trace)))
             }
         }
     }
@@ -235,7 +237,7 @@ impl AssertionType for ModelUsed {
             let model = seen.expand("expected", model)?;
             if !uses(&model) {
                 let message = format!("expected model {model} not found in {got}");
-                return Ok(AssertionRow::fail("expected", mismatch(message, model, got)).unless(doubt(trace)));
+                return Ok(AssertionRow::fail("expected", mismatch(message, model, got)).unless(uncertainty(trace)));
             }
         }
         let Some(model) = &self.not_expected else { return Ok(AssertionRow::pass("expected")) };
@@ -244,7 +246,7 @@ impl AssertionType for ModelUsed {
             let message = format!("prohibited model {model} was used");
             return Ok(AssertionRow::fail("not_expected", mismatch(message, format!("not {model}"), got)));
         }
-        Ok(AssertionRow::pass("not_expected").unless(doubt(trace)))
+        Ok(AssertionRow::pass("not_expected").unless(uncertainty(trace)))
     }
 }
 
@@ -354,7 +356,7 @@ impl DelegationPath {
             };
             let Some(file) = seen.files(key, &want)?.files.first() else { continue };
             let Ok(text) = seen.text(key, file) else { continue };
-            if let Some(reason) = text.doubt {
+            if let Some(reason) = text.uncertainty {
                 return Err(AssertionRow::unknown(key, reason));
             }
             names.extend(structured(&file.path, text).ok().as_ref().and_then(decided).map(|agent| agent.show()));
@@ -398,16 +400,18 @@ impl AssertionType for DelegationPath {
             (None, false) => (agents, ""),
             (None, true) => {
                 let message = "no subagent spans found, and no routing data is set";
-                return Ok(AssertionRow::warn("expected", message).unless(doubt(trace)));
+                return Ok(AssertionRow::warn("expected", message).unless(uncertainty(trace)));
             }
         };
-        let doubt = doubt(trace).filter(|_| fallback.is_none());
+        let uncertainty = uncertainty(trace).filter(|_| fallback.is_none());
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
         match first_out_of_order(&expected, &actual, |wanted, name| name.contains(wanted)) {
             None => Ok(AssertionRow::pass("expected")),
             Some(at) => {
                 let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
-                Ok(AssertionRow::fail("expected", mismatch(message, wanted, listed(&actual))).at_item(at).unless(doubt))
+                Ok(AssertionRow::fail("expected", mismatch(message, wanted, listed(&actual)))
+                    .at_item(at)
+                    .unless(uncertainty))
             }
         }
     }
@@ -437,7 +441,7 @@ impl AssertionType for NoSpanErrors {
             .map(|(span, error)| format!("{} ({}): {error}", span.name, kind_text(span.kind)))
             .collect();
         if errors.is_empty() {
-            return Ok(AssertionRow::pass("").unless(doubt(trace)));
+            return Ok(AssertionRow::pass("").unless(uncertainty(trace)));
         }
         let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", errors[0].clone());
         mismatch.notes = errors[1..].iter().take(20).cloned().collect();
@@ -486,7 +490,7 @@ impl AssertionType for ToolNotInvoked {
         let tool = seen.expand("tool", &self.tool)?;
         let called = names(&in_order(trace, SpanKind::Tool));
         if !called.contains(&tool.as_str()) {
-            return Ok(AssertionRow::pass("tool").unless(doubt(trace)));
+            return Ok(AssertionRow::pass("tool").unless(uncertainty(trace)));
         }
         let message = format!("tool {tool} was invoked");
         Ok(AssertionRow::fail("tool", mismatch(message, format!("no call to {tool}"), listed(&called))))

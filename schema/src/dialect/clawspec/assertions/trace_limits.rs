@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::trace_notes::{by_duration, by_model, by_tokens, doubt, shown};
+use super::trace_notes::{by_duration, by_model, by_tokens, shown, uncertainty};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
@@ -105,7 +105,7 @@ impl AssertionType for PerSpanBudget {
             .collect();
         if wrong.is_empty() {
             let missing_tokens = missing_tokens(spans.into_iter());
-            return Ok(AssertionRow::pass("max_tokens").unless(missing_tokens).unless(doubt(trace)));
+            return Ok(AssertionRow::pass("max_tokens").unless(missing_tokens).unless(uncertainty(trace)));
         }
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
         let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
@@ -170,7 +170,7 @@ impl AssertionType for TraceTokenBudget {
             return Err(AssertionRow::unknown("", "no limit is set, so nothing is checked"));
         };
         let Some((key, _, most, used)) = wrong.first() else {
-            return Ok(AssertionRow::pass(field).unless(missing_tokens_of(trace)).unless(doubt(trace)));
+            return Ok(AssertionRow::pass(field).unless(missing_tokens_of(trace)).unless(uncertainty(trace)));
         };
         let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
         let with_tokens = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
@@ -213,10 +213,10 @@ fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     };
     let end = trace.spans.iter().filter_map(end_of).reduce(f64::max);
     if let (Some(start), Some(end)) = (start, end) {
-        return Some((((end - start as f64) / 1000.0).max(0.0), doubt(trace)));
+        return Some((((end - start as f64) / 1000.0).max(0.0), uncertainty(trace)));
     }
     let durations: Vec<f64> = trace.spans.iter().filter_map(|span| span.duration_ms).collect();
-    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), doubt(trace)))
+    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), uncertainty(trace)))
 }
 
 impl AssertionType for TraceDuration {
@@ -226,12 +226,12 @@ impl AssertionType for TraceDuration {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
-        let Some((took, doubt)) = duration_ms(trace) else {
+        let Some((took, uncertainty)) = duration_ms(trace) else {
             return Err(AssertionRow::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
         if took <= most {
-            return Ok(AssertionRow::pass("max_ms").unless(doubt));
+            return Ok(AssertionRow::pass("max_ms").unless(uncertainty));
         }
         let (took, most) = (plain(took), plain(most));
         let message = format!("duration {took}ms > max {most}ms");
@@ -340,12 +340,12 @@ impl AssertionType for TraceCost {
         }
         if known == 0 {
             let message = "the trace has no costs; set `model_pricing` in `clawspec.yaml` to estimate them";
-            return Ok(AssertionRow::warn("max_usd", message).unless(doubt(trace)));
+            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
         }
         if unknown > 0 {
             let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
-            return Ok(AssertionRow::warn("max_usd", message).unless(doubt(trace)));
+            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
         }
-        Ok(AssertionRow::pass("max_usd").unless(doubt(trace)))
+        Ok(AssertionRow::pass("max_usd").unless(uncertainty(trace)))
     }
 }

@@ -101,8 +101,8 @@ impl AssertionRow {
     }
 
     /// Returns the row, or an unknown one if something unobserved could change it.
-    pub fn unless(self, doubt: Option<&str>) -> AssertionRow {
-        self.with(|verdict| verdict.unless(doubt))
+    pub fn unless(self, uncertainty: Option<&str>) -> AssertionRow {
+        self.with(|verdict| verdict.unless(uncertainty))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, ModelReply, Moment, Need,
         Presence, ResponseAnswer, ResponseNeed, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::FilePlace,
 };
 
@@ -31,7 +31,7 @@ pub struct FileText<'e> {
     /// Text of the file.
     pub text: &'e str,
     /// Reason why something may exist although it was not found.
-    pub doubt: Option<&'static str>,
+    pub uncertainty: Option<&'static str>,
 }
 
 /// Matches of a path that count: written after `updated_after` and found before the timeout.
@@ -200,14 +200,14 @@ impl<'e> ScopedEvidence<'e> {
                 Err(AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
             }
             Some(Content::Text(text)) => {
-                let doubt = if text.cut {
+                let uncertainty = if text.cut {
                     Some("the file was cut off, and the missing part could change the result")
-                } else if !text.masked.is_empty() || text.text.contains(HIDDEN) {
+                } else if !text.masked.is_empty() || text.text.contains(MASK_CHARACTER) {
                     Some("parts of the file are masked as secrets, which could change the result")
                 } else {
                     None
                 };
-                Ok(FileText { text: &text.text, doubt })
+                Ok(FileText { text: &text.text, uncertainty })
             }
         }
     }

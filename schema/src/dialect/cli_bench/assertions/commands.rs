@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Maximum number of commands to list.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
 
@@ -132,9 +132,9 @@ pub(super) fn listing(log: &CommandLog) -> String {
         return "no command".to_owned();
     }
     let mut lines: Vec<String> =
-        log.commands.iter().take(LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
-    if log.commands.len() > LISTED {
-        lines.push(format!("and {} more", log.commands.len() - LISTED));
+        log.commands.iter().take(MAX_LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
+    if log.commands.len() > MAX_LISTED {
+        lines.push(format!("and {} more", log.commands.len() - MAX_LISTED));
     }
     lines.join("\n")
 }

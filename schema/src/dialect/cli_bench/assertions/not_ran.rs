@@ -52,7 +52,7 @@ impl NotRanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.gap();
+        let mut uncertainty = log.gap();
         for (index, command) in log.commands.iter().enumerate() {
             match self.pattern.matches(command) {
                 Presence::Yes => {
@@ -67,11 +67,11 @@ impl NotRanClaim {
                         ..Mismatch::default()
                     });
                 }
-                Presence::Unclear(reason) => doubt = Some(reason),
+                Presence::Unclear(reason) => uncertainty = Some(reason),
                 Presence::No => {}
             }
         }
-        match doubt {
+        match uncertainty {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }

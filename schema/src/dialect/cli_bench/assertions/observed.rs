@@ -7,14 +7,14 @@ use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
     evidence::{Answer, Capture, Change, ChangedFile, Content, EntryKind, Evidence, FileLog, Need, PathState, Ran},
-    verdict::{CUT, Mismatch, Presence, Verdict, VerdictBuilder},
+    verdict::{Mismatch, Presence, TRUNCATED, Verdict, VerdictBuilder},
 };
 
 /// Maximum number of characters to show of a text, as in cli-bench. Checks always use the whole text.
-const SHOWN: usize = 2_000;
+const MAX_SHOWN_CHARACTERS: usize = 2_000;
 
 /// Maximum number of steps of the search for a text under masked parts.
-const STEPS: usize = 4_000_000;
+const MAX_STEPS: usize = 4_000_000;
 
 const HELD: &str = "the command ended while a background process kept its output open, and its further output could \
     change the result";
@@ -23,10 +23,10 @@ pub(super) const MASKED: &str = "part of the value is masked, and the masked tex
 /// Returns a text as reports show it.
 pub(super) fn shown(text: &str) -> String {
     let length = text.chars().count();
-    if length <= SHOWN {
+    if length <= MAX_SHOWN_CHARACTERS {
         return text.to_owned();
     }
-    format!("{} ({length} characters in total)", shortened(text, SHOWN))
+    format!("{} ({length} characters in total)", shortened(text, MAX_SHOWN_CHARACTERS))
 }
 
 /// Returns a command as messages show it.
@@ -70,7 +70,7 @@ fn no_command(expected: impl Into<String>) -> Mismatch {
 
 /// Returns the answer for an output of a command, with the most precise known reason for a missing part.
 pub(super) fn of_output(found: Presence, ran: &Ran) -> Presence {
-    if found == Presence::Unclear(CUT) && ran.held { Presence::Unclear(HELD) } else { found }
+    if found == Presence::Unclear(TRUNCATED) && ran.held { Presence::Unclear(HELD) } else { found }
 }
 
 /// Searches for a text in captured output.
@@ -80,7 +80,7 @@ pub(super) fn contains(capture: &Capture, wanted: &str) -> Presence {
         return if masked && wanted.contains('*') { Presence::Unclear(MASKED) } else { Presence::Yes };
     }
     if capture.cut {
-        Presence::Unclear(CUT)
+        Presence::Unclear(TRUNCATED)
     } else if masked && may_hide(&capture.text, wanted) {
         Presence::Unclear(MASKED)
     } else {
@@ -96,7 +96,7 @@ pub(super) fn equals(capture: &Capture, wanted: &str) -> Presence {
         // The captured part must be a prefix of the expected text.
         let kept = trim_start(&capture.text);
         let begins = if masked { covers(kept, wanted, false) } else { wanted.starts_with(trim(kept)) };
-        return if begins { Presence::Unclear(CUT) } else { Presence::No };
+        return if begins { Presence::Unclear(TRUNCATED) } else { Presence::No };
     }
     if text == wanted {
         return if masked && wanted.contains('*') { Presence::Unclear(MASKED) } else { Presence::Yes };
@@ -136,7 +136,7 @@ pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
             if masked[start..].iter().zip(&wanted).all(same) {
                 return true;
             }
-            if steps > STEPS {
+            if steps > MAX_STEPS {
                 return true;
             }
         }
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(contains(&kept("abc"), "b"), Presence::Yes);
         assert_eq!(contains(&kept("abc"), "B"), Presence::No);
         assert_eq!(contains(&cut("abc"), "b"), Presence::Yes);
-        assert_eq!(contains(&cut("abc"), "d"), Presence::Unclear(CUT));
+        assert_eq!(contains(&cut("abc"), "d"), Presence::Unclear(TRUNCATED));
         assert_eq!(contains(&starred("a *** c"), "***"), Presence::Unclear(MASKED));
         assert_eq!(contains(&kept("a *** c"), "***"), Presence::Yes);
         assert_eq!(contains(&starred("a *** c"), "xyz c"), Presence::Unclear(MASKED));
@@ -335,10 +335,10 @@ mod tests {
     fn equality_trims_and_never_trusts_what_is_missing() {
         assert_eq!(equals(&kept("\u{feff} OK\r\n"), "OK "), Presence::Yes);
         assert_eq!(equals(&kept("OK  now"), "OK now"), Presence::No);
-        assert_eq!(equals(&cut(" OK"), "OK now"), Presence::Unclear(CUT));
+        assert_eq!(equals(&cut(" OK"), "OK now"), Presence::Unclear(TRUNCATED));
         assert_eq!(equals(&cut("KO"), "OK now"), Presence::No);
         assert_eq!(equals(&cut("OK now"), "OK"), Presence::No);
-        assert_eq!(equals(&cut("OK \n"), "OK"), Presence::Unclear(CUT));
+        assert_eq!(equals(&cut("OK \n"), "OK"), Presence::Unclear(TRUNCATED));
         assert_eq!(equals(&starred("key ***"), "key abc"), Presence::Unclear(MASKED));
         assert_eq!(equals(&starred("key ***"), "key ab"), Presence::No);
         assert_eq!(equals(&starred("key ***"), "key ***"), Presence::Unclear(MASKED));

@@ -77,14 +77,14 @@ impl RunCountClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.gap();
+        let mut uncertainty = log.gap();
         let (mut least, mut open) = (0_u32, 0_u32);
         for command in &log.commands {
             match self.pattern.matches(command) {
                 Presence::Yes => least += 1,
                 Presence::Unclear(reason) => {
                     open += 1;
-                    doubt = doubt.or(Some(reason));
+                    uncertainty = uncertainty.or(Some(reason));
                 }
                 Presence::No => {}
             }
@@ -105,7 +105,7 @@ impl RunCountClaim {
             return row.at(part("run_count", "min")).fail(mismatch());
         }
         let holds = self.min.is_none_or(|min| least >= min) && self.max.is_none_or(|max| most <= max);
-        match doubt.filter(|_| !holds) {
+        match uncertainty.filter(|_| !holds) {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }

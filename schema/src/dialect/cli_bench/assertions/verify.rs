@@ -97,11 +97,11 @@ impl VerifyClaim {
             return row.pass();
         }
         let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
-        let mut doubt = None;
+        let mut uncertainty = None;
         if let Some(wanted) = output_contains {
             match of_output(contains(stdout, wanted), answer) {
                 Presence::Yes => {}
-                Presence::Unclear(reason) => doubt = Some(("output_contains", reason)),
+                Presence::Unclear(reason) => uncertainty = Some(("output_contains", reason)),
                 Presence::No => {
                     return row.at(part("verify", "output_contains")).fail(Mismatch {
                         message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
@@ -116,7 +116,7 @@ impl VerifyClaim {
         if let Some(wanted) = output_equals {
             match of_output(equals(stdout, wanted), answer) {
                 Presence::Yes => {}
-                Presence::Unclear(reason) => doubt = Some(("output_equals", reason)),
+                Presence::Unclear(reason) => uncertainty = Some(("output_equals", reason)),
                 Presence::No => {
                     let mut mismatch = differs(trim(&stdout.text), trim(wanted));
                     mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
@@ -124,7 +124,7 @@ impl VerifyClaim {
                 }
             }
         }
-        match doubt {
+        match uncertainty {
             Some((field, reason)) => row.at(part("verify", field)).unknown(reason),
             None => row.pass(),
         }

@@ -12,7 +12,7 @@ use crate::{
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
     evidence::Evidence,
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::{Check, FailureCode, Mismatch, Presence, Related, Verdict},
 };
 
@@ -50,7 +50,7 @@ const DEFAULT_PATTERNS: [&str; 3] = [
 ];
 
 /// Maximum total number of matches to count.
-const MOST_MATCHES: usize = 1_000;
+const MAX_MATCHES: usize = 1_000;
 
 const LABEL: &str = "No PII detected";
 
@@ -119,23 +119,24 @@ impl Check for PiiClaim {
         let text = &*seen.text();
         let mut found = Vec::new();
         let mut places: Vec<(Pointer, usize)> = Vec::new();
-        let mut doubt: Option<(Pointer, String)> = None;
+        let mut uncertainty: Option<(Pointer, String)> = None;
         for pattern in &self.patterns {
             let compiled = match pattern.compiled() {
                 Ok(compiled) => compiled,
                 Err(error) => {
-                    doubt.get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
+                    uncertainty
+                        .get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
                     continue;
                 }
             };
             let before = found.len();
-            if text.contains(HIDDEN) {
+            if text.contains(MASK_CHARACTER) {
                 let certain = compiled.certain_matches(text);
                 if certain.is_empty() && compiled.may_match(text) {
-                    let reason = seen.doubt().unwrap_or(super::MASKED).to_owned();
-                    doubt.get_or_insert((pattern.at.clone(), reason));
+                    let reason = seen.uncertainty().unwrap_or(super::MASKED).to_owned();
+                    uncertainty.get_or_insert((pattern.at.clone(), reason));
                 }
-                let room = MOST_MATCHES.saturating_sub(found.len());
+                let room = MAX_MATCHES.saturating_sub(found.len());
                 let certain = certain.iter().take(room);
                 found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
             } else {
@@ -146,10 +147,10 @@ impl Check for PiiClaim {
                         Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
                         Err(_) => {
                             let reason = format!("pattern \"{}\" took too many steps", pattern.name);
-                            doubt.get_or_insert((pattern.at.clone(), reason));
+                            uncertainty.get_or_insert((pattern.at.clone(), reason));
                         }
                     }
-                    if found.len() >= MOST_MATCHES {
+                    if found.len() >= MAX_MATCHES {
                         break;
                     }
                 }
@@ -160,9 +161,9 @@ impl Check for PiiClaim {
         }
         let Some((first, _)) = places.first().cloned() else {
             let row = |at: Pointer| VerdictBuilder::new(at, "pii", LABEL);
-            return vec![match doubt {
+            return vec![match uncertainty {
                 Some((at, reason)) => row(at).unknown(reason),
-                None => row(Pointer::root()).passed().unless(seen.doubt()),
+                None => row(Pointer::root()).passed().unless(seen.uncertainty()),
             }];
         };
         let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
@@ -228,7 +229,7 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     ..Mismatch::default()
                 };
-                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.doubt_of(answer))
+                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.uncertainty_of(answer))
             });
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
@@ -245,7 +246,7 @@ impl Check for KeywordsClaim {
                 };
                 row.failed(FailureCode::KeywordDenied, mismatch)
             } else {
-                row.passed().unless(seen.doubt_of(answer))
+                row.passed().unless(seen.uncertainty_of(answer))
             });
         }
         verdicts

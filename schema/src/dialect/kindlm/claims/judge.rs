@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Rated, ReliableOutput, VerdictBuilder};
+use super::{MASKED, NOT_RECORDED, Rated, ReliableOutput, TRUNCATED, VerdictBuilder};
 use crate::{
     check::{
         json::{number_text, parse},
@@ -126,15 +126,15 @@ impl Check for JudgeClaim {
         let Some(need) = self.need() else {
             return vec![row.unknown("no model can judge: the file has no `models`")];
         };
-        let doubt = match ReliableOutput::of(evidence) {
+        let uncertainty = match ReliableOutput::of(evidence) {
             ReliableOutput::Nothing => Some(NOT_RECORDED),
             ReliableOutput::Concealed => Some(MASKED),
-            ReliableOutput::Part(_) => Some(CUT),
+            ReliableOutput::Part(_) => Some(TRUNCATED),
             ReliableOutput::Whole(output) if output.concealed == Concealed::Everything => Some(MASKED),
             ReliableOutput::Whole(_) => None,
         };
-        if let Some(doubt) = doubt {
-            return vec![row.unknown(doubt)];
+        if let Some(uncertainty) = uncertainty {
+            return vec![row.unknown(uncertainty)];
         }
         vec![match evidence.answer_to(&Need::Question(need)) {
             Some(Answer::Question(QuestionAnswer { replies })) => {

@@ -77,7 +77,7 @@ impl OutputClaim {
         let output: &'e Output = match seen {
             ReliableOutput::Whole(output) => output,
             ReliableOutput::Part(_) | ReliableOutput::Concealed | ReliableOutput::Nothing => {
-                return (row.passed().unless(seen.doubt()), None);
+                return (row.passed().unless(seen.uncertainty()), None);
             }
         };
         if let Some(value) = &output.json {
@@ -135,14 +135,14 @@ impl OutputClaim {
                 notes: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
                 ..Mismatch::default()
             };
-            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.doubt_of(found)));
+            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.uncertainty_of(found)));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
             let row = VerdictBuilder::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
             let found = found(unwanted);
             if found != Presence::Yes {
-                verdicts.push(row.passed().unless(seen.doubt_of(found)));
+                verdicts.push(row.passed().unless(seen.uncertainty_of(found)));
                 continue;
             }
             let mismatch = Mismatch {
@@ -163,8 +163,8 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &ReliableOutput<'_>
         Ok(schema) => schema,
         Err(verdict) => return *verdict,
     };
-    let (None, Some(instance)) = (seen.doubt(), instance) else {
-        return row.unknown(seen.doubt().unwrap_or("the output could not be read as JSON"));
+    let (None, Some(instance)) = (seen.uncertainty(), instance) else {
+        return row.unknown(seen.uncertainty().unwrap_or("the output could not be read as JSON"));
     };
     match schema.validate(instance) {
         SchemaAnswer::Valid => row.passed(),
@@ -186,10 +186,10 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &ReliableOutput<'_>
 
 fn max_length(most: u64, seen: &ReliableOutput<'_>) -> Verdict {
     let row = VerdictBuilder::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
-    let Some(output) = seen.output() else { return row.unknown(seen.doubt().unwrap_or(super::NOT_RECORDED)) };
+    let Some(output) = seen.output() else { return row.unknown(seen.uncertainty().unwrap_or(super::NOT_RECORDED)) };
     let length = length(&output.text);
     if u64::try_from(length).is_ok_and(|length| length <= most) {
-        return row.passed().unless(seen.doubt());
+        return row.passed().unless(seen.uncertainty());
     }
     row.failed(
         FailureCode::MaxLengthExceeded,
