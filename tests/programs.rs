@@ -7,7 +7,7 @@ use speclens_runner::exec::{
     program::{self, ProgramResult, ProgramTask},
 };
 use speclens_schema::{
-    evidence::{Ended, Exit, RunErrorKind, Unseen},
+    evidence::{CommandGap, Ended, Exit, RunErrorKind},
     suite::AgentProgram,
 };
 use tokio_util::sync::CancellationToken;
@@ -98,7 +98,7 @@ async fn what_runs_past_the_shells_is_not_seen_which_the_log_says() {
     let task = Task::new();
     let worked = task.work("/bin/sh -c 'echo unseen'; echo unseen").await;
     assert_eq!(seen(&worked), []);
-    assert_eq!(worked.commands.unseen, Some(Unseen::PastShell));
+    assert_eq!(worked.commands.unseen, Some(CommandGap::PastShell));
     assert!(worked.commands.gap().is_some());
 }
 

@@ -161,7 +161,7 @@ async fn agent(
         Subject::Model { mode, .. } => *mode,
         Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
     };
-    let around = agent::Surroundings {
+    let task_context = agent::TaskContext {
         suite: action_context.directory,
         keys: action_context.keys,
         output_limit: action_context.output_limit,
@@ -178,7 +178,7 @@ async fn agent(
     };
     let agent = agent::TaskAgent { test: &action_context.test.name, backend, mode };
     let inputs = Inputs::before_task(task, action_context.files).await;
-    let (attempt, site) = agent::perform(task, agent, context, around).await;
+    let (attempt, site) = agent::perform(task, agent, context, task_context).await;
     ActionResult { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| ActionSite::of_suite(action_context)) }
 }
 

@@ -1,7 +1,7 @@
 //! Judges the evidence of a case: case × evidence → verdicts. Pure, so an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Need, Only, Output, merged},
+    evidence::{Evidence, Need, Output, PartialRun, merged},
     mask::{MASK_CHARACTER, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -38,11 +38,11 @@ fn forbids(outcome: &Outcome) -> bool {
 }
 
 /// Returns the reason why a claim is not judged if only part of the evidence was collected.
-fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
+fn left_out(only: Option<PartialRun>, is_precondition: bool) -> Option<&'static str> {
     match (only, is_precondition) {
-        (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
-        (Some(Only::Present), true) => Some("only the current state was evaluated: nothing was started"),
-        (Some(Only::Preconditions), true) | (Some(Only::Present), false) | (None, _) => None,
+        (Some(PartialRun::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
+        (Some(PartialRun::Present), true) => Some("only the current state was evaluated: nothing was started"),
+        (Some(PartialRun::Preconditions), true) | (Some(PartialRun::Present), false) | (None, _) => None,
     }
 }
 
@@ -146,7 +146,7 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
     }
     match judged.iter().map(|it| it.verdict.outcome.status()).max() {
         // A test without preconditions can always start.
-        Some(Status::Skip) if evidence.only == Some(Only::Preconditions) => Status::Pass,
+        Some(Status::Skip) if evidence.only == Some(PartialRun::Preconditions) => Status::Pass,
         Some(Status::Skip) => Status::Unknown,
         Some(worst) => worst,
         None => Status::Pass,

@@ -7,8 +7,8 @@
 
 mod branches;
 mod key_paths;
+mod keywords;
 mod names;
-mod words;
 mod written;
 
 use std::hash::{Hash, Hasher};
@@ -24,9 +24,9 @@ use crate::{
 use written::plain;
 
 pub use key_paths::{KeyPath, all_keys, place_of, places_of};
+pub(crate) use keywords::Compared;
+pub use keywords::Word;
 pub use names::{Advice, OtherName};
-pub(crate) use words::Compared;
-pub use words::Word;
 pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;

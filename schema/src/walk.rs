@@ -225,7 +225,7 @@ impl<'w, 'd> Value<'w, 'd> {
             ValueLocation::Root(_) => None,
             ValueLocation::In(holder, _) => holder.template(),
         };
-        Meaning::of(self.file()).filling.or_else(|| self.shape()?.template()).or_else(around)
+        Meaning::of(self.file()).syntax.or_else(|| self.shape()?.template()).or_else(around)
     }
 
     /// Returns the allowed names of placeholders; `None` if all are allowed.
@@ -291,7 +291,7 @@ struct Meaning {
     /// Keys whose values, including nested ones, are checked.
     keys: FxHashSet<&'static str>,
     /// Source of values for the placeholders of every string.
-    filling: Option<&'static str>,
+    syntax: Option<&'static str>,
     /// Whether placeholders without a value are reported in some strings.
     is_filled: bool,
     /// Whether some strings have fewer variables than others.
@@ -303,7 +303,7 @@ impl Meaning {
         static MEANINGS: PerFile<Meaning> = PerFile::new();
         MEANINGS.get(file, || {
             let root = Shape::of(file);
-            let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
+            let mut meaning = Meaning { syntax: root.template(), ..Meaning::default() };
             meaning.collect(file, &root, "", &mut FxHashSet::default());
             meaning
         })
@@ -344,8 +344,8 @@ impl Meaning {
         {
             self.keys.insert(name);
         }
-        let filling = form.template().and_then(template::filling);
-        self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
+        let syntax = form.template().and_then(template::syntax);
+        self.is_filled |= syntax.is_some_and(|syntax| syntax.missing_value.is_some());
         self.is_limited |= form.template_names().is_some();
     }
 }

@@ -5,36 +5,36 @@
 //! on a snapshot outside of the transport. [`transport`] prevents a slow client from blocking
 //! the server.
 
-mod across;
 mod backend;
 mod changes;
 mod client;
+mod closed_file_diagnostics;
 mod commands;
 mod convert;
+mod cross_file;
 mod diagnostics;
 mod documents;
 mod dry;
 mod edits;
-mod elsewhere;
 mod features;
 mod fix_all;
-mod found;
+mod fragments;
 mod ignoring;
 mod inbox;
 mod indexing;
 mod limit;
 mod methods;
 mod navigation;
+mod problem_cache;
 mod publish;
 mod reference;
 mod run_diagnostics;
 mod runs;
 mod session;
 mod settings;
-mod shares;
 mod tokens;
 mod transport;
-mod whole;
+mod whole_suite;
 
 use std::{fs::File, io, os::fd::AsFd as _, sync::Arc, time::Duration};
 
@@ -137,7 +137,7 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
         // The problems depend on neighboring files, whose changes are not reported.
         return Arc::new(look());
     }
-    snapshot.found.problems(&snapshot.document, &workspace.settings, look)
+    snapshot.problem_cache.problems(&snapshot.document, &workspace.settings, look)
 }
 
 /// Returns the problems that another text of the document would have.

@@ -21,7 +21,7 @@ use speclens_runner::files::slashed;
 use speclens_schema::{
     dialect::Unit,
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
 };
 
 use crate::buffers::Buffers;
@@ -166,8 +166,9 @@ impl Scopes {
         let detect = |is_named_by_suite| {
             let is_named_by_pattern = &|| self.patterns_of(path).is_some_and(|patterns| patterns.name(path));
             let kinds = SpecFile::ALL;
-            let around = Around { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
-            kind::detect(&from_root, text, &around)
+            let context =
+                FileContext { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
+            kind::detect(&from_root, text, &context)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);

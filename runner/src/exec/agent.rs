@@ -3,7 +3,6 @@
 //! Directory, scaffold, `setup`, help, conversation: any error ends the attempt, and [`Closing`] releases everything
 //! prepared until then. Claims are observed between the conversation and the closing.
 
-mod bound;
 mod changes;
 mod cli;
 mod conversation;
@@ -12,6 +11,7 @@ mod scaffold;
 mod setup;
 mod shell;
 mod task_directory;
+mod usage_bound;
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -24,11 +24,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ActionSite, Attempt, process::Background};
 use crate::model::Model;
-pub use bound::{Bound, assumptions, grouped};
 pub use cli::Version;
 use conversation::{Conversation, ConversationContext};
 use shell::{Deadline, Shell};
 use task_directory::TaskDirectory;
+pub use usage_bound::{UsageBound, assumptions, grouped};
 
 /// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ pub enum AgentBackend<'a> {
 
 /// The environment and the limits of a task.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct TaskContext<'a> {
     /// The directory of the suite.
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
@@ -99,12 +99,14 @@ pub async fn perform(
     action: &AgentAction,
     agent: TaskAgent<'_>,
     context: Context,
-    around: Surroundings<'_>,
+    task_context: TaskContext<'_>,
 ) -> (Attempt, Option<ActionSite>) {
     let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
-        Some(workdir) => TaskDirectory::shared(workdir, around.suite, around.cancel, around.notify).await,
-        None => TaskDirectory::temporary(around.keep).await,
+        Some(workdir) => {
+            TaskDirectory::shared(workdir, task_context.suite, task_context.cancel, task_context.notify).await
+        }
+        None => TaskDirectory::temporary(task_context.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,
@@ -112,13 +114,13 @@ pub async fn perform(
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
-        environment: shell::environment(action, &place.directory, around.keys),
+        environment: shell::environment(action, &place.directory, task_context.keys),
         directory: place.directory.clone(),
         background: Background::default(),
-        cancel: around.cancel.clone(),
+        cancel: task_context.cancel.clone(),
     };
     let mut notes = std::mem::take(&mut place.notes);
-    let act = act(action, agent, &shell, deadline, around).await;
+    let act = act(action, agent, &shell, deadline, task_context).await;
     let evidence = match act {
         Ok(Acted { conversation, files, version }) => {
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
@@ -158,16 +160,16 @@ async fn act(
     agent: TaskAgent<'_>,
     shell: &Shell,
     deadline: Deadline,
-    around: Surroundings<'_>,
+    task_context: TaskContext<'_>,
 ) -> Result<Acted, RunError> {
     if let Some(scaffold) = action.scaffold() {
-        scaffold::copy(scaffold, around.suite, &shell.directory, around.cancel).await?;
+        scaffold::copy(scaffold, task_context.suite, &shell.directory, task_context.cancel).await?;
     }
     setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
     cli::find(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {
-        Some(command) => around.version.of(command, shell, deadline, around.notify).await,
+        Some(command) => task_context.version.of(command, shell, deadline, task_context.notify).await,
         None => None,
     };
     let help = match agent.mode {
@@ -179,11 +181,11 @@ async fn act(
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
     };
     let before = changes::snapshot(&shell.directory).await;
-    let limit = around.output_limit;
+    let limit = task_context.output_limit;
     let conversation = match agent.backend {
         AgentBackend::Model(model) => {
             let TaskAgent { test, mode, .. } = agent;
-            let turn = around.turn;
+            let turn = task_context.turn;
             ConversationContext { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }
                 .run()
                 .await

@@ -17,7 +17,7 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::{CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen},
+    evidence::{CommandGap, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn},
     suite::AgentProgram,
 };
 use tokio_util::sync::CancellationToken;
@@ -109,7 +109,7 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
             duration_ms: finished.ran.duration_ms,
             ..Turn::default()
         }],
-        commands: CommandLog { unseen: (!task.program.is_complete).then_some(Unseen::PastShell), ..commands },
+        commands: CommandLog { unseen: (!task.program.is_complete).then_some(CommandGap::PastShell), ..commands },
         error,
         notes: finished.notes,
     }
@@ -119,7 +119,7 @@ impl ProgramResult {
     fn with_error(message: String) -> ProgramResult {
         ProgramResult {
             turns: Vec::new(),
-            commands: CommandLog { unseen: Some(Unseen::PastShell), ..CommandLog::default() },
+            commands: CommandLog { unseen: Some(CommandGap::PastShell), ..CommandLog::default() },
             ended: None,
             error: Some(RunError { kind: RunErrorKind::Workspace, message }),
             notes: Vec::new(),

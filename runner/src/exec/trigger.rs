@@ -1,9 +1,9 @@
 //! Starts a skill, an agent or a pipeline, and waits for its end.
 
-mod described;
-mod ending;
+mod claims_hold;
+mod dry_run;
 mod program;
-mod satisfied;
+mod run_end;
 mod values;
 mod webhook;
 
@@ -25,7 +25,7 @@ use crate::{
     watch::{Identity, Watch},
 };
 
-pub use described::described;
+pub use dry_run::described;
 pub(crate) use values::{KnownRun, begun};
 
 /// The parameters that all ways of starting a target share.

@@ -10,7 +10,7 @@ use std::{
 
 use speclens_schema::{
     dialect::clawspec::trigger::session_key as session_key_of,
-    evidence::{Context, Ended, Evidence, Moment, Need, Only, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, Need, ObservationTime, PartialRun, RunError, RunErrorKind},
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
@@ -19,8 +19,8 @@ use speclens_schema::{
 use super::{
     Mode, Run, Unit,
     budget::within,
-    decided::left_out,
     masked::{Masked, size_of},
+    stop_repeats::left_out,
     turn::{self, Turn},
 };
 use crate::{
@@ -92,11 +92,11 @@ impl Run {
                 self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
             }
             (None, Mode::Preconditions) => {
-                let only = Some(Only::Preconditions);
+                let only = Some(PartialRun::Preconditions);
                 self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Present) => {
-                let only = Some(Only::Present);
+                let only = Some(PartialRun::Present);
                 self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
@@ -139,7 +139,7 @@ impl Run {
         case: &Arc<Case>,
         unit: &Unit,
         backend: Option<AgentBackend<'_>>,
-        only: Option<Only>,
+        only: Option<PartialRun>,
         began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
@@ -164,11 +164,11 @@ impl Run {
         };
         let view = View::of(&ActionSite::of_suite(action_context), action_context, Arc::clone(&own), question_context);
         let (before, start) = match only {
-            Some(Only::Present) => {
+            Some(PartialRun::Present) => {
                 let nothing = Attempt::begun(context.clone());
                 (Masked::of(nothing, dialect, &self.job.secrets), Start::Withheld)
             }
-            Some(Only::Preconditions) => {
+            Some(PartialRun::Preconditions) => {
                 let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
                 (before, if start == Start::Act { Start::Unmet } else { start })
             }
@@ -192,7 +192,9 @@ impl Run {
         }
         // Paths are looked up unmasked. Recorded paths are masked.
         let needs = match (start, &attempt.evidence.error) {
-            (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
+            (Start::Act | Start::Withheld, None) => {
+                self.needs(case, unit, ObservationTime::After, &attempt.evidence.context)?
+            }
             // Further observations would not be judged.
             (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
@@ -261,7 +263,7 @@ impl Run {
         &self,
         case: &Arc<Case>,
         unit: &Unit,
-        moment: Moment,
+        moment: ObservationTime,
         context: &Context,
     ) -> Result<Vec<Need>, Box<RunResult>> {
         // This takes microseconds, but a claim may panic.
@@ -302,14 +304,14 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        only: Option<Only>,
+        only: Option<PartialRun>,
     ) -> Result<Begun, Box<RunResult>> {
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
             return Ok(Begun { context, external_run: None });
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
-        let is_elsewhere = only == Some(Only::Present) || trigger.kind == TriggerKind::Nothing;
+        let is_elsewhere = only == Some(PartialRun::Present) || trigger.kind == TriggerKind::Nothing;
         if !is_elsewhere {
             return Ok(Begun { context: of_run(None), external_run: None });
         }
@@ -361,7 +363,7 @@ impl Run {
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let needs = self.needs(case, unit, Moment::Before, &context)?;
+        let needs = self.needs(case, unit, ObservationTime::Before, &context)?;
         let attempt = Attempt::begun(context);
         let Observations { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
@@ -407,13 +409,13 @@ impl Run {
             let judged = attempt_ref.judged(&evidence, secrets, notes.clone());
             let result = RunResult { began_us, origin: Origin::Present, ..judged };
             return match only {
-                Only::Present if !cancelled => {
+                PartialRun::Present if !cancelled => {
                     let (act, now) = (action.parts(dialect, attempt_ref.subject, inputs), self.job.clock.now());
                     let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
                     self.job.store.keep_present(attempt_ref.label(), seen);
                     RunResult { key: Some(key), ..result }
                 }
-                Only::Present | Only::Preconditions => result,
+                PartialRun::Present | PartialRun::Preconditions => result,
             };
         }
         // A cancelled run is not evidence about the action.
@@ -524,13 +526,13 @@ impl Run {
 }
 
 /// Returns a note that nothing was started, and what was judged instead.
-fn looked(only: Only, context: &Context) -> Option<String> {
+fn looked(only: PartialRun, context: &Context) -> Option<String> {
     match only {
-        Only::Preconditions => None,
-        Only::Present if context.run_id.is_empty() => {
+        PartialRun::Preconditions => None,
+        PartialRun::Present if context.run_id.is_empty() => {
             Some("nothing was started: the current state was evaluated, for an unknown run".to_owned())
         }
-        Only::Present => {
+        PartialRun::Present => {
             Some(format!("nothing was started: the current state was evaluated, for the run `{}`", context.run_id))
         }
     }

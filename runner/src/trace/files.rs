@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     evidence::Trace,
     trace::{
-        Clues, Exported, ExportedTrace, Stored, TraceId, assemble, join,
+        Exported, ExportedTrace, Stored, TraceClues, TraceId, assemble, match_trace,
         opik::{self, OpikSpan},
         read_file,
     },
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Stored, String> {
 }
 
 /// Looks for the trace of an act in files.
-pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Result<Option<Trace>, String> {
+pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) -> Result<Option<Trace>, String> {
     let mut stored = Stored::default();
     let paths: Vec<PathBuf> = patterns
         .iter()
@@ -56,12 +56,12 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Resu
     }
     let exported: Vec<ExportedTrace<'_>> =
         by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
-    let (found, joined) = join(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let (found, joined) = match_trace(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
     if !found.is_empty() {
         let spans = found.iter().flat_map(|index| exported[*index].spans.iter().copied());
         return Ok(Some(Trace { joined, ..assemble(spans) }));
     }
-    let (found, joined) = join(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let (found, joined) = match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
     let mut whole: Option<Trace> = None;
     for index in found {
         let trace = &stored.traces[index];

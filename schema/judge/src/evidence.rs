@@ -21,17 +21,17 @@ use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, EntryKind, FileLog};
 pub use exchange::Exchange;
-pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
+pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ReadFailure};
 pub use needs::{answer_in, merged};
-pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
-pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
+pub use observed::{Answer, CommandGap, CommandLog, Content, Need, Observation, PathState};
+pub use question::{AskedModel, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
 pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
-pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
+pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch};
 pub use turns::{Ended, Turn};
 pub use workspace::{
-    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, Moment, Presence, ResponseAnswer, ResponseNeed, SeenFile,
-    TemplateValues, VariablesNeed,
+    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, ObservationTime, Presence, ResponseAnswer, ResponseNeed,
+    SeenFile, TemplateValues, VariablesNeed,
 };
 
 use crate::{
@@ -77,14 +77,14 @@ pub struct Evidence {
     pub exchange: Option<Exchange>,
     /// The part of the test that was observed on purpose. `None`: all of it. Such evidence is not recorded.
     #[serde(skip)]
-    pub only: Option<Only>,
+    pub only: Option<PartialRun>,
     /// The error that ended the attempt, if any. There are no verdicts then.
     pub error: Option<RunError>,
 }
 
 /// A part of a test that is observed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum PartialRun {
     /// The preconditions.
     Preconditions,
     /// The current state, without an act.
@@ -195,14 +195,14 @@ pub struct Capture {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<(usize, usize)>,
     /// The information that is lost by masking.
-    #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
-    pub concealed: Concealed,
+    #[serde(default, skip_serializing_if = "MaskingLoss::is_nothing")]
+    pub concealed: MaskingLoss,
 }
 
 /// Information that the masked text of a stream does not show, other than the text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Concealed {
+pub enum MaskingLoss {
     /// None: secrets were inside strings only.
     #[default]
     Nothing,
@@ -224,7 +224,7 @@ pub struct Output {
     /// Whether the end is missing.
     pub cut: bool,
     /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
-    pub concealed: Concealed,
+    pub concealed: MaskingLoss,
 }
 
 /// A tool call.
@@ -382,7 +382,7 @@ impl Evidence {
 impl Output {
     /// Returns whether a secret is masked in it.
     pub fn has_hidden(&self) -> bool {
-        self.concealed == Concealed::Everything
+        self.concealed == MaskingLoss::Everything
             || self.text.contains(MASK_CHARACTER)
             || self.json.as_ref().is_some_and(has_hidden)
             || self.tool_calls.iter().any(|call| call.name.contains(MASK_CHARACTER) || has_hidden(&call.arguments))
@@ -466,8 +466,8 @@ fn as_observed(text: &str) -> Cow<'_, str> {
     }
 }
 
-impl Concealed {
+impl MaskingLoss {
     fn is_nothing(&self) -> bool {
-        *self == Concealed::Nothing
+        *self == MaskingLoss::Nothing
     }
 }

@@ -50,17 +50,17 @@ struct OtherFileVariable {
 /// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
-    let Some(filling) = value.template().and_then(template::filling) else { return };
-    let Some(unfilled) = filling.unfilled else { return };
+    let Some(syntax) = value.template().and_then(template::syntax) else { return };
+    let Some(missing_value) = syntax.missing_value else { return };
     let (file, limited) = (value.file(), value.template_names());
     let has_value = |variable: &Variable| {
         variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
-    let names: Vec<&str> = filling.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
+    let names: Vec<&str> = syntax.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
     let lint_node = value.lint_node();
     let mut seen: HashSet<&str> = HashSet::new();
     for found in trimmed_placeholders(text).into_iter().filter(|found| seen.insert(found.name)) {
-        let elsewhere = unfilled.elsewhere.filter(|_| filling.variables.iter().any(|it| it.name == found.name));
+        let elsewhere = missing_value.elsewhere.filter(|_| syntax.variables.iter().any(|it| it.name == found.name));
         let written = found.text.to_owned();
         if names.contains(&found.name) {
             continue;
@@ -70,7 +70,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let rule = Unknown { written, near, names, note: unfilled.note };
+            let rule = Unknown { written, near, names, note: missing_value.note };
             report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         }
     }

@@ -17,7 +17,7 @@ use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
     document::{Document, NodeRef},
-    json_schema::{Counts, SpecFile},
+    json_schema::{DiscoveryRule, SpecFile},
     kind,
     problem::Code,
     script,
@@ -157,7 +157,7 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts == Counts::Matched) {
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.discovery == DiscoveryRule::Matched) {
             Some(patterns) if patterns.name(&real) => ByName::Ours,
             Some(patterns) => ByName::Excluded(patterns.source),
             None if named.is_some() => ByName::Ours,
@@ -258,7 +258,7 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inclusion {
     /// Include it.
-    Counts,
+    DiscoveryRule,
     /// It is a suite only by its content, and the command line does not name it.
     NotNamed,
     /// It has scenarios, but the patterns of its workspace, which are in this file or variable, exclude it.
@@ -287,16 +287,16 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Inclusion::Counts } else { Inclusion::Part };
     let is_asked = wanted == Wanted::Files || said;
-    match (scope.file.counts, name) {
-        (Counts::Always, _) => Inclusion::Counts,
-        (Counts::Never, _) => Inclusion::Part,
-        (Counts::Named, ByName::Ours) => Inclusion::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
-        (Counts::Declared, _) => counts(is_asked),
-        (Counts::InSuite, _) => counts(said || scope.main.is_some()),
-        (Counts::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
-        (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,
+    match (scope.file.discovery, name) {
+        (DiscoveryRule::Always, _) => Inclusion::Counts,
+        (DiscoveryRule::Never, _) => Inclusion::Part,
+        (DiscoveryRule::Named, ByName::Ours) => Inclusion::Counts,
+        (DiscoveryRule::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
+        (DiscoveryRule::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
+        (DiscoveryRule::Declared, _) => counts(is_asked),
+        (DiscoveryRule::InSuite, _) => counts(said || scope.main.is_some()),
+        (DiscoveryRule::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
+        (DiscoveryRule::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,
     }
 }
 

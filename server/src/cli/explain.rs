@@ -10,7 +10,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     problem::{Code, example::examples},
     shape::{self, KeyPath, Need, Shape},
-    template::FILLINGS,
+    template::SYNTAXES,
     verdict::{FailureCode, Status},
     words,
 };
@@ -66,7 +66,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
-    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
     match words::nearest(name, codes.chain(keys).chain(types).chain(variables).chain(results)) {
         Some(near) => bail!("unknown name `{name}`; did you mean `{near}`?"),
@@ -114,11 +114,11 @@ fn assertion(name: &str) -> String {
 fn variable(name: &str) -> String {
     let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
     let mut text = String::new();
-    for filling in &FILLINGS {
-        for variable in filling.variables.iter().filter(|variable| variable.name == bare) {
+    for syntax in &SYNTAXES {
+        for variable in syntax.variables.iter().filter(|variable| variable.name == bare) {
             let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
-            let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", filling.texts);
-            let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, filling.docs, files.join(", "));
+            let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", syntax.texts);
+            let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, syntax.docs, files.join(", "));
         }
     }
     text
@@ -249,7 +249,7 @@ fn overview() -> String {
     for line in types.chunks(5) {
         let _ = writeln!(text, "  {}", line.join(" "));
     }
-    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
     for &file in SpecFile::ALL {
         let _ = writeln!(text, "\nFields of a {}:", file.singular());

@@ -146,7 +146,7 @@ fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Whatever applies to every suite of a directory.
 #[derive(Clone)]
-struct Surroundings {
+struct LoadedSettings {
     workspace: Workspace,
     report: Option<Arc<FileReport>>,
     secrets: Arc<Secrets>,
@@ -155,7 +155,7 @@ struct Surroundings {
 struct Loader<'l> {
     folders: Vec<PathBuf>,
     /// Settings by reach, each read once.
-    settings: Mutex<HashMap<Reach, Surroundings>>,
+    settings: Mutex<HashMap<Reach, LoadedSettings>>,
     /// The severities that the command line sets.
     levels: &'l Levels,
     wanted: Wanted,
@@ -164,7 +164,7 @@ struct Loader<'l> {
 impl Loader<'_> {
     fn load(&self, found: &DiscoveredFile) -> Loaded {
         let DiscoveredFile { path, scope } = found;
-        let Surroundings { workspace, report: settings_report, secrets } =
+        let LoadedSettings { workspace, report: settings_report, secrets } =
             self.settings_of(Reach::of(scope, &self.folders));
         let settings = &workspace.settings;
         let (text, unreadable) = read_text(path);
@@ -224,7 +224,7 @@ impl Loader<'_> {
         }
     }
 
-    fn settings_of(&self, reach: Reach) -> Surroundings {
+    fn settings_of(&self, reach: Reach) -> LoadedSettings {
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         known
             .entry(reach)
@@ -233,7 +233,7 @@ impl Loader<'_> {
                 self.levels.adjust(Arc::make_mut(&mut workspace.settings));
                 let secrets = Arc::new(workspace.secrets());
                 let report = report_of(&workspace, &secrets).map(Arc::new);
-                Surroundings { workspace, report, secrets }
+                LoadedSettings { workspace, report, secrets }
             })
             .clone()
     }

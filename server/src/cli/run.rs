@@ -31,7 +31,7 @@ use targets::{ReportKind, ReportTarget};
 
 mod actors;
 mod dry;
-mod past;
+mod last_results;
 mod progress;
 mod targets;
 
@@ -144,7 +144,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     end_with(&runtime, &cancel);
     let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
-        let past = runtime.block_on(past::LastResults::of(&suites, &chosen, clock, actors.clone()));
+        let past = runtime.block_on(last_results::LastResults::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
             output::note(&sentence);
         }

@@ -11,13 +11,13 @@ use speclens_schema::{
     dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of,
 };
 
-use super::{Action, Bound, Case, Context, Moment, Subject, word};
+use super::{Action, Case, Context, ObservationTime, Subject, UsageBound, word};
 
 /// The models that a suite would call.
 #[derive(Debug, Default)]
 pub(super) struct ModelRequests {
     /// Acting models: attempts, and an upper bound of their usage.
-    models: Vec<(String, u64, Bound)>,
+    models: Vec<(String, u64, UsageBound)>,
     /// Judges: number of questions.
     judges: Vec<(String, u64)>,
 }
@@ -32,7 +32,8 @@ impl ModelRequests {
                     let Some(id) = subject.model_id() else { continue };
                     // A program calls models by itself.
                     let is_program = program_of(id).is_some();
-                    let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
+                    let bound =
+                        if is_program { UsageBound::default() } else { UsageBound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
                         Some((_, attempts, sum)) => {
                             *attempts += repeat;
@@ -45,7 +46,7 @@ impl ModelRequests {
             Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
         }
         let attempts = repeat * subjects.len() as u64;
-        for need in case.needs(Moment::After, &any_run()) {
+        for need in case.needs(ObservationTime::After, &any_run()) {
             let Some((id, times)) = need.asked() else { continue };
             let times = u64::from(times);
             match self.judges.iter_mut().find(|(known, _)| *known == id) {
@@ -142,9 +143,9 @@ fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
 }
 
 /// Returns an upper bound of the cost of a model's attempts.
-fn spent(bound: Bound, price: ModelPrice) -> String {
+fn spent(bound: UsageBound, price: ModelPrice) -> String {
     const MILLION: f64 = 1_000_000.0;
-    let Bound { requests: _, input_tokens, output_tokens } = bound;
+    let UsageBound { requests: _, input_tokens, output_tokens } = bound;
     let tokens = format!("at most {} input and {} output tokens", grouped(input_tokens), grouped(output_tokens));
     match price {
         ModelPrice::Free => "costs nothing".to_owned(),
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn cost_is_a_number_only_where_a_price_is_known() {
-        let bound = Bound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
+        let bound = UsageBound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
         let price = Price { input: 3.0, output: 15.0 };
         let of = |source| ModelPrice::Price(Quote { price, source });
         assert_eq!(

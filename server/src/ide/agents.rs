@@ -6,7 +6,7 @@ use speclens_schema::{
     json_schema::SpecFile,
 };
 
-use super::card;
+use super::markdown;
 
 /// The schema's name for agents.
 pub(crate) const KIND: &str = "agents";
@@ -56,9 +56,12 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
     if text.trim().lines().count() > MAX_LINES {
         lines.push("…");
     }
-    let content =
-        if lines.is_empty() { String::new() } else { format!("\n\n{}", card::verbatim(&lines.join("\n"), "markdown")) };
-    Some(format!("{head}, defined by {}{content}", card::inline(&file)))
+    let content = if lines.is_empty() {
+        String::new()
+    } else {
+        format!("\n\n{}", markdown::verbatim(&lines.join("\n"), "markdown"))
+    };
+    Some(format!("{head}, defined by {}{content}", markdown::inline(&file)))
 }
 
 /// Returns the possible references to agents of the workspace, best first, with a description.

@@ -105,13 +105,13 @@ pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
     const MAX_SHOWN: usize = 20;
     let Matches { paths, cut } = values.files.glob(pattern);
     let mut lines: Vec<String> =
-        paths.iter().take(MAX_SHOWN).map(|path| format!("- {}", super::card::inline(path))).collect();
+        paths.iter().take(MAX_SHOWN).map(|path| format!("- {}", super::markdown::inline(path))).collect();
     if paths.len() > MAX_SHOWN || cut {
         let more = paths.len().saturating_sub(MAX_SHOWN);
         lines.push(if cut { "- and possibly more".to_owned() } else { format!("- and {more} more") });
     }
     if lines.is_empty() {
-        lines.push(format!("nothing matches {}", super::card::inline(pattern)));
+        lines.push(format!("nothing matches {}", super::markdown::inline(pattern)));
     }
     lines.join("\n")
 }

@@ -95,11 +95,11 @@ struct Finder<'d> {
     file: SpecFile,
     shapes: walk::Shapes<'d>,
     /// Meanings of the fields of a type; computed once per type.
-    words: RefCell<HashMap<&'static str, Words>>,
+    words: RefCell<HashMap<&'static str, FieldMeanings>>,
 }
 
 /// The fields of a mapping that have a meaning: name, meaning, type.
-type Words = Rc<[(&'static str, Word, Type)]>;
+type FieldMeanings = Rc<[(&'static str, Word, Type)]>;
 
 /// The owner of variables, or of texts that are filled with them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -361,7 +361,7 @@ impl<'d> Finder<'d> {
     }
 
     /// Returns the variables that a mapping gives.
-    fn given(&self, node: NodeRef<'d>, words: &Words, kind: &str) -> Option<NodeRef<'d>> {
+    fn given(&self, node: NodeRef<'d>, words: &FieldMeanings, kind: &str) -> Option<NodeRef<'d>> {
         let (name, ..) = words.iter().find(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind))?;
         node.get(name)
     }
@@ -374,10 +374,12 @@ impl<'d> Finder<'d> {
         Some(occurrence(entry.key, true))
     }
 
-    fn words(&self, shape: &Shape) -> Words {
+    fn words(&self, shape: &Shape) -> FieldMeanings {
         let all = || {
             let fields = shape.fields(None).into_iter();
-            fields.filter_map(|field| Some((field.name, field.shape.word()?, field.shape.kind()))).collect::<Words>()
+            fields
+                .filter_map(|field| Some((field.name, field.shape.word()?, field.shape.kind())))
+                .collect::<FieldMeanings>()
         };
         match shape.definition() {
             Some(definition) => Rc::clone(self.words.borrow_mut().entry(definition).or_insert_with(all)),

@@ -4,7 +4,7 @@ use std::{ops::Range, rc::Rc};
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
-    json_schema::{self as schema, Landmarks, SpecFile},
+    json_schema::{self as schema, SpecFile, SymbolSource},
     shape::{Shape, Type},
     words::plural,
 };
@@ -131,7 +131,7 @@ pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> 
 
 /// A workspace symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Landmark {
+pub(crate) struct WorkspaceSymbol {
     /// The name.
     pub name: String,
     /// The name of the enclosing symbol.
@@ -144,15 +144,15 @@ pub(crate) struct Landmark {
 
 /// Returns the workspace symbols of a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
-pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
+pub(crate) fn workspace_symbols(document: &Document, file: SpecFile) -> Vec<WorkspaceSymbol> {
     let Some(root) = document.root() else { return Vec::new() };
-    match file.landmarks {
-        Landmarks::Outline => {
+    match file.symbols {
+        SymbolSource::Outline => {
             collect(symbols(document, file), None, &|kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry))
         }
-        Landmarks::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
-        Landmarks::At(find) => {
-            let entry = |found: schema::Landmark<'_>| Landmark {
+        SymbolSource::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
+        SymbolSource::At(find) => {
+            let entry = |found: schema::SymbolName<'_>| WorkspaceSymbol {
                 name: named(&found.name),
                 container: Some(found.below),
                 kind: SymbolKind::Entry,
@@ -163,13 +163,17 @@ pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     }
 }
 
-fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(SymbolKind) -> bool) -> Vec<Landmark> {
+fn collect(
+    outline: Vec<Symbol>,
+    container: Option<&str>,
+    is_wanted: &dyn Fn(SymbolKind) -> bool,
+) -> Vec<WorkspaceSymbol> {
     let mut found = Vec::new();
     for symbol in outline {
         if is_wanted(symbol.kind) {
             let container = container.map(str::to_owned);
             let Symbol { name, kind, selection, .. } = &symbol;
-            found.push(Landmark { name: name.clone(), container, kind: *kind, selection: selection.clone() });
+            found.push(WorkspaceSymbol { name: name.clone(), container, kind: *kind, selection: selection.clone() });
         }
         found.extend(collect(symbol.children, Some(&symbol.name), is_wanted));
     }

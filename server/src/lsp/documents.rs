@@ -13,7 +13,7 @@ use speclens_schema::{
     dialect::{Dialect, ScalarRules, clawspec::config::Config},
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
 };
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent as Change, Uri};
@@ -104,7 +104,7 @@ impl Session {
             // Such documents are not files but, for example, old versions of files, or output.
             None if !uri.starts_with("untitled:") => None,
             None => {
-                let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
+                let file = kind::detect("", text, &FileContext { is_asked_for: true, ..FileContext::NOTHING })?.file;
                 let folder = self.scopes.folders().into_iter().next();
                 Some(DocumentPlace {
                     file,
@@ -212,7 +212,7 @@ impl Session {
                 place,
                 results,
                 latest: None,
-                found: Arc::default(),
+                problem_cache: Arc::default(),
             };
             state.other_documents.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);

@@ -107,8 +107,8 @@ impl Session {
         /// Maximum number of entries of a list.
         const MAX_NAMES: usize = 200;
         let Some(scope) = &snapshot.place.scope else { return Vec::new() };
-        let home = if crossing::crosses(kind) {
-            let home = crossing::home_at(&snapshot.document, scope.file, &scope.place, offset);
+        let home = if cross_file_names::crosses(kind) {
+            let home = cross_file_names::home_at(&snapshot.document, scope.file, &scope.place, offset);
             let Some(home) = home else { return Vec::new() };
             Some(index::home_of(scope, &home))
         } else {

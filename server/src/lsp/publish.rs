@@ -11,9 +11,8 @@ use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert,
+    closed_file_diagnostics, convert,
     diagnostics::List,
-    elsewhere,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
@@ -21,7 +20,7 @@ use super::{
 use crate::{
     ide::{
         latest::{self, Latest, RunProblems},
-        left_out,
+        left_out_repeats,
         run_problems::RunProblem,
         runnable::Errors,
     },
@@ -41,7 +40,7 @@ pub(super) fn analyze_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
-        elsewhere::publish(session, uri, Vec::new());
+        closed_file_diagnostics::publish(session, uri, Vec::new());
         return;
     };
     let workspace = snapshot.workspace();
@@ -91,7 +90,7 @@ fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     let mut others = diagnostics_of_parts(session, &snapshot, uri, &parts);
     others.extend(settings::wrong(session, &snapshot, &workspace));
-    elsewhere::publish(session, uri, others);
+    closed_file_diagnostics::publish(session, uri, others);
     publish(session, uri, &snapshot, &problems, &run_problems);
     refresh();
 }
@@ -152,7 +151,7 @@ fn results(
     let queried = query.run(&suite);
     let mut outcomes = results().remember(queried);
     if workspace.settings.limits.stop_repeats {
-        outcomes = left_out::without_spare(&suite, outcomes);
+        outcomes = left_out_repeats::without_spare(&suite, outcomes);
     }
     // If a run refuses the suite, its gates are not reported.
     let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;

@@ -23,11 +23,11 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     changes::About,
     session::{Captured, Running, Session, Snapshot, Starting},
-    whole::cases_in,
+    whole_suite::cases_in,
 };
 use crate::{
     clawspec_reports::{ReportRequest, Reports},
-    ide::runnable::Obstacle,
+    ide::runnable::NotRunnableReason,
     job::{self, Prepared, Refusal},
     results::{self, SuiteId},
     threads,
@@ -115,13 +115,14 @@ impl Refused {
         Refused::Because(lsp::MessageType::Warning, message.into())
     }
 
-    fn by(obstacle: Obstacle, test: &str) -> Refused {
+    fn by(obstacle: NotRunnableReason, test: &str) -> Refused {
         let kind = match obstacle {
-            Obstacle::Skipped => lsp::MessageType::Info,
-            Obstacle::NotSupported(_) => lsp::MessageType::Warning,
-            Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems => {
-                lsp::MessageType::Error
-            }
+            NotRunnableReason::Skipped => lsp::MessageType::Info,
+            NotRunnableReason::NotSupported(_) => lsp::MessageType::Warning,
+            NotRunnableReason::NoSuite
+            | NotRunnableReason::WrongSettings
+            | NotRunnableReason::SharedName
+            | NotRunnableReason::HasProblems => lsp::MessageType::Error,
         };
         Refused::Because(kind, obstacle.sentence(test))
     }
@@ -378,7 +379,8 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
 
 /// Returns the cases to run, out of the candidates.
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
-    let obstacle = |index: usize| Obstacle::of(suite, index).or((!has_suite).then_some(Obstacle::NoSuite));
+    let obstacle =
+        |index: usize| NotRunnableReason::of(suite, index).or((!has_suite).then_some(NotRunnableReason::NoSuite));
     match wanted {
         Wanted::Test(name) => {
             let Some(index) = candidates.iter().copied().find(|index| suite.cases[*index].name == *name) else {

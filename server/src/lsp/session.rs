@@ -16,10 +16,10 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
+    closed_file_diagnostics::Published,
     documents::{DocumentPlace, OtherDocument},
-    elsewhere::Published,
-    found::Found,
     indexing::Remembered,
+    problem_cache::ProblemCache,
     runs::Wanted,
     transport::Outbox,
 };
@@ -180,7 +180,7 @@ pub(super) struct OpenDocument {
     /// The last result of the analysis.
     pub latest: Option<Arc<Latest>>,
     /// The last known problems.
-    pub found: Arc<Found>,
+    pub problem_cache: Arc<ProblemCache>,
 }
 
 /// A snapshot of a document.
@@ -195,7 +195,7 @@ pub(super) struct Snapshot {
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
     pub latest: Option<Arc<Latest>>,
-    pub found: Arc<Found>,
+    pub problem_cache: Arc<ProblemCache>,
     pub abilities: Abilities,
     pub display: Display,
     pub clock: Clock,
@@ -207,7 +207,7 @@ impl OpenDocument {
     pub(super) fn files_changed(&mut self) {
         self.place.files.forget();
         self.analyzer.files_changed();
-        self.found = Arc::default();
+        self.problem_cache = Arc::default();
     }
 }
 
@@ -372,7 +372,7 @@ impl Session {
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
             latest: open.latest.clone(),
-            found: Arc::clone(&open.found),
+            problem_cache: Arc::clone(&open.problem_cache),
             abilities,
             display,
             clock: self.clock,

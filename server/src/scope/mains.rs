@@ -12,7 +12,7 @@ use speclens_schema::{
     document::{Document, NodeRef},
     files::MemoryFiles,
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
     script,
 };
 
@@ -99,7 +99,7 @@ impl Scopes {
         // A name proves nothing, and the content of a file may have changed.
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
-            let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));
+            let found = text.and_then(|text| kind::detect(&slashed(path), &text, &FileContext::NOTHING));
             found.is_some_and(|found| found.file == SpecFile::CLI_BENCH)
         };
         found.into_iter().filter(is_suite).collect()

@@ -23,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentBackend, Surroundings, TaskAgent, Version, perform};
+use super::{AgentBackend, TaskAgent, TaskContext, Version, perform};
 use crate::exec::{ActionSite, Attempt, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
@@ -164,7 +164,7 @@ impl Suite {
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> TaskResult {
         let agent = TaskAgent { test: "greet", backend: AgentBackend::Model(model), mode: Some(mode) };
-        let around = Surroundings {
+        let task_context = TaskContext {
             suite: self.directory.path(),
             keys: &self.keys,
             output_limit: self.output_limit,
@@ -174,7 +174,7 @@ impl Suite {
             notify: &|message| self.notes.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
-        let (attempt, site) = perform(action, agent, Context::default(), around).await;
+        let (attempt, site) = perform(action, agent, Context::default(), task_context).await;
         TaskResult { attempt, site }
     }
 }

@@ -11,7 +11,7 @@ use speclens_schema::{
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
-use super::{TriggerContext, Triggered, deadline_note, ending, satisfied};
+use super::{TriggerContext, Triggered, claims_hold, deadline_note, run_end};
 use crate::{
     cause::{in_line, innermost, words},
     gateway::Gateway,
@@ -25,7 +25,7 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
     let address = trigger.gateway.url(&trigger.gateway.webhook);
     let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.output_limit };
     let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
-    let before = satisfied::look_before(trigger, context).await;
+    let before = claims_hold::look_before(trigger, context).await;
     let answered = tokio::select! {
         biased;
         () = trigger.action_context.cancel.cancelled() => Err(cancelled()),
@@ -54,7 +54,7 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
-        false => ending::wait(trigger, context, run_id.clone(), watch, before).await,
+        false => run_end::wait(trigger, context, run_id.clone(), watch, before).await,
     };
     match ended {
         Ok(ended) => {

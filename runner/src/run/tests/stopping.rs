@@ -11,7 +11,7 @@ use speclens_schema::{
 };
 
 use super::{
-    super::{Unit, decided::AllAttempts, left_out, measured, plan},
+    super::{Unit, left_out, measured, plan, stop_repeats::AllAttempts},
     Job, Options, Ran,
     agents::{Acts, job_of, runs},
     recorded, run_job,

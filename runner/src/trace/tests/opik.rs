@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use speclens_schema::{
     dialect::clawspec::config::Opik,
-    evidence::{Joined, SpanKind, Tokens},
+    evidence::{SpanKind, Tokens, TraceMatch},
 };
 
 use super::{found, identity, missing, no_trace, settings};
@@ -82,7 +82,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     })
     .await;
     let trace = found(watch(&stub.host).collect(&act, &[]).await);
-    assert_eq!((trace.joined, trace.spans.len(), trace.cost_usd), (Some(Joined::RunId), 1_199, Some(0.25)));
+    assert_eq!((trace.joined, trace.spans.len(), trace.cost_usd), (Some(TraceMatch::RunId), 1_199, Some(0.25)));
     let first = &trace.spans[0];
     assert_eq!((first.name.as_str(), first.kind, first.error.as_deref()), ("tool-1", SpanKind::Tool, Some("broke")));
     assert_eq!(trace.spans[1].kind, SpanKind::Subagent);
@@ -110,7 +110,7 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
     })
     .await;
     let trace = found(watch(&stub.host).collect(&act, &[]).await);
-    assert_eq!((trace.joined, trace.spans.len()), (Some(Joined::RunId), 0));
+    assert_eq!((trace.joined, trace.spans.len()), (Some(TraceMatch::RunId), 0));
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ impl LogDirectory {
 }
 
 fn need(path: Option<&str>, run: &str) -> LogNeed {
-    LogNeed { path: path.map(str::to_owned), run: run.to_owned(), moment: Moment::After }
+    LogNeed { path: path.map(str::to_owned), run: run.to_owned(), moment: ObservationTime::After }
 }
 
 fn identity(run: &str) -> Identity {
@@ -168,7 +168,10 @@ fn line_that_is_half_written_is_not_taken_for_whole() {
 fn unreadable_log_says_why() {
     let place = LogDirectory::new();
     fs::create_dir(place.path(TODAY)).unwrap();
-    assert_eq!(place.look(None, "r1").files, [LogFile { path: TODAY.to_owned(), unread: Some(Unread::Directory) }]);
+    assert_eq!(
+        place.look(None, "r1").files,
+        [LogFile { path: TODAY.to_owned(), unread: Some(ReadFailure::Directory) }]
+    );
     place.append("logs/gw-2026-05-13.log", "\n");
     assert!(place.look(None, "r1").was_read());
     let missing = place.look(Some("logs/other.log"), "r1");
@@ -180,7 +183,7 @@ fn unreadable_log_says_why() {
     {
         let _socket = std::os::unix::net::UnixListener::bind(place.path("logs/socket")).unwrap();
         let found = place.look(Some("logs/socket"), "r1").files;
-        assert!(matches!(&found[..], [LogFile { unread: Some(Unread::Failed(_)), .. }]), "{found:?}");
+        assert!(matches!(&found[..], [LogFile { unread: Some(ReadFailure::Failed(_)), .. }]), "{found:?}");
     }
 }
 

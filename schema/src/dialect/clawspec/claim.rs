@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     document::NodeRef,
-    evidence::{Context, Evidence, FilesNeed, Moment, Need, Peer},
+    evidence::{AskedModel, Context, Evidence, FilesNeed, Need, ObservationTime},
     files::{FileKind, Files},
     mask::texts_of,
     settings::{Settings, Shortfall},
@@ -68,7 +68,7 @@ pub(crate) trait AssertionType:
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
     /// Time at which they are judged.
-    pub moment: Moment,
+    pub moment: ObservationTime,
     /// Prices of models.
     pub prices: BTreeMap<String, Price>,
     /// Caller and callee, in a handoff contract. The run of the callee is used as that of the caller.
@@ -81,7 +81,7 @@ pub struct Scope {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scoring {
     /// Model that judges. `None`: the judge of the gateway.
-    pub judge: Option<Peer>,
+    pub judge: Option<AskedModel>,
     /// Effect of a score below its threshold.
     pub shortfall: Shortfall,
 }
@@ -89,13 +89,16 @@ pub struct Scoring {
 impl Scoring {
     /// Reads the values from the settings of a workspace.
     pub fn of(settings: &Settings) -> Scoring {
-        Scoring { judge: settings.judge.as_deref().and_then(Peer::of_id), shortfall: settings.clawspec.thresholds }
+        Scoring {
+            judge: settings.judge.as_deref().and_then(AskedModel::of_id),
+            shortfall: settings.clawspec.thresholds,
+        }
     }
 }
 
 impl Scope {
     /// Creates the scope for a time, in a workspace with these settings.
-    pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
+    pub fn new(moment: ObservationTime, config: &Config, scoring: &Scoring) -> Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
 
@@ -109,8 +112,8 @@ impl Scope {
                 let name = if self.handoff.is_some() && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
-                    Moment::Before => &templates.before,
-                    Moment::After => &templates.after,
+                    ObservationTime::Before => &templates.before,
+                    ObservationTime::After => &templates.after,
                 };
                 values.get(name).map(String::as_str)
             }
@@ -159,8 +162,8 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     fn provisional(&self) -> Provisional {
         match self.scope.moment {
             // Preconditions do not depend on the end of the action.
-            Moment::Before => Provisional::Nothing,
-            Moment::After => T::PROVISIONAL,
+            ObservationTime::Before => Provisional::Nothing,
+            ObservationTime::After => T::PROVISIONAL,
         }
     }
 

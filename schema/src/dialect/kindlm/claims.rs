@@ -24,7 +24,7 @@ use crate::{
         schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
         text::shortened,
     },
-    evidence::{Concealed, Evidence, Output},
+    evidence::{Evidence, MaskingLoss, Output},
     mask::MASK_CHARACTER,
     verdict::{FailureCode, MASKED, Mismatch, Outcome, Presence, Related, TRUNCATED, Verdict, VerdictBuilder},
 };
@@ -112,7 +112,7 @@ enum ReliableOutput<'e> {
     /// The beginning of the output.
     Part(&'e Output),
     /// No part, because of a masked secret.
-    Concealed,
+    MaskingLoss,
     /// No output.
     Nothing,
 }
@@ -121,7 +121,7 @@ impl ReliableOutput<'_> {
     fn of(evidence: &Evidence) -> ReliableOutput<'_> {
         match &evidence.output {
             None => ReliableOutput::Nothing,
-            Some(output) if output.concealed == Concealed::Everything => ReliableOutput::Concealed,
+            Some(output) if output.concealed == MaskingLoss::Everything => ReliableOutput::Concealed,
             Some(output) if output.cut => ReliableOutput::Part(output),
             Some(output) => ReliableOutput::Whole(output),
         }

@@ -9,7 +9,7 @@ use crate::{
         json::{self, JsonErrorKind},
         text::{trim, trim_start},
     },
-    evidence::{Capture, Concealed, Output, ToolCall},
+    evidence::{Capture, MaskingLoss, Output, ToolCall},
 };
 
 const EVENT_PREFIX: &str = r#"{"kindlm":"#;
@@ -58,7 +58,7 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
 
 /// Returns the parts that masking hid, apart from the inside of strings. Compares both interpretations while the
 /// unmasked text is available.
-pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
+pub(crate) fn concealed(before: &Capture, masked: &Capture) -> MaskingLoss {
     let (before, masked) = (interpret(before), interpret(masked));
     let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
         && before.tool_calls.iter().zip(&masked.tool_calls).all(|(before, masked)| {
@@ -73,7 +73,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
     };
     let text_is_kept = hidden::covers(&masked.text, &before.text);
     if !(calls_are_kept && json_is_kept && text_is_kept && before.cut == masked.cut) {
-        return Concealed::Everything;
+        return MaskingLoss::Everything;
     }
     let same = match (json::parse(&before.text), json::parse(&masked.text)) {
         (Ok(before), Ok(masked)) => hidden::may_be_value(&masked, &before),
@@ -82,7 +82,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
-    if same { Concealed::Nothing } else { Concealed::Json }
+    if same { MaskingLoss::Nothing } else { MaskingLoss::Json }
 }
 
 enum Line {

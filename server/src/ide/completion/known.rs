@@ -25,7 +25,7 @@ impl FromIterator<String> for Distinct {
 /// the author types.
 pub(super) fn logged(kind: &str, file: SpecFile, values: values::Values<'_>) -> Vec<String> {
     let found = file.serves().and_then(|format| {
-        let syntax = template::FILLINGS.iter().find(|syntax| !syntax.presets.is_empty());
+        let syntax = template::SYNTAXES.iter().find(|syntax| !syntax.known_values.is_empty());
         let path = values.path_with(syntax.map(|syntax| syntax.word), &format.log(values.files)?)?;
         let bytes = values.files.read(&values.files.glob(&path).paths.pop()?).ok()?;
         let text = (bytes.len() <= MAX_FILE_BYTES).then(|| String::from_utf8_lossy(&bytes))?;

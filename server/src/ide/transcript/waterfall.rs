@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use speclens_schema::evidence::{Joined, Span, Tokens, Trace};
+use speclens_schema::evidence::{Span, Tokens, Trace, TraceMatch};
 
 use super::one_line;
 use crate::ide::lens::duration;
@@ -73,13 +73,13 @@ fn sum(trace: &Trace) -> String {
     parts.join(", ")
 }
 
-fn joined_by(joined: Joined) -> &'static str {
+fn joined_by(joined: TraceMatch) -> &'static str {
     match joined {
-        Joined::Mark => "found by the identifier passed to the program",
-        Joined::LoggedId => "found by the trace id in the log",
-        Joined::RunId => "found by the id of the run",
-        Joined::Session => "found by the session key",
-        Joined::Window => "found by its start time",
+        TraceMatch::Mark => "found by the identifier passed to the program",
+        TraceMatch::LoggedId => "found by the trace id in the log",
+        TraceMatch::RunId => "found by the id of the run",
+        TraceMatch::Session => "found by the session key",
+        TraceMatch::Window => "found by its start time",
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
         let failed = Span { error: Some("no such\nfile".to_owned()), ..span("c", "a", "read", (1300, 1301)) };
         let trace = Trace {
             spans: vec![failed, asked, span("a", "gone", "agent", (0, 2000)), span("d", "b", "think", (100, 400))],
-            joined: Some(Joined::LoggedId),
+            joined: Some(TraceMatch::LoggedId),
             ..Trace::default()
         };
         expect![[r#"

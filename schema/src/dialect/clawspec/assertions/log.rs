@@ -8,7 +8,7 @@ use crate::{
         claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
         gateway_log::{Call, GatewayLog, RunRelation, SPAWN, Usage},
     },
-    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Tokens, Unread},
+    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, ReadFailure, Tokens},
     mask::MASK_CHARACTER,
     verdict::{FilePlace, Provisional},
     words::{Artifact, Name, RunText, ToolName},
@@ -78,10 +78,10 @@ impl<'e> RunLog<'e> {
         let path = &self.answer.path;
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
-                Some((path, Unread::Directory)) => {
+                Some((path, ReadFailure::Directory)) => {
                     AssertionRow::broken(self.field, format!("`{path}` is a directory; name a file"))
                 }
-                Some((path, Unread::Failed(reason))) => {
+                Some((path, ReadFailure::Failed(reason))) => {
                     AssertionRow::broken(self.field, format!("`{path}` cannot be read: {reason}"))
                 }
                 None => AssertionRow::unknown(self.field, self.missing()),

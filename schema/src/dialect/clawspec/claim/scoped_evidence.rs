@@ -6,8 +6,9 @@ use super::{AssertionRow, Scope, seconds};
 use crate::{
     check::{headings, time},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, ModelReply, Moment, Need,
-        Presence, ResponseAnswer, ResponseNeed, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, ModelReply, Need,
+        ObservationTime, Presence, ResponseAnswer, ResponseNeed, ScoreNeed, SeenFile, Trace, TraceAnswer,
+        VariablesNeed,
     },
     mask::MASK_CHARACTER,
     verdict::FilePlace,
@@ -329,8 +330,9 @@ impl Wait<'_> {
 
     /// Returns the need for the same artifact before the run, if it must have been written since.
     fn before(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
-        let is_after = scope.moment == Moment::After && self.updated_after.is_some_and(|text| !text.is_empty());
-        let earlier = Scope { moment: Moment::Before, ..scope.clone() };
+        let is_after =
+            scope.moment == ObservationTime::After && self.updated_after.is_some_and(|text| !text.is_empty());
+        let earlier = Scope { moment: ObservationTime::Before, ..scope.clone() };
         is_after.then(|| earlier.files(path, context)).flatten()
     }
 }

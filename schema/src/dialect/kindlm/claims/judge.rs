@@ -12,7 +12,8 @@ use crate::{
     dialect::kindlm::expect::JudgeExpect,
     document::Pointer,
     evidence::{
-        Answer, Concealed, Context, Evidence, ModelReply, Need, Peer, QuestionAnswer, QuestionNeed, QuestionPart,
+        Answer, AskedModel, Context, Evidence, MaskingLoss, ModelReply, Need, QuestionAnswer, QuestionNeed,
+        QuestionPart,
     },
     mask::shown,
     verdict::{Check, FailureCode, Mismatch, Verdict},
@@ -24,7 +25,7 @@ pub(crate) struct JudgeClaim {
     /// Expectation to judge.
     pub expect: JudgeExpect,
     /// Model that judges. `None` if the file names none.
-    pub peer: Option<Peer>,
+    pub peer: Option<AskedModel>,
     /// Number of requests: three if the flag `betaJudge` is set.
     pub times: u32,
 }
@@ -130,7 +131,7 @@ impl Check for JudgeClaim {
             ReliableOutput::Nothing => Some(NOT_RECORDED),
             ReliableOutput::Concealed => Some(MASKED),
             ReliableOutput::Part(_) => Some(TRUNCATED),
-            ReliableOutput::Whole(output) if output.concealed == Concealed::Everything => Some(MASKED),
+            ReliableOutput::Whole(output) if output.concealed == MaskingLoss::Everything => Some(MASKED),
             ReliableOutput::Whole(_) => None,
         };
         if let Some(uncertainty) = uncertainty {
@@ -201,7 +202,7 @@ mod tests {
             rubric: Some("1 = good".to_owned()),
             ..JudgeExpect::default()
         };
-        let peer = Peer { provider: "openai".to_owned(), model: "gpt-4o".to_owned(), ..Peer::default() };
+        let peer = AskedModel { provider: "openai".to_owned(), model: "gpt-4o".to_owned(), ..AskedModel::default() };
         JudgeClaim { expect, peer: Some(peer), times }
     }
 

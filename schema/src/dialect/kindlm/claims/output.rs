@@ -13,7 +13,7 @@ use crate::{
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
-    evidence::{Concealed, Evidence, Output},
+    evidence::{Evidence, MaskingLoss, Output},
     verdict::{Check, FailureCode, Mismatch, Presence, Verdict},
 };
 
@@ -83,7 +83,7 @@ impl OutputClaim {
         if let Some(value) = &output.json {
             return (row.passed(), Some(Cow::Borrowed(value)));
         }
-        if output.concealed == Concealed::Json {
+        if output.concealed == MaskingLoss::Json {
             return (row.unknown(super::MASKED), None);
         }
         match json::parse(&output.text) {

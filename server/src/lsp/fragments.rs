@@ -10,7 +10,7 @@ use super::{convert::Ranges, transport::Piece};
 use crate::ide::parts::{Group, Kept};
 
 /// The values that a part of a document contributes to an answer.
-pub(super) struct Share<T> {
+pub(super) struct Fragment<T> {
     /// JSON, with a comma before each value.
     json: Arc<str>,
     /// The line on which the part began when the line numbers were written.
@@ -22,20 +22,20 @@ pub(super) struct Share<T> {
 /// Combines an answer.
 pub(super) struct Answer<'d, T: Send + Sync + 'static> {
     ranges: Ranges<'d>,
-    kept: Kept<Share<T>>,
-    json: Pieces,
+    kept: Kept<Fragment<T>>,
+    json: JsonPieces,
 }
 
 /// A long JSON text in pieces, because the allocator would keep the memory of a large one.
-pub(super) struct Pieces {
+pub(super) struct JsonPieces {
     full: Vec<Piece>,
     last: String,
 }
 
-impl Pieces {
+impl JsonPieces {
     /// Returns a text that begins with the given words.
-    pub(super) fn new(words: &str) -> Pieces {
-        Pieces { full: Vec::new(), last: words.to_owned() }
+    pub(super) fn new(words: &str) -> JsonPieces {
+        JsonPieces { full: Vec::new(), last: words.to_owned() }
     }
 
     /// Returns the piece to append to. It contains the last addition, unless that is kept elsewhere.
@@ -87,31 +87,31 @@ impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
     /// Begins an answer that is a list. Its kept parts depend on the circumstances.
     pub(super) fn list(document: &'d Document, encoding: Encoding, circumstances: impl Hash) -> Answer<'d, T> {
         let kept = Kept::with(document, (encoding as u8, circumstances));
-        Answer { ranges: Ranges::new(document, encoding), kept, json: Pieces::new("[") }
+        Answer { ranges: Ranges::new(document, encoding), kept, json: JsonPieces::new("[") }
     }
 
     /// Returns the contribution of a part. It is computed if it is not kept, and always if the part is not a group.
-    pub(super) fn share<V: Serialize>(
+    pub(super) fn fragment<V: Serialize>(
         &mut self,
         group: Option<&Group<'_>>,
         more: impl Hash,
         compute: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
-    ) -> Arc<Share<T>> {
-        self.share_if(group, more, |_| true, compute)
+    ) -> Arc<Fragment<T>> {
+        self.fragment_if(group, more, |_| true, compute)
     }
 
     /// Returns the contribution of a part if the kept one is still valid.
-    pub(super) fn share_if<V: Serialize>(
+    pub(super) fn fragment_if<V: Serialize>(
         &mut self,
         group: Option<&Group<'_>>,
         more: impl Hash,
         still_holds: impl FnOnce(&T) -> bool,
         compute: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
-    ) -> Arc<Share<T>> {
+    ) -> Arc<Fragment<T>> {
         let ranges = &self.ranges;
         let found = |line| {
             let (values, more) = compute(ranges);
-            Arc::new(Share { json: written(&values).into(), line, more })
+            Arc::new(Fragment { json: written(&values).into(), line, more })
         };
         let Some(group) = group else { return found(0) };
         let text = ranges.document().text();
@@ -131,20 +131,20 @@ impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
     }
 
     /// Adds the contribution of a part.
-    pub(super) fn add_share(&mut self, share: &Share<T>) {
-        self.json.add_kept(&share.json);
+    pub(super) fn add_fragment(&mut self, fragment: &Fragment<T>) {
+        self.json.add_kept(&fragment.json);
     }
 
     /// Adds a value that has a list of others as its member `name`, unless there are none.
-    pub(super) fn add_around(&mut self, value: &impl Serialize, name: &str, inner: &[Arc<Share<T>>]) {
+    pub(super) fn add_around(&mut self, value: &impl Serialize, name: &str, inner: &[Arc<Fragment<T>>]) {
         self.add(std::slice::from_ref(value));
-        if inner.iter().all(|share| share.json.is_empty()) {
+        if inner.iter().all(|fragment| fragment.json.is_empty()) {
             return;
         }
         // The end of the object comes after its last member.
         self.json.last.pop();
         let _ = write!(self.json.last, ",\"{name}\":[");
-        inner.iter().for_each(|share| self.add_share(share));
+        inner.iter().for_each(|fragment| self.add_fragment(fragment));
         self.json.last().push_str("]}");
     }
 
@@ -170,11 +170,11 @@ fn written(values: &[impl Serialize]) -> String {
     json
 }
 
-impl<T: Clone> Share<T> {
-    fn moved_to(&self, line: u32) -> Share<T> {
+impl<T: Clone> Fragment<T> {
+    fn moved_to(&self, line: u32) -> Fragment<T> {
         let mut json = String::with_capacity(self.json.len() + self.json.len() / 64);
         push_moved(&self.json, self.line, line, &mut json);
-        Share { json: json.into(), line, more: self.more.clone() }
+        Fragment { json: json.into(), line, more: self.more.clone() }
     }
 }
 
@@ -270,13 +270,13 @@ mod tests {
                 let mut answer = Answer::list(&document, Encoding::Utf16, ());
                 let mut found = 0;
                 for group in groups(list) {
-                    let share = answer.share(Some(&group), (), |ranges| {
+                    let fragment = answer.fragment(Some(&group), (), |ranges| {
                         found += group.numbers().len();
                         let items = group.items().filter(|item| !item.get("a").unwrap().text().unwrap().ends_with('3'));
                         let value = |range| json!({ "name": "x".repeat(40), "range": ranges.range(range) });
                         (items.map(|item| value(item.range())).collect(), AddsNames)
                     });
-                    answer.add_share(&share);
+                    answer.add_fragment(&fragment);
                 }
                 assert!(found <= fresh, "{found} of {fresh}");
                 answer.add_around(&json!({ "line": 3 }), "children", &[]);
@@ -299,10 +299,10 @@ mod tests {
         let document = Document::read("- a\n", ScalarRules::Yaml12);
         for adds in [[true, false, true], [false, true, false], [false; 3]] {
             let mut answer = Answer::list(&document, Encoding::Utf8, ());
-            let shares = adds.map(|adds| answer.share(None, (), |_| (vec![1; usize::from(adds)], ())));
-            shares.iter().for_each(|share| answer.add_share(share));
+            let fragments = adds.map(|adds| answer.fragment(None, (), |_| (vec![1; usize::from(adds)], ())));
+            fragments.iter().for_each(|fragment| answer.add_fragment(fragment));
             answer.add(&[7]);
-            answer.add_around(&json!({ "a": 1 }), "b", &shares);
+            answer.add_around(&json!({ "a": 1 }), "b", &fragments);
             let read: Value = serde_json::from_str(&text_of(&answer.finish())).unwrap();
             let ones: Vec<Value> = adds.iter().filter(|adds| **adds).map(|_| json!(1)).collect();
             let around = if ones.is_empty() { json!({ "a": 1 }) } else { json!({ "a": 1, "b": ones.clone() }) };

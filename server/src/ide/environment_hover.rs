@@ -11,11 +11,11 @@ use speclens_schema::{
     template,
 };
 
-use super::{card, hover::Hover, last_run::written_at, latest::Latest, values::Values};
+use super::{hover::Hover, last_run::written_at, latest::Latest, markdown, values::Values};
 
 /// The environment of a run.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'s> {
+pub(crate) struct RunEnvironment<'s> {
     /// Returns the value of a variable.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
     /// The gateway in force; `None` if the suite has none.
@@ -31,7 +31,7 @@ pub(crate) fn hover(
     offset: usize,
     suite: &Suite,
     latest: Option<&Latest>,
-    surroundings: Surroundings<'_>,
+    run_environment: RunEnvironment<'_>,
 ) -> Option<Hover> {
     let (at, range) = written_at(document, offset)?;
     let own = suite.cases.iter().filter(|case| case.file.is_none());
@@ -40,11 +40,11 @@ pub(crate) fn hover(
         .find(|(_, _, claim)| at.below(&claim.at).is_some())?;
     let named = document.find(&at).and_then(|node| node.text()).unwrap_or_default();
     let seen = |need: Need| match need {
-        Need::Variables(need) => Some(variables(&need, named, surroundings.environment)),
+        Need::Variables(need) => Some(variables(&need, named, run_environment.environment)),
         Need::Response(need) => {
             let latest = latest.filter(|latest| latest.is_of(document));
             let answered = latest.and_then(|latest| last_answer(latest, &case.name, index));
-            Some(response(&need, surroundings.gateway?) + &answered.unwrap_or_default())
+            Some(response(&need, run_environment.gateway?) + &answered.unwrap_or_default())
         }
         Need::Path { .. }
         | Need::Command { .. }
@@ -54,13 +54,13 @@ pub(crate) fn hover(
         | Need::Scores(_)
         | Need::Question(_) => None,
     };
-    let parts: Vec<String> = claim.check.needs(&context(surroundings.values)).into_iter().filter_map(seen).collect();
+    let parts: Vec<String> = claim.check.needs(&context(run_environment.values)).into_iter().filter_map(seen).collect();
     (!parts.is_empty()).then(|| Hover { range, markdown: parts.join("\n\n"), page: None })
 }
 
 /// Returns the values of templates before anything has run.
 fn context(values: Values<'_>) -> Context {
-    let known = template::presets().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
+    let known = template::known_values().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
     let known: BTreeMap<String, String> = known.collect();
     Context {
         templates: Some(TemplateValues { before: known.clone(), after: known, ..TemplateValues::default() }),
@@ -78,17 +78,20 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
             Some(_) => "is set",
             None => "is not set",
         };
-        format!("- {} {state}", card::inline(name))
+        format!("- {} {state}", markdown::inline(name))
     };
     format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns the address that would be called.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
-    let address = card::inline(&gateway.shown_address(&need.address));
+    let address = markdown::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
         Some(script) => {
-            format!("A run sends the request to the scripted gateway {} instead of {address}.", card::inline(script))
+            format!(
+                "A run sends the request to the scripted gateway {} instead of {address}.",
+                markdown::inline(script)
+            )
         }
         None => format!("A run sends the request to {address}."),
     }
@@ -125,7 +128,7 @@ mod tests {
     use speclens_runner::event::{RunResult, StoredEvidence};
     use speclens_schema::{
         analysis::Analyzer,
-        evidence::{Address, Moment, Observation},
+        evidence::{Address, Observation, ObservationTime},
         settings::Settings,
         suite::Subject,
         verdict::Status,
@@ -136,7 +139,7 @@ mod tests {
 
     /// Returns a run in which the gateway reported an error.
     fn unwell(subject: &Subject) -> RunResult {
-        let need = |address| Need::Response(ResponseNeed { address, moment: Moment::Before });
+        let need = |address| Need::Response(ResponseNeed { address, moment: ObservationTime::Before });
         let answer = |status| Answer::Response(ResponseAnswer { status: Some(status), ..ResponseAnswer::default() });
         let health = Observation { need: need(Address::Gateway("/health".to_owned())), answer: answer(503) };
         let context = Context { started: "2026-05-14T11:00:00Z".to_owned(), ..Context::default() };
@@ -166,9 +169,9 @@ mod tests {
                 _ => None,
             };
             let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-            let surroundings = Surroundings { environment: &environment, gateway: Some(&gateway), values };
+            let run_environment = RunEnvironment { environment: &environment, gateway: Some(&gateway), values };
             let latest = fixture.latest(|case| case.action.subjects().iter().map(unwell).collect());
-            let found = hover(&fixture.document, fixture.offset(), &suite, Some(&latest), surroundings);
+            let found = hover(&fixture.document, fixture.offset(), &suite, Some(&latest), run_environment);
             assert_eq!(found.map(|hover| hover.markdown).unwrap_or_default(), expected, "{given}");
         }
     }

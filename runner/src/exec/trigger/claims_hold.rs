@@ -3,7 +3,7 @@
 use std::{future, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    evidence::{Answer, Context, Evidence, FilesNeed, Moment, Need, Observation, SeenFile},
+    evidence::{Answer, Context, Evidence, FilesNeed, Need, Observation, ObservationTime, SeenFile},
     judge,
     suite::Case,
     verdict::{Outcome, Provisional},
@@ -79,7 +79,7 @@ fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     if !claims.all(|claim| claim.check.provisional() == Provisional::Nothing) {
         return None;
     }
-    let needs = case.needs(Moment::After, context).into_iter().map(|need| match need {
+    let needs = case.needs(ObservationTime::After, context).into_iter().map(|need| match need {
         // One observation at a time.
         Need::Files(need) => Some(Need::Files(FilesNeed { wait_ms: 0, ..need })),
         Need::Path { .. } | Need::Variables(_) => Some(need),

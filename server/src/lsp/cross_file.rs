@@ -14,7 +14,7 @@ use super::{
 use crate::{
     ide::{
         agents,
-        crossing::{self, Mention},
+        cross_file_names::{self, CrossFileOccurrence},
         occurrences::{NameKind, Occurrences},
         rename,
     },
@@ -24,33 +24,34 @@ use crate::{
 };
 
 /// A name that other files may contain as well.
-pub(super) struct Crossing {
+pub(super) struct CrossFileName {
     kind: &'static str,
     name: String,
     /// The scope of the name: a directory, or the file that defines it.
     home: PathBuf,
     scope: Scope,
     /// The place at the cursor.
-    at: Mention,
+    at: CrossFileOccurrence,
     /// The places of the name in the document itself.
-    own: Vec<Mention>,
+    own: Vec<CrossFileOccurrence>,
 }
 
-impl Crossing {
+impl CrossFileName {
     /// Returns the name that was found in a document, if other files may contain it.
-    pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<Crossing> {
+    pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<CrossFileName> {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
-            NameKind::Thing(kind) if crossing::crosses(kind) => kind,
+            NameKind::Thing(kind) if cross_file_names::crosses(kind) => kind,
             NameKind::Thing(_) | NameKind::Variable(_) | NameKind::BuiltIn(_) | NameKind::Anchor => return None,
         };
         let scope = snapshot.place.scope.clone()?;
-        let all = crossing::mentions(&snapshot.document, scope.file, &scope.place);
+        let all = cross_file_names::mentions(&snapshot.document, scope.file, &scope.place);
         let at = all.iter().find(|mention| mention.kind == kind && mention.place.range == found.token)?;
         let home = index::home_of(&scope, &at.home);
-        let mut crossing = Crossing { kind, name: found.name.clone(), home, at: at.clone(), own: Vec::new(), scope };
-        crossing.own = crossing.those_of(all, &crossing.scope);
-        Some(crossing)
+        let mut cross_file_name =
+            CrossFileName { kind, name: found.name.clone(), home, at: at.clone(), own: Vec::new(), scope };
+        cross_file_name.own = cross_file_name.those_of(all, &cross_file_name.scope);
+        Some(cross_file_name)
     }
 
     /// Whether it is a name of this kind.
@@ -59,8 +60,8 @@ impl Crossing {
     }
 
     /// Returns the places of the name in a file.
-    fn those_of(&self, all: Vec<Mention>, scope: &Scope) -> Vec<Mention> {
-        let is_same = |mention: &Mention| {
+    fn those_of(&self, all: Vec<CrossFileOccurrence>, scope: &Scope) -> Vec<CrossFileOccurrence> {
+        let is_same = |mention: &CrossFileOccurrence| {
             mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
         };
         all.into_iter().filter(is_same).collect()
@@ -92,7 +93,7 @@ impl Crossing {
         uri: &lsp::Uri,
         to: &str,
     ) -> Result<Vec<Edited>, String> {
-        if self.kind == crossing::LOGS {
+        if self.kind == cross_file_names::LOGS {
             return Err("the path of a log cannot be renamed: edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
@@ -119,7 +120,7 @@ impl Crossing {
         if to != self.name {
             self.refuse_a_collision(&others, snapshot, to)?;
         }
-        let edit = |mention: &Mention| rename::edit(&mention.place, to);
+        let edit = |mention: &CrossFileOccurrence| rename::edit(&mention.place, to);
         let only_here = self.is_one_of_several(&others)?;
         let own = if only_here { std::slice::from_ref(&self.at) } else { &self.own };
         let own: Vec<Edit> = own.iter().map(edit).collect();
@@ -141,7 +142,7 @@ impl Crossing {
                 (None, None) => continue,
             };
             let scope = &other.facts.scope;
-            let found = self.those_of(crossing::mentions(&document, scope.file, &scope.place), scope);
+            let found = self.those_of(cross_file_names::mentions(&document, scope.file, &scope.place), scope);
             if !found.is_empty() {
                 let version = other.open.as_ref().map(|(_, open)| open.version);
                 let Some(uri) = other.uri() else { continue };
@@ -170,7 +171,7 @@ impl Crossing {
 
     /// Returns an error if two things would get the same name.
     fn refuse_a_collision(&self, others: &[Source], snapshot: &Snapshot, to: &str) -> Result<(), String> {
-        let all = crossing::mentions(&snapshot.document, self.scope.file, &self.scope.place);
+        let all = cross_file_names::mentions(&snapshot.document, self.scope.file, &self.scope.place);
         let is_own = all.iter().any(|mention| {
             mention.kind == self.kind && mention.name == to && index::home_of(&self.scope, &mention.home) == self.home
         });

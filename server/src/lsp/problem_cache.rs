@@ -8,17 +8,17 @@ use speclens_schema::{analysis::Problems, document::Document, settings::Settings
 
 /// The last known problems. They do not record which files they depend on: when files change, the cache is replaced.
 #[derive(Default)]
-pub(super) struct Found(Mutex<Option<Arc<Finding>>>);
+pub(super) struct ProblemCache(Mutex<Option<Arc<CachedProblems>>>);
 
 /// The problems of one text, once they are known.
-struct Finding {
+struct CachedProblems {
     text: Rope,
     verdict: (bool, bool, Vec<u64>),
     settings: Arc<Settings>,
     problems: OnceLock<Arc<Problems>>,
 }
 
-impl Found {
+impl ProblemCache {
     /// Returns the problems of a document. They are computed once: concurrent callers wait, unless they need another
     /// text or other settings.
     pub(super) fn problems(
@@ -27,20 +27,20 @@ impl Found {
         settings: &Arc<Settings>,
         look: impl FnOnce() -> Problems,
     ) -> Arc<Problems> {
-        let finding = {
+        let cached = {
             let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match found.as_ref().filter(|known| known.is_about(document, settings)) {
                 Some(known) => Arc::clone(known),
-                None => Arc::clone(found.insert(Arc::new(Finding::about(document, settings)))),
+                None => Arc::clone(found.insert(Arc::new(CachedProblems::about(document, settings)))),
             }
         };
-        Arc::clone(finding.problems.get_or_init(|| Arc::new(look())))
+        Arc::clone(cached.problems.get_or_init(|| Arc::new(look())))
     }
 }
 
-impl Finding {
-    fn about(document: &Document, settings: &Arc<Settings>) -> Finding {
-        Finding {
+impl CachedProblems {
+    fn about(document: &Document, settings: &Arc<Settings>) -> CachedProblems {
+        CachedProblems {
             text: document.text().clone(),
             verdict: document.verdict(),
             settings: Arc::clone(settings),
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn problems_are_looked_for_again_for_another_text_and_other_settings() {
-        let (found, count) = (Found::default(), Cell::new(0));
+        let (found, count) = (ProblemCache::default(), Cell::new(0));
         let ask = |document: &Document, settings: &Settings| {
             let looked = || {
                 count.set(count.get() + 1);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn problems_that_several_ask_for_at_once_are_looked_for_once() {
         const ASKERS: usize = 4;
-        let (found, count, begin) = (Found::default(), AtomicUsize::new(0), Barrier::new(ASKERS));
+        let (found, count, begin) = (ProblemCache::default(), AtomicUsize::new(0), Barrier::new(ASKERS));
         let (document, settings) = (Document::read("a: 1\n", ScalarRules::Yaml12), Arc::default());
         thread::scope(|scope| {
             for _ in 0..ASKERS {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn another_text_does_not_wait_for_the_first() {
-        let (found, begun, go_on) = (Found::default(), Barrier::new(2), Barrier::new(2));
+        let (found, begun, go_on) = (ProblemCache::default(), Barrier::new(2), Barrier::new(2));
         let document = Document::read("a: 1\n", ScalarRules::Yaml12);
         let other = Document::read("b: 1\n", ScalarRules::Yaml12);
         let settings = Arc::default();

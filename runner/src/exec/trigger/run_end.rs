@@ -4,7 +4,7 @@ use speclens_schema::evidence::{Context, Ended};
 
 use super::{
     TriggerContext,
-    satisfied::{Before, Satisfied},
+    claims_hold::{Before, Satisfied},
     values,
 };
 use crate::{observe::Cancelled, watch::Watch};

@@ -6,14 +6,14 @@ use super::exported::Point;
 
 /// The values of cost counters, as they arrived.
 #[derive(Clone, Debug, Default)]
-pub struct Spending {
+pub struct CostCounters {
     points: Vec<Point>,
 }
 
 /// Maximum number of values; older ones are removed first.
 const MAX_POINTS: usize = 10_000;
 
-impl Spending {
+impl CostCounters {
     /// Adds values.
     pub fn add(&mut self, points: Vec<Point>) {
         self.points.extend(points);
@@ -61,7 +61,7 @@ mod tests {
 
     #[track_caller]
     fn check(points: Vec<Point>, expected: Option<f64>) {
-        let mut spending = Spending::default();
+        let mut spending = CostCounters::default();
         spending.add(points);
         assert_eq!(spending.between(100, 200), expected);
     }

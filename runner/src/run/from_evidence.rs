@@ -17,7 +17,12 @@ use crate::{
 };
 
 /// Judges the chosen cases of a suite by the same evidence, which is masked and interpreted here.
-pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Evidence, secrets: &Secrets) -> SuiteResult {
+pub fn from_evidence(
+    suite: &Suite,
+    chosen: impl Fn(usize) -> bool,
+    mut evidence: Evidence,
+    secrets: &Secrets,
+) -> SuiteResult {
     suite.dialect.mask(&mut evidence, secrets);
     suite.dialect.interpret(&mut evidence);
     let evidence = Arc::new(evidence);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use speclens_schema::{
     dialect::Unit,
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
-    json_schema::{Family, SpecFile},
+    json_schema::{FileOwner, SpecFile},
     shape::{Shape, Word},
 };
 
@@ -18,20 +18,20 @@ use super::occurrences::{self, Occurrence};
 
 /// One place of a name that may occur in other files.
 #[derive(Clone, Debug)]
-pub(crate) struct Mention {
+pub(crate) struct CrossFileOccurrence {
     /// The kind of thing it names, in the plural.
     pub kind: &'static str,
     /// The name.
     pub name: String,
     /// The scope in which it has the same meaning.
-    pub home: Home,
+    pub home: NameScope,
     /// The place of the name.
     pub place: Occurrence,
 }
 
 /// The scope in which a name has the same meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum NameScope {
     /// The root of paths: all contracts of a workspace.
     Root,
     /// The suite that the file belongs to.
@@ -49,7 +49,7 @@ pub(crate) fn crosses(kind: &str) -> bool {
 }
 
 /// Returns every such name in a document, which is at `place` below its root.
-pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
+pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<CrossFileOccurrence> {
     let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
         walk.below(root, &Shape::of(file), "");
@@ -151,7 +151,7 @@ struct Walk<'d> {
     ways: &'static Ways,
     /// The enclosing mappings.
     around: Vec<NodeRef<'d>>,
-    found: Vec<Mention>,
+    found: Vec<CrossFileOccurrence>,
 }
 
 impl<'d> Walk<'d> {
@@ -181,7 +181,12 @@ impl<'d> Walk<'d> {
                 {
                     for entry in node.entries() {
                         let place = occurrences::occurrence(entry.key, false);
-                        self.found.push(Mention { kind, name: entry.key.key_text(), home: home.clone(), place });
+                        self.found.push(CrossFileOccurrence {
+                            kind,
+                            name: entry.key.key_text(),
+                            home: home.clone(),
+                            place,
+                        });
                     }
                 }
                 self.around.push(node);
@@ -202,7 +207,9 @@ impl<'d> Walk<'d> {
             (Some(kind), _) => (kind, self.home_of_shared(), false),
             (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(), true),
             // They are offered in other suites.
-            (None, Some(Word::Defines(kind))) if shape.is_model_id() => (kind, Home::File(self.place.to_owned()), true),
+            (None, Some(Word::Defines(kind))) if shape.is_model_id() => {
+                (kind, NameScope::File(self.place.to_owned()), true)
+            }
             (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference() {
                 Some(home) => (kind, home, false),
                 None => return,
@@ -215,40 +222,46 @@ impl<'d> Walk<'d> {
             return;
         }
         let place = occurrences::occurrence(node, is_definition);
-        self.found.push(Mention { kind, name: text.to_owned(), home, place });
+        self.found.push(CrossFileOccurrence { kind, name: text.to_owned(), home, place });
     }
 
-    fn home_of_shared(&self) -> Home {
+    fn home_of_shared(&self) -> NameScope {
         match self.file.dialect().map(|format| format.unit()) {
-            Some(Unit::Workspace) => Home::Root,
-            Some(Unit::Suite) => Home::Suite,
-            Some(Unit::File) | None => Home::File(self.place.to_owned()),
+            Some(Unit::Workspace) => NameScope::Root,
+            Some(Unit::Suite) => NameScope::Suite,
+            Some(Unit::File) | None => NameScope::File(self.place.to_owned()),
         }
     }
 
-    fn home_of_definition(&self) -> Home {
+    fn home_of_definition(&self) -> NameScope {
         match self.home_of_shared() {
-            Home::Suite => Home::Suite,
-            Home::Root | Home::File(_) => Home::File(self.place.to_owned()),
+            NameScope::Suite => NameScope::Suite,
+            NameScope::Root | NameScope::File(_) => NameScope::File(self.place.to_owned()),
         }
     }
 
-    fn home_of_reference(&self) -> Option<Home> {
+    fn home_of_reference(&self) -> Option<NameScope> {
         home_of_reference(self.file, self.place, &mut self.around.iter().rev().copied())
     }
 }
 
 /// Returns the scope of the definitions that a file may refer to, given the nodes around the reference, innermost first.
-fn home_of_reference<'d>(file: SpecFile, place: &str, around: &mut dyn Iterator<Item = NodeRef<'d>>) -> Option<Home> {
-    match file.family {
+fn home_of_reference<'d>(
+    file: SpecFile,
+    place: &str,
+    around: &mut dyn Iterator<Item = NodeRef<'d>>,
+) -> Option<NameScope> {
+    match file.owner {
         // Such a file belongs to a suite.
-        Family::Serves(_) => Some(Home::Suite),
-        Family::Of(_) | Family::SettingsOf(_) | Family::Settings => (file.contract)(place, around).map(Home::File),
+        FileOwner::Serves(_) => Some(NameScope::Suite),
+        FileOwner::Of(_) | FileOwner::SettingsOf(_) | FileOwner::Settings => {
+            (file.contract)(place, around).map(NameScope::File)
+        }
     }
 }
 
 /// Returns the scope of the definitions that a place of a document may refer to.
-pub(crate) fn home_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<Home> {
+pub(crate) fn home_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<NameScope> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));
     home_of_reference(file, place, &mut around)
@@ -258,10 +271,10 @@ pub(crate) fn home_at(document: &Document, file: SpecFile, place: &str, offset: 
 mod tests {
     use speclens_schema::{document::Document, json_schema::SpecFile};
 
-    use super::{Home, mentions};
+    use super::{NameScope, mentions};
 
     #[track_caller]
-    fn check(file: SpecFile, place: &str, text: &str, expected: &[(&str, &str, Home)]) {
+    fn check(file: SpecFile, place: &str, text: &str, expected: &[(&str, &str, NameScope)]) {
         for text in [text.to_owned(), format!("# ä😀\n{text}").replace('\n', "\r\n")] {
             let document = Document::read(&text, file.scalar_rules());
             let found = mentions(&document, file, place);
@@ -276,26 +289,26 @@ mod tests {
 
     #[test]
     fn names_that_files_share_are_found_in_whatever_can_be_read() {
-        let own = || Home::File("t/tests/scenarios.yaml".to_owned());
+        let own = || NameScope::File("t/tests/scenarios.yaml".to_owned());
         check(
             SpecFile::CLAWSPEC_SCENARIOS,
             "t/tests/scenarios.yaml",
             "target: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n  - name: \"one\n  - name: two\n    tags: [smoke, 'p 0', \"{{x}}\"]\n    then:\n      - {type: delegation_occurred, to_agent: lead, log_path: /l.log}\n",
             &[
-                ("targets", "skills/a", Home::Root),
+                ("targets", "skills/a", NameScope::Root),
                 ("scenarios", "one", own()),
                 ("scenarios", "two", own()),
-                ("tags", "smoke", Home::Root),
-                ("tags", "p 0", Home::Root),
-                ("agents", "lead", Home::Root),
-                ("logs", "/l.log", Home::Root),
+                ("tags", "smoke", NameScope::Root),
+                ("tags", "p 0", NameScope::Root),
+                ("agents", "lead", NameScope::Root),
+                ("logs", "/l.log", NameScope::Root),
             ],
         );
         check(
             SpecFile::CLI_BENCH_TASKS,
             "tasks/a.yaml",
             "- {id: one, category: x}\n",
-            &[("tasks", "one", Home::Suite), ("categories", "x", Home::Suite)],
+            &[("tasks", "one", NameScope::Suite), ("categories", "x", NameScope::Suite)],
         );
     }
 
@@ -306,15 +319,15 @@ mod tests {
             "docs/testing/coverage-ledger.yaml",
             "waves:\n  w:\n    items:\n      - id: skills/a\n        contracts: {scenario_file: skills/a/tests/scenarios.yaml}\n        verification: {approved_smoke_scenario: one}\n",
             &[
-                ("targets", "skills/a", Home::Root),
-                ("scenarios", "one", Home::File("skills/a/tests/scenarios.yaml".to_owned())),
+                ("targets", "skills/a", NameScope::Root),
+                ("scenarios", "one", NameScope::File("skills/a/tests/scenarios.yaml".to_owned())),
             ],
         );
         check(
             SpecFile::CLAWSPEC_BASELINES,
             "skills/a/tests/baselines.yaml",
             "version: '1.0'\nbaselines:\n  one: {runs: 5}\n",
-            &[("scenarios", "one", Home::File("skills/a/tests/scenarios.yaml".to_owned()))],
+            &[("scenarios", "one", NameScope::File("skills/a/tests/scenarios.yaml".to_owned()))],
         );
     }
 }

@@ -4,17 +4,17 @@ use sha2::{Digest, Sha256};
 
 use super::{
     assemble::hexadecimal,
+    conventions::{Role, names_run},
     exported::{Exported, TraceId},
-    meaning::{Role, names_run},
 };
-use crate::evidence::{Joined, SpanKind};
+use crate::evidence::{SpanKind, TraceMatch};
 
 /// The attribute of programs that names the attempt they were started for.
 pub const ATTEMPT_ATTRIBUTE: &str = "speclens.attempt";
 
 /// Clues that distinguish the trace of an act from others.
 #[derive(Clone, Debug, Default)]
-pub struct Clues {
+pub struct TraceClues {
     /// The mark that programs were started with.
     pub mark: Option<String>,
     /// The trace ids of the run in the gateway log.
@@ -65,16 +65,19 @@ impl Ambiguous {
 }
 
 /// Chooses the traces of an act by the strongest clue; empty if there is none.
-pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>, Option<Joined>), Ambiguous> {
+pub fn match_trace<C: Candidate>(
+    candidates: &[C],
+    clues: &TraceClues,
+) -> Result<(Vec<usize>, Option<TraceMatch>), Ambiguous> {
     let those = |is: &dyn Fn(&C) -> bool| -> Vec<usize> {
         candidates.iter().enumerate().filter(|(_, candidate)| is(candidate)).map(|(index, _)| index).collect()
     };
     let sessions = sessions(clues);
     let found = [
-        (Joined::Mark, clues.mark.as_ref().map(|mark| those(&|it| it.has_mark(mark)))),
-        (Joined::LoggedId, Some(those(&|it| !clues.logged.is_empty() && clues.logged.contains(&it.id())))),
-        (Joined::RunId, clues.run_id.as_ref().map(|run| those(&|it| it.names_run(run)))),
-        (Joined::Session, Some(those(&|it| !sessions.is_empty() && it.names_session(&sessions)))),
+        (TraceMatch::Mark, clues.mark.as_ref().map(|mark| those(&|it| it.has_mark(mark)))),
+        (TraceMatch::LoggedId, Some(those(&|it| !clues.logged.is_empty() && clues.logged.contains(&it.id())))),
+        (TraceMatch::RunId, clues.run_id.as_ref().map(|run| those(&|it| it.names_run(run)))),
+        (TraceMatch::Session, Some(those(&|it| !sessions.is_empty() && it.names_session(&sessions)))),
     ];
     if let Some((by, those)) = found.into_iter().find_map(|(by, those)| Some((by, those.filter(|it| !it.is_empty())?)))
     {
@@ -94,14 +97,14 @@ pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>
     }
     match those.len() {
         0 => Ok((Vec::new(), None)),
-        1 => Ok((those, Some(Joined::Window))),
+        1 => Ok((those, Some(TraceMatch::Window))),
         several => Err(Ambiguous(several)),
     }
 }
 
 /// Returns the texts that a trace may carry as the session of the act: the key as sent to the gateway, the key with the
 /// agent as the gateway completes it, and the hashes of both.
-fn sessions(clues: &Clues) -> Vec<String> {
+fn sessions(clues: &TraceClues) -> Vec<String> {
     let Some(key) = clues.session_key.as_ref().filter(|key| !key.is_empty()) else { return Vec::new() };
     let agents = clues.agent.as_deref().into_iter().chain(["main"]);
     let keys = std::iter::once(key.clone()).chain(agents.map(|agent| format!("agent:{agent}:{key}")));

@@ -19,7 +19,7 @@ const AROUND_RESULT: usize = 200;
 
 /// Upper bounds of an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
+pub struct UsageBound {
     /// Requests to the model, without retries.
     pub requests: u64,
     /// Tokens sent, under the [`assumptions`].
@@ -28,9 +28,9 @@ pub struct Bound {
     pub output_tokens: u64,
 }
 
-impl Bound {
+impl UsageBound {
     /// Returns the upper bounds of an attempt of a task.
-    pub fn of(action: &AgentAction, subject: &Subject) -> Bound {
+    pub fn of(action: &AgentAction, subject: &Subject) -> UsageBound {
         let mode = match subject {
             Subject::Model { mode, .. } => *mode,
             Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
@@ -43,7 +43,7 @@ impl Bound {
         let more = tokens(2 * conversation::MAX_SHOWN_CHARACTERS + AROUND_RESULT) + ANSWER_TOKENS;
         let requests = u64::from(action.max_turns.max(1));
         // Each request contains all previous answers and results.
-        Bound {
+        UsageBound {
             requests,
             input_tokens: requests * first + more * (requests * (requests - 1) / 2),
             output_tokens: requests * ANSWER_TOKENS,
@@ -51,8 +51,8 @@ impl Bound {
     }
 
     /// Returns the bounds of this many attempts.
-    pub fn times(self, attempts: u64) -> Bound {
-        Bound {
+    pub fn times(self, attempts: u64) -> UsageBound {
+        UsageBound {
             requests: self.requests * attempts,
             input_tokens: self.input_tokens * attempts,
             output_tokens: self.output_tokens * attempts,
@@ -60,8 +60,8 @@ impl Bound {
     }
 
     /// Returns the sum of both.
-    pub fn plus(self, other: Bound) -> Bound {
-        Bound {
+    pub fn plus(self, other: UsageBound) -> UsageBound {
+        UsageBound {
             requests: self.requests + other.requests,
             input_tokens: self.input_tokens + other.input_tokens,
             output_tokens: self.output_tokens + other.output_tokens,
