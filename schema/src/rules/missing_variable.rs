@@ -4,7 +4,7 @@ pub(crate) mod kindlm;
 use std::collections::HashSet;
 
 use crate::{
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::{self, Variable, trimmed_placeholders},
@@ -101,19 +101,19 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
 }
 
 /// Returns the fix that replaces part of a string with a placeholder.
-fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
-    let edits = site.lint_node()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
+fn placeholder(location: &Location<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
+    let edits = location.lint_node()?.with_part(location.range, written, format!("{{{{{name}}}}}"))?;
     Some(Fix::guess(title, edits))
 }
 
 impl Rule for Unknown {
     const CODE: Code = Code::MissingVariable;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("unknown variable `{}`", self.written)).note(self.note);
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("unknown variable `{}`", self.written)).note(self.note);
         if let Some(near) = &self.near {
             let help = format!("change it to `{{{{{near}}}}}`");
-            return words.fix(placeholder(site, &self.written, near, &help)).help(help);
+            return words.fix(placeholder(location, &self.written, near, &help)).help(help);
         }
         let names: Vec<String> = self.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
         words.help(format!("use {}", listed(names.iter().map(String::as_str))))
@@ -123,8 +123,8 @@ impl Rule for Unknown {
 impl Rule for OtherFileVariable {
     const CODE: Code = Code::MissingVariable;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
     }
 }
 
@@ -132,12 +132,12 @@ impl Rule for HalfWritten {
     const CODE: Code = Code::MissingVariable;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let HalfWritten { written, name } = self;
         let help = format!("write `{{{{{name}}}}}`");
-        Words::new(format!("`{written}` is not expanded"))
+        MessageParts::new(format!("`{written}` is not expanded"))
             .note("the text is used unchanged")
-            .fix(placeholder(site, written, name, &help))
+            .fix(placeholder(location, written, name, &help))
             .help(help)
     }
 }

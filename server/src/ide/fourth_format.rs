@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, Finding, Format, Lower, Report, Rule, ScalarRules, Site, Words},
+    dialect::{Dialect, Finding, Format, Location, Lower, MessageParts, Report, Rule, ScalarRules},
     document::{Document, NodeRef, Pointer},
     evidence::{Capture, Evidence, Ran},
     files::{Files, MemoryFiles},
@@ -123,8 +123,8 @@ struct SaysNothing;
 impl Rule for SaysNothing {
     const CODE: Code = Code::VacuousClaim;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("every output contains an empty `says`").help("write a part of the output")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("every output contains an empty `says`").help("write a part of the output")
     }
 }
 

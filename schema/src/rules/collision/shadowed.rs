@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    finding::{Relation, Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     validate::is_damaged,
@@ -111,16 +111,16 @@ impl NeverPlayed {
 impl Rule for NeverPlayed {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            NeverPlayed::Asked { what, earlier, is_same } => Words::new(format!("this {what} is never used"))
+            NeverPlayed::Asked { what, earlier, is_same } => MessageParts::new(format!("this {what} is never used"))
                 .note(match (earlier.as_str(), is_same) {
                     ("", _) => format!("an earlier {what} matches every question"),
                     (_, true) => format!("an earlier {what} matches the same text"),
                     (earlier, false) => format!("an earlier {what} matches every question that contains `{earlier}`"),
                 })
                 .help(if *is_same { "remove one of the two" } else { "move it before the earlier one" }),
-            NeverPlayed::Run => Words::new("this run is never played")
+            NeverPlayed::Run => MessageParts::new("this run is never played")
                 .note("an earlier run has the same conditions, or only some of them")
                 .help("move it before the earlier run, or remove one of the two"),
         }

@@ -5,7 +5,7 @@ use crate::{
     document::{NodeRef, Pointer},
     edit,
     files::{FileKind, Files},
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts},
     json_schema::SpecFile,
     kind::target_of,
     lint_node::LintNode,
@@ -89,23 +89,23 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
 }
 
 impl Explanation for ImpliedKey {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let fix = match self {
             ImpliedKey::Target { kind, path, trigger } => {
                 let (path, trigger) = (scalar(path), scalar(trigger));
                 let text = format!("target:\n  type: {kind}\n  path: {path}\n  trigger: {trigger}");
-                let edits = edit::entry_at_front(site.root, &text);
+                let edits = edit::entry_at_front(location.root, &text);
                 edits.map(|edits| Fix::guess("add a `target` for the directory that contains this file", edits))
             }
             ImpliedKey::Trigger(trigger) => {
-                let edits = site.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));
+                let edits = location.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));
                 edits.map(|edits| Fix::guess(format!("add `trigger: {trigger}`"), edits))
             }
             ImpliedKey::Value { shape, key, value } => {
-                site.parent().and_then(|mapping| insertion(mapping, shape, key, &[(*key, value.clone())]))
+                location.parent().and_then(|mapping| insertion(mapping, shape, key, &[(*key, value.clone())]))
             }
         };
         let words = said;
-        Words { fixes: fix.map_or(words.fixes, |fix| vec![fix]), ..words }
+        MessageParts { fixes: fix.map_or(words.fixes, |fix| vec![fix]), ..words }
     }
 }
