@@ -258,7 +258,7 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inclusion {
     /// Include it.
-    DiscoveryRule,
+    Counts,
     /// It is a suite only by its content, and the command line does not name it.
     NotNamed,
     /// It has scenarios, but the patterns of its workspace, which are in this file or variable, exclude it.

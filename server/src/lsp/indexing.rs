@@ -12,7 +12,7 @@ use super::{
     session::{Session, Snapshot},
 };
 use crate::{
-    ide::crossing,
+    ide::cross_file_names,
     index::{
         self, Facts, Limits,
         scan::{self, Host, Outcome},

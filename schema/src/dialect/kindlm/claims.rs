@@ -112,7 +112,7 @@ enum ReliableOutput<'e> {
     /// The beginning of the output.
     Part(&'e Output),
     /// No part, because of a masked secret.
-    MaskingLoss,
+    Concealed,
     /// No output.
     Nothing,
 }
