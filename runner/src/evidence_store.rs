@@ -199,8 +199,9 @@ impl EvidenceStore {
         (judged, stored)
     }
 
-    /// Stores what was observed without an act, with secrets masked and interpreted. [`result`](EvidenceStore::result) returns it
-    /// until the next attempt is added or recorded elsewhere; it is never recorded.
+    /// Stores what was observed without an act, with secrets masked and interpreted.
+    /// [`result`](EvidenceStore::result) returns it until the next attempt is added or recorded elsewhere; it is never
+    /// recorded.
     pub fn keep_present(&self, label: Label, seen: Recorded) {
         let Recorded { key, act, began_us, evidence, notes, .. } = seen;
         self.present().insert(label, Remembered { key, began_us, act, evidence, notes });

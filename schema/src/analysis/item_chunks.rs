@@ -1,4 +1,4 @@
-//! Items of a list in stretches of a few dozen, in long lists of a few hundred. What is reported of the items of a stretch
+//! Items of a list in chunks of a few dozen, in long lists of a few hundred. What is reported of the items of a chunk
 //! is kept until one of them changes, so a keystroke costs nothing for the items of the others, of which there may be
 //! thousands.
 
@@ -7,22 +7,22 @@ use std::{ops::Range, sync::Arc};
 use super::problems::Reports;
 use crate::problem::Code;
 
-/// Minimum number of items of a new stretch.
+/// Minimum number of items of a new chunk.
 const MIN_SIZE: usize = 64;
 
-/// The stretches of a list, in their order.
+/// The chunks of a list, in their order.
 #[derive(Default)]
-pub(super) struct Stretches(Vec<Stretch>);
+pub(super) struct ItemChunks(Vec<ItemChunk>);
 
-struct Stretch {
+struct ItemChunk {
     /// Number of items.
     count: usize,
-    settled: Option<Settled>,
+    settled: Option<CachedResult>,
 }
 
-/// What is reported of the items of a stretch, where nothing outside of the items decides about it. The blocks of the items
+/// What is reported of the items of a chunk, where nothing outside of the items decides about it. The blocks of the items
 /// follow each other, and nothing else is in them. Offsets are relative to the first block.
-pub(super) struct Settled {
+pub(super) struct CachedResult {
     /// The key of the circumstances: see [`super::levels::Levels::key`].
     pub(super) levels: u64,
     /// `None` if no problem is reported.
@@ -37,31 +37,31 @@ pub(super) struct Settled {
     pub(super) has_cross_item: bool,
 }
 
-impl Stretches {
-    /// Returns the number of stretches.
+impl ItemChunks {
+    /// Returns the number of chunks.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the number of items of a stretch.
+    /// Returns the number of items of a chunk.
     pub(super) fn count(&self, number: usize) -> usize {
         self.0[number].count
     }
 
-    /// Returns what is kept of a stretch.
-    pub(super) fn settled(&self, number: usize) -> Option<&Settled> {
+    /// Returns what is kept of a chunk.
+    pub(super) fn settled(&self, number: usize) -> Option<&CachedResult> {
         self.0[number].settled.as_ref()
     }
 
-    /// Sets what is kept of a stretch.
-    pub(super) fn settle(&mut self, number: usize, settled: Option<Settled>) {
+    /// Sets what is kept of a chunk.
+    pub(super) fn settle(&mut self, number: usize, settled: Option<CachedResult>) {
         self.0[number].settled = settled;
     }
 
-    /// Replaces items with others. Nothing is kept of the stretches that contain them.
+    /// Replaces items with others. Nothing is kept of the chunks that contain them.
     pub(super) fn replace(&mut self, old: Range<usize>, count: usize) {
         let (mut first, mut start) = (0, 0);
-        // Items that are added at the end belong to the last stretch.
+        // Items that are added at the end belong to the last chunk.
         while first + 1 < self.0.len() && start + self.0[first].count <= old.start {
             start += self.0[first].count;
             first += 1;
@@ -72,39 +72,39 @@ impl Stretches {
             last += 1;
         }
         let total = end - start - old.len() + count;
-        let size = size_among(self.0.iter().map(|stretch| stretch.count).sum::<usize>() - old.len() + count);
+        let size = size_among(self.0.iter().map(|chunk| chunk.count).sum::<usize>() - old.len() + count);
         let sizes = if total < 2 * size { vec![total] } else { in_pieces(total, size) };
-        let fresh = sizes.into_iter().filter(|count| *count > 0).map(|count| Stretch { count, settled: None });
+        let fresh = sizes.into_iter().filter(|count| *count > 0).map(|count| ItemChunk { count, settled: None });
         drop(self.0.splice(first..last, fresh));
         if old.len() != count {
             self.forget_cross_item();
         }
     }
 
-    /// Keeps nothing of the stretches of some items.
+    /// Keeps nothing of the chunks of some items.
     pub(super) fn forget(&mut self, mut items: Vec<usize>) {
         items.sort_unstable();
         let mut left = items.as_slice();
         let mut end = 0;
-        for stretch in &mut self.0 {
-            end += stretch.count;
+        for chunk in &mut self.0 {
+            end += chunk.count;
             let (own, rest) = left.split_at(left.partition_point(|item| *item < end));
             if !own.is_empty() {
-                stretch.settled = None;
+                chunk.settled = None;
             }
             left = rest;
         }
     }
 
-    /// Keeps nothing of stretches with problems that are because of other items.
+    /// Keeps nothing of chunks with problems that are because of other items.
     pub(super) fn forget_cross_item(&mut self) {
-        for stretch in &mut self.0 {
-            stretch.settled.take_if(|settled| settled.has_cross_item);
+        for chunk in &mut self.0 {
+            chunk.settled.take_if(|settled| settled.has_cross_item);
         }
     }
 }
 
-/// Returns the number of items of a new stretch in a list of this length: a keystroke costs a little for each stretch, and a
+/// Returns the number of items of a new chunk in a list of this length: a keystroke costs a little for each chunk, and a
 /// little for each problem in the edited one.
 fn size_among(length: usize) -> usize {
     MIN_SIZE.max(length.isqrt())
@@ -118,13 +118,13 @@ fn in_pieces(total: usize, size: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn settled(has_cross_item: bool) -> Settled {
-        Settled { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_cross_item }
+    fn settled(has_cross_item: bool) -> CachedResult {
+        CachedResult { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_cross_item }
     }
 
     /// Returns the indices of the items of which something is kept.
-    fn kept(stretches: &Stretches) -> Vec<bool> {
-        stretches.0.iter().flat_map(|stretch| vec![stretch.settled.is_some(); stretch.count]).collect()
+    fn kept(chunks: &ItemChunks) -> Vec<bool> {
+        chunks.0.iter().flat_map(|chunk| vec![chunk.settled.is_some(); chunk.count]).collect()
     }
 
     #[test]
@@ -132,11 +132,11 @@ mod tests {
         for (old, count) in
             [(0..0, 1), (0..1, 0), (70..71, 1), (70..70, 1), (64..70, 200), (0..500, 3), (500..500, 1), (31..33, 2)]
         {
-            let mut stretches = Stretches::default();
-            stretches.replace(0..0, 500);
-            (0..stretches.len()).for_each(|number| stretches.settle(number, Some(settled(false))));
-            stretches.replace(old.clone(), count);
-            let kept = kept(&stretches);
+            let mut chunks = ItemChunks::default();
+            chunks.replace(0..0, 500);
+            (0..chunks.len()).for_each(|number| chunks.settle(number, Some(settled(false))));
+            chunks.replace(old.clone(), count);
+            let kept = kept(&chunks);
             assert_eq!(kept.len(), 500 - old.len() + count);
             assert!(kept[old.start..old.start + count].iter().all(|kept| !kept), "{old:?}");
             let lost = kept.iter().filter(|kept| !**kept).count();
@@ -145,28 +145,28 @@ mod tests {
     }
 
     #[test]
-    fn stretches_of_items_that_are_added_one_by_one_are_not_short() {
-        let mut stretches = Stretches::default();
-        (0..1000).for_each(|count| stretches.replace(count..count, 1));
-        assert!(stretches.len() <= 1000 / MIN_SIZE + 1, "{}", stretches.len());
-        (0..900).for_each(|_| stretches.replace(50..51, 0));
-        assert_eq!(kept(&stretches).len(), 100);
+    fn chunks_of_items_that_are_added_one_by_one_are_not_short() {
+        let mut chunks = ItemChunks::default();
+        (0..1000).for_each(|count| chunks.replace(count..count, 1));
+        assert!(chunks.len() <= 1000 / MIN_SIZE + 1, "{}", chunks.len());
+        (0..900).for_each(|_| chunks.replace(50..51, 0));
+        assert_eq!(kept(&chunks).len(), 100);
     }
 
     #[test]
     fn problems_because_of_other_items_are_not_kept_if_the_items_have_other_numbers() {
-        let mut stretches = Stretches::default();
-        stretches.replace(0..0, 3 * MIN_SIZE);
-        let settle = |stretches: &mut Stretches| {
-            (0..3).for_each(|number| stretches.settle(number, Some(settled(number == 0))));
+        let mut chunks = ItemChunks::default();
+        chunks.replace(0..0, 3 * MIN_SIZE);
+        let settle = |chunks: &mut ItemChunks| {
+            (0..3).for_each(|number| chunks.settle(number, Some(settled(number == 0))));
         };
-        settle(&mut stretches);
-        stretches.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 1);
-        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, true, false]);
-        stretches.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 2);
-        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [false, true, false]);
-        settle(&mut stretches);
-        stretches.forget(vec![MIN_SIZE]);
-        assert_eq!([0, 1, 2].map(|number| stretches.settled(number).is_some()), [true, false, true]);
+        settle(&mut chunks);
+        chunks.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 1);
+        assert_eq!([0, 1, 2].map(|number| chunks.settled(number).is_some()), [true, true, false]);
+        chunks.replace(2 * MIN_SIZE..2 * MIN_SIZE + 1, 2);
+        assert_eq!([0, 1, 2].map(|number| chunks.settled(number).is_some()), [false, true, false]);
+        settle(&mut chunks);
+        chunks.forget(vec![MIN_SIZE]);
+        assert_eq!([0, 1, 2].map(|number| chunks.settled(number).is_some()), [true, false, true]);
     }
 }
