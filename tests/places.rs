@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use speclens_runner::{
-    book::{AttemptRef, Book},
     event::{CaseResult, SuiteResult},
+    evidence_store::{AttemptRef, EvidenceStore},
     report::{Root, SourceText, SuiteReport, github, human, json, junit, sarif},
 };
 use speclens_schema::{document::Document, mask::Secrets, suite::Suite, verdict::Status};
@@ -97,11 +97,11 @@ fn path_is_relative_to_the_working_directory_also_from_within_the_suite() {
 }
 
 /// Returns the report of a suite from its recordings.
-fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
+fn report_of(directory: &Path, suite: Suite, store: &EvidenceStore) -> SuiteReport {
     let secrets = Arc::new(Secrets::none());
     let cases = suite.cases.iter().enumerate().map(|(index, case)| {
         let subject = &case.action.subjects()[0];
-        let run = book.look(AttemptRef { suite: &suite, case, subject, repeat: 0 }, &secrets);
+        let run = store.result(AttemptRef { suite: &suite, case, subject, repeat: 0 }, &secrets);
         CaseResult { case: index, status: run.status, runs: vec![Arc::new(run)] }
     });
     let result = SuiteResult {
@@ -133,8 +133,8 @@ fn task_of_another_file_is_reported_in_that_file() {
     place.write("b/cli-bench.yaml", "cli: git\nproviders: [openai/gpt]\ntasks: [file://tasks/*.yaml]\n");
     place.write("b/tasks/one.yaml", "- id: one\n  intent: Show it.\n  assert:\n    - ran: git status\n");
     let directory = place.path().join("b");
-    let (suite, book) = idle_agents(&directory, "cli-bench.yaml");
-    let reports = [report_of(&directory, suite, &book)];
+    let (suite, store) = idle_agents(&directory, "cli-bench.yaml");
+    let reports = [report_of(&directory, suite, &store)];
     let content = json::Content { cases: true, evidence: false };
     let report: Value = serde_json::from_str(&json::render(&reports, &[], content)).unwrap();
     let case = &report["suites"][0]["cases"][0];

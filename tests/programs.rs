@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use speclens_runner::exec::{
     process::{Background, Environment},
-    program::{self, Work, Worked},
+    program::{self, ProgramResult, ProgramTask},
 };
 use speclens_schema::{
-    evidence::{Ended, Exit, RunErrorKind, Unseen},
+    evidence::{CommandGap, Ended, Exit, RunErrorKind},
     suite::AgentProgram,
 };
 use tokio_util::sync::CancellationToken;
@@ -38,8 +38,8 @@ impl Task {
         }
     }
 
-    async fn work(&self, command: &str) -> Worked {
-        let work = Work {
+    async fn work(&self, command: &str) -> ProgramResult {
+        let task = ProgramTask {
             program: AgentProgram { command, is_complete: self.is_complete },
             input: "create a user\n",
             directory: self.directory.path(),
@@ -49,7 +49,7 @@ impl Task {
             recorder: Path::new(env!("CARGO_BIN_EXE_speclens")),
         };
         let background = Background::default();
-        let worked = program::perform(work, &background, &self.cancel).await;
+        let worked = program::perform(task, &background, &self.cancel).await;
         background.end().await;
         worked
     }
@@ -60,7 +60,7 @@ impl Task {
 }
 
 /// Returns the observed commands: text, exit code, standard output, standard error.
-fn seen(worked: &Worked) -> Vec<(&str, Option<i32>, &str, &str)> {
+fn seen(worked: &ProgramResult) -> Vec<(&str, Option<i32>, &str, &str)> {
     let commands = worked.commands.commands.iter().map(|ran| {
         let text = |capture: &Option<speclens_schema::evidence::Capture>| match capture {
             Some(capture) => capture.text.clone().leak() as &str,
@@ -98,7 +98,7 @@ async fn what_runs_past_the_shells_is_not_seen_which_the_log_says() {
     let task = Task::new();
     let worked = task.work("/bin/sh -c 'echo unseen'; echo unseen").await;
     assert_eq!(seen(&worked), []);
-    assert_eq!(worked.commands.unseen, Some(Unseen::PastShell));
+    assert_eq!(worked.commands.unseen, Some(CommandGap::PastShell));
     assert!(worked.commands.gap().is_some());
 }
 
@@ -231,7 +231,7 @@ async fn agents_that_work_at_the_same_time_have_logs_of_their_own() {
     };
     let (first, second) = (agent("one", "other"), agent("other", "one"));
     let (first, second) = tokio::join!(one.work(&first), other.work(&second));
-    let outputs = |worked: &Worked| -> Vec<String> {
+    let outputs = |worked: &ProgramResult| -> Vec<String> {
         worked.commands.commands.iter().map(|ran| ran.stdout.as_ref().unwrap().text.clone()).collect()
     };
     assert_eq!(outputs(&first), ["one begins\n", "one ends\n"]);

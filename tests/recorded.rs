@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use speclens_runner::{
-    book::{AttemptRef, Book},
+    evidence_store::{AttemptRef, EvidenceStore},
     files::DiskFiles,
     recording::{Recorded, beginning_us},
 };
@@ -20,13 +20,13 @@ use speclens_schema::{
 const NOW: &str = "2026-05-14T12:00:00Z";
 
 /// Writes a recording for every case of a cli-bench suite in which the agent ended without running a command. Returns
-/// the suite and its book.
-pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
+/// the suite and its store.
+pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, EvidenceStore) {
     let text = std::fs::read_to_string(directory.join(place)).unwrap();
     let document = Document::read(&text, SpecFile::CLI_BENCH.scalar_rules());
     let (files, settings) = (DiskFiles::new(directory, place), Settings::default());
     let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &settings).suite;
-    let book = Book::of(&settings, directory, place, || None);
+    let store = EvidenceStore::of(&settings, directory, place, || None);
     for case in &suite.cases {
         for subject in case.action.subjects() {
             let attempt_ref = AttemptRef { suite: &suite, case, subject: &subject, repeat: 0 };
@@ -44,8 +44,8 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
                 evidence: Arc::new(evidence),
                 notes: Vec::new(),
             };
-            book.enter(&attempt_ref.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
+            store.add(&attempt_ref.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
         }
     }
-    (suite, book)
+    (suite, store)
 }

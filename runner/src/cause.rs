@@ -6,7 +6,7 @@ use serde_json::Value;
 use speclens_schema::check::text::shortened;
 
 /// Maximum number of characters of the text of another program in a message.
-const MAX_WORDS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 
 /// Returns the innermost cause of an error: the outer ones only say where it happened.
 pub(crate) fn innermost(error: &dyn Error) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn words(body: &str) -> Option<String> {
 
 /// Returns the first words of a text, in one line.
 pub(crate) fn in_line(text: &str) -> String {
-    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
+    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_CHARACTERS)
 }
 
 #[cfg(test)]

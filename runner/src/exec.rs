@@ -54,7 +54,7 @@ pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'
 
 /// The environment of an action.
 #[derive(Clone, Copy)]
-pub struct World<'a> {
+pub struct ActionContext<'a> {
     /// The format of the suite.
     pub dialect: Dialect,
     /// The directory of the suite.
@@ -75,8 +75,8 @@ pub struct World<'a> {
     pub subject: &'a Subject,
     /// Index of the repetition, from 0.
     pub repeat: u32,
-    /// The worker of a task; `None` for other actions.
-    pub worker: Option<agent::Worker<'a>>,
+    /// The backend of a task; `None` for other actions.
+    pub backend: Option<agent::AgentBackend<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub keys: &'a BTreeSet<String>,
     /// Whether temporary directories are kept for inspection.
@@ -95,18 +95,18 @@ pub struct World<'a> {
 
 /// The result of an action, and the files that decided it.
 #[derive(Debug)]
-pub struct Performed {
+pub struct ActionResult {
     /// The attempt.
     pub attempt: Attempt,
     /// The inputs as they were at the beginning; `None` without inputs.
     pub inputs: Option<Inputs>,
     /// The site of the action.
-    pub site: Site,
+    pub site: ActionSite,
 }
 
 /// The site of an action, for claims that need more than its evidence.
 #[derive(Debug, Default)]
-pub struct Site {
+pub struct ActionSite {
     /// The base directory of relative paths.
     pub directory: PathBuf,
     /// The environment of its commands.
@@ -120,21 +120,29 @@ pub struct Site {
 /// Performs an action; `view` is for actions that check whether they are done. This is the only place that
 /// distinguishes the kinds of actions: a new kind needs its arm here, its fields in [`Action`], and nothing else in the
 /// runner.
-pub async fn perform(action: &Action, context: Context, world: World<'_>, view: &View) -> Performed {
+pub async fn perform(
+    action: &Action,
+    context: Context,
+    action_context: ActionContext<'_>,
+    view: &View,
+) -> ActionResult {
     match action {
         Action::Command(command) => {
-            let inputs = Inputs::before(command, world.files).await;
-            let attempt = self::command(command, context, world).await;
-            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
+            let inputs = Inputs::before(command, action_context.files).await;
+            let attempt = self::command(command, context, action_context).await;
+            ActionResult { attempt, inputs: Some(inputs), site: ActionSite::of_suite(action_context) }
         }
-        Action::Agent(task) => match world.worker {
-            Some(worker) => agent(task, worker, context, world).await,
-            None => Performed::without_act(Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL), world),
+        Action::Agent(task) => match action_context.backend {
+            Some(backend) => agent(task, backend, context, action_context).await,
+            None => ActionResult::without_act(
+                Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL),
+                action_context,
+            ),
         },
-        Action::Trigger(trigger) => trigger::perform(trigger, context, world, view).await,
+        Action::Trigger(trigger) => trigger::perform(trigger, context, action_context, view).await,
         Action::Prompt(_) | Action::None => {
-            let message = refusal(world.dialect, action).unwrap_or_default();
-            Performed::without_act(Attempt::with_error(context, RunErrorKind::Unsupported, message), world)
+            let message = refusal(action_context.dialect, action).unwrap_or_default();
+            ActionResult::without_act(Attempt::with_error(context, RunErrorKind::Unsupported, message), action_context)
         }
     }
 }
@@ -143,37 +151,42 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
 pub const NO_MODEL: &str = "the suite does not name a model; name models under `providers`, or with `--model`";
 
 /// Lets an agent work on a task.
-async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {
-    let mode = match world.subject {
+async fn agent(
+    task: &AgentAction,
+    backend: agent::AgentBackend<'_>,
+    context: Context,
+    action_context: ActionContext<'_>,
+) -> ActionResult {
+    let mode = match action_context.subject {
         Subject::Model { mode, .. } => *mode,
         Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
     };
-    let around = agent::Surroundings {
-        suite: world.directory,
-        keys: world.keys,
-        output_limit: world.output_limit,
-        keep: world.keep,
-        version: world.version,
-        cancel: world.cancel,
+    let task_context = agent::TaskContext {
+        suite: action_context.directory,
+        keys: action_context.keys,
+        output_limit: action_context.output_limit,
+        keep: action_context.keep,
+        version: action_context.version,
+        cancel: action_context.cancel,
         // Without a listener, the result is still returned.
-        notify: &|message| drop(world.events.send(Event::Note { message })),
+        notify: &|message| drop(action_context.events.send(Event::Note { message })),
         turn: &|turn| {
-            let subject = world.subject.clone();
-            let (case, repeat, turns) = (world.case, world.repeat, task.max_turns);
-            drop(world.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
+            let subject = action_context.subject.clone();
+            let (case, repeat, turns) = (action_context.case, action_context.repeat, task.max_turns);
+            drop(action_context.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
         },
     };
-    let actor = agent::Actor { test: &world.test.name, worker, mode };
-    let inputs = Inputs::before_task(task, world.files).await;
-    let (attempt, site) = agent::perform(task, actor, context, around).await;
-    Performed { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| Site::of_suite(world)) }
+    let agent = agent::TaskAgent { test: &action_context.test.name, backend, mode };
+    let inputs = Inputs::before_task(task, action_context.files).await;
+    let (attempt, site) = agent::perform(task, agent, context, task_context).await;
+    ActionResult { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| ActionSite::of_suite(action_context)) }
 }
 
-impl Site {
+impl ActionSite {
     /// Returns the directory of the suite with the environment of this program: the site where the act begins, and of
     /// observations before it.
-    pub fn of_suite(world: World<'_>) -> Site {
-        Site { directory: world.directory.to_owned(), ..Site::default() }
+    pub fn of_suite(action_context: ActionContext<'_>) -> ActionSite {
+        ActionSite { directory: action_context.directory.to_owned(), ..ActionSite::default() }
     }
 
     /// Closes the site once all needs of claims have been observed there: releases the resources of the act and ends
@@ -189,10 +202,10 @@ impl Site {
     }
 }
 
-impl Performed {
+impl ActionResult {
     /// Returns an attempt that ended before its act.
-    pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
-        Performed { attempt, inputs: None, site: Site::of_suite(world) }
+    pub fn without_act(attempt: Attempt, action_context: ActionContext<'_>) -> ActionResult {
+        ActionResult { attempt, inputs: None, site: ActionSite::of_suite(action_context) }
     }
 }
 
@@ -203,8 +216,8 @@ pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
 }
 
 /// Runs the command of a test in the suite's directory.
-async fn command(action: &CommandAction, context: Context, world: World<'_>) -> Attempt {
-    let World { directory, output_limit: limit, background, cancel, .. } = world;
+async fn command(action: &CommandAction, context: Context, action_context: ActionContext<'_>) -> Attempt {
+    let ActionContext { directory, output_limit: limit, background, cancel, .. } = action_context;
     let script = match &action.expanded {
         Ok(script) => script,
         Err(names) => return Attempt::with_error(context, RunErrorKind::MissingVariable, missing(names)),

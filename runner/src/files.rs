@@ -21,7 +21,7 @@ use speclens_schema::{
     suite::Inputs,
 };
 
-use declared::Seen;
+use declared::DeclaredInputs;
 use digests::Digests;
 use disk::{kind_of, read_bounded, without_links};
 use paths::{normal, normal_from};
@@ -71,7 +71,7 @@ struct Cache {
     /// The inputs that settings declare. Never cleared.
     declared: Option<Arc<Declared>>,
     /// The files found for them.
-    declared_seen: Option<Arc<Seen>>,
+    declared_inputs: Option<Arc<DeclaredInputs>>,
     kinds: HashMap<String, Option<FileKind>>,
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
     digests: HashMap<String, Option<String>>,
@@ -131,7 +131,7 @@ impl DiskFiles {
         let mut cache = self.cache();
         if cache.declared.as_deref() != declared.as_ref() {
             cache.declared = declared.map(Arc::new);
-            cache.declared_seen = None;
+            cache.declared_inputs = None;
         }
     }
 
@@ -142,13 +142,13 @@ impl DiskFiles {
 
     /// Returns the declared entries that include too many files.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
-        self.declared_seen().cut.clone()
+        self.declared_inputs().cut.clone()
     }
 
-    fn declared_seen(&self) -> Arc<Seen> {
+    fn declared_inputs(&self) -> Arc<DeclaredInputs> {
         let (declared, generation) = {
             let cache = self.cache();
-            match (&cache.declared, &cache.declared_seen) {
+            match (&cache.declared, &cache.declared_inputs) {
                 (None, _) => return Arc::default(),
                 (Some(_), Some(seen)) => return Arc::clone(seen),
                 (Some(declared), None) => (Arc::clone(declared), cache.generation),
@@ -157,7 +157,7 @@ impl DiskFiles {
         let seen = Arc::new(declared.look(&self.root, &self.digests));
         let mut cache = self.cache();
         if cache.generation == generation && cache.declared.as_ref() == Some(&declared) {
-            cache.declared_seen = Some(Arc::clone(&seen));
+            cache.declared_inputs = Some(Arc::clone(&seen));
         }
         seen
     }
@@ -497,7 +497,7 @@ impl Files for DiskFiles {
     }
 
     fn declared(&self) -> Inputs {
-        self.declared_seen().inputs.clone()
+        self.declared_inputs().inputs.clone()
     }
 
     fn parts_are_checked(&self) -> bool {

@@ -15,7 +15,7 @@ use speclens_schema::{
 
 use crate::{
     clock::Clock,
-    player::{GatewayScript, Player},
+    scripted_gateway::{GatewayScript, ScriptedGateway},
 };
 
 /// Variables that hold the token, in order of precedence. The first belongs to ClawSpec, the others to OpenClaw.
@@ -48,7 +48,7 @@ struct Script {
 
 #[derive(Clone, Debug)]
 struct Playing {
-    player: Arc<Player>,
+    scripted_gateway: Arc<ScriptedGateway>,
     /// The address of the replaced gateway.
     of: String,
     /// The log of the replaced gateway; `{date}` is the day.
@@ -109,19 +109,23 @@ impl Gateway {
     pub async fn opened(self: &Arc<Gateway>, root: &Path, clock: Clock) -> Result<Arc<Gateway>, String> {
         let Some(Script { path, name, playing: None }) = &self.script else { return Ok(Arc::clone(self)) };
         let script = GatewayScript::open(path, name)?;
-        let player = Player::start(&script, root, self, clock).await?;
-        let playing = Playing { of: self.base_url.clone(), log_of: self.log_pattern.clone(), player: Arc::new(player) };
+        let scripted_gateway = ScriptedGateway::start(&script, root, self, clock).await?;
+        let playing = Playing {
+            of: self.base_url.clone(),
+            log_of: self.log_pattern.clone(),
+            scripted_gateway: Arc::new(scripted_gateway),
+        };
         Ok(Arc::new(Gateway {
-            base_url: playing.player.base_url().to_owned(),
-            log_pattern: playing.player.log_pattern().unwrap_or_else(|| self.log_pattern.clone()),
+            base_url: playing.scripted_gateway.base_url().to_owned(),
+            log_pattern: playing.scripted_gateway.log_pattern().unwrap_or_else(|| self.log_pattern.clone()),
             script: Some(Script { path: path.clone(), name: name.clone(), playing: Some(playing) }),
             ..Gateway::clone(self)
         }))
     }
 
-    /// Returns the player of the script.
-    pub fn player(&self) -> Option<&Player> {
-        Some(&*self.script.as_ref()?.playing.as_ref()?.player)
+    /// Returns the scripted gateway that is being played.
+    pub fn scripted_gateway(&self) -> Option<&ScriptedGateway> {
+        Some(&*self.script.as_ref()?.playing.as_ref()?.scripted_gateway)
     }
 
     /// Returns the effective address: requests to the gateway go to the script in its place.

@@ -13,20 +13,20 @@
 //! It never decides what a spec means (`speclens-schema` does), and never talks to users or editors (the `speclens`
 //! crate does).
 
-pub mod book;
 mod cause;
 pub mod clock;
 pub mod event;
+pub mod evidence_store;
 pub mod exec;
 pub mod files;
 pub mod gateway;
 mod http;
 pub mod model;
 pub(crate) mod observe;
-pub(crate) mod player;
 pub mod recording;
 pub mod report;
 pub mod run;
+pub(crate) mod scripted_gateway;
 mod suspend_aware_timer;
 pub mod trace;
 pub(crate) mod watch;

@@ -1,6 +1,5 @@
 //! Models: a provider on the network, a script, a person or another program.
 
-mod cap;
 mod convert;
 mod failure;
 mod key;
@@ -9,6 +8,7 @@ mod network;
 mod price;
 mod provider;
 mod registry;
+mod request_limit;
 mod retry;
 pub(crate) mod script;
 #[cfg(test)]

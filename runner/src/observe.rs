@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     exec::{
-        Site, World,
+        ActionContext, ActionSite,
         process::{self, Background, Environment},
     },
     gateway::Gateway,
@@ -61,7 +61,7 @@ pub(crate) struct Cancelled;
 
 /// The observations of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     /// The observations, in the order of the needs. After a cancellation, the rest is missing.
     pub observations: Vec<Observation>,
     /// Whether the run was cancelled before everything was observed.
@@ -70,17 +70,22 @@ pub(crate) struct Seen {
 
 impl View {
     /// Returns the view of the site of an action.
-    pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, question_context: QuestionContext) -> View {
+    pub fn of(
+        site: &ActionSite,
+        action_context: ActionContext<'_>,
+        background: Arc<Background>,
+        question_context: QuestionContext,
+    ) -> View {
         View {
             question_context,
             seen: Arc::default(),
             directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
             environment: site.environment.clone(),
-            limit: world.output_limit,
+            limit: action_context.output_limit,
             background,
-            gateway: world.gateway.cloned(),
+            gateway: action_context.gateway.cloned(),
             watch: site.watch.clone(),
-            cancel: world.cancel.clone(),
+            cancel: action_context.cancel.clone(),
             suspended: process::suspended,
         }
     }
@@ -104,9 +109,9 @@ pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelle
 /// Observes the needs of a case. Commands may affect later observations, so each of them runs after all needs before
 /// it, and before all needs after it; the needs between two of them are observed at once. Judges are asked about these
 /// observations, so each of them is asked after all that, one after the other.
-pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
+pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Observations {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
-    let mut seen = Seen::default();
+    let mut seen = Observations::default();
     for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)).flat_map(stages) {
         if seen.cancelled || view.cancel.is_cancelled() {
             seen.cancelled = true;

@@ -63,12 +63,12 @@ pub struct Recordings {
     limit: u64,
     /// Returns the identity of this machine, on demand.
     machine: fn() -> Option<Machine>,
-    seen: Mutex<Seen>,
+    seen: Mutex<DirectoryListing>,
 }
 
 /// The directory as it was last listed.
 #[derive(Debug, Default)]
-struct Seen {
+struct DirectoryListing {
     index: Index,
     /// The modification time of the directory when it was listed.
     changed: Option<SystemTime>,
@@ -94,7 +94,7 @@ pub struct Label {
 
 /// The recording of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Lookup {
     /// It is of the case's current action.
     Fresh(FoundFile),
     /// It is of a former action of the case.
@@ -103,12 +103,12 @@ pub enum Found {
     None,
 }
 
-impl Found {
+impl Lookup {
     /// Time when the attempt began, in microseconds of the Unix epoch; 0 if there is none.
     pub fn began_us(&self) -> u64 {
         match self {
-            Found::Fresh(file) | Found::Stale(file) => file.began_us,
-            Found::None => 0,
+            Lookup::Fresh(file) | Lookup::Stale(file) => file.began_us,
+            Lookup::None => 0,
         }
     }
 }
@@ -218,7 +218,7 @@ impl Recordings {
             machine: || None,
             seen: Mutex::default(),
         };
-        recordings.look_again();
+        recordings.refresh();
         recordings
     }
 
@@ -233,13 +233,13 @@ impl Recordings {
         machine.is_some_and(|other| (self.machine)().is_some_and(|own| own != *other))
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, DirectoryListing> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lists the directory again if it has changed. Returns whether the recordings are different, or another process
     /// has written some again.
-    pub fn look_again(&self) -> bool {
+    pub fn refresh(&self) -> bool {
         let mut seen = self.seen();
         let changed = (self.store.changed(), self.store.changed_by_others());
         let is_settled = seen
@@ -262,7 +262,7 @@ impl Recordings {
     }
 
     /// Lists the directory. Returns whether the recordings are different, or another process has written some again.
-    fn list(&self, seen: &mut Seen) -> bool {
+    fn list(&self, seen: &mut DirectoryListing) -> bool {
         // Read first, so a change in the meantime is noticed the next time.
         let by_others = self.store.changed_by_others();
         let are_rewritten = by_others.unwrap_or_default() != seen.by_others.unwrap_or_default();
@@ -282,20 +282,20 @@ impl Recordings {
 
     /// Returns the recording for a key and a label: with this label; else of the same action with another label, such
     /// as a renamed test; else with this label, but of another action.
-    pub fn find(&self, key: &str, label: &Label) -> Found {
+    pub fn find(&self, key: &str, label: &Label) -> Lookup {
         self.find_in(&self.place, key, label)
     }
 
     /// Returns the same for the suite at another place in the directory.
-    pub fn find_in(&self, place: &str, key: &str, label: &Label) -> Found {
+    pub fn find_in(&self, place: &str, key: &str, label: &Label) -> Lookup {
         let wanted = Name::of(key, place, label, 0);
         let seen = self.seen();
         let newest = seen.index.newest(&wanted);
         let fresh = newest.as_ref().filter(|newest| newest.key == wanted.key).or(seen.index.same_act(&wanted));
         match (fresh, &newest) {
-            (Some(name), _) => Found::Fresh(self.file(name)),
-            (None, Some(name)) => Found::Stale(self.file(name)),
-            (None, None) => Found::None,
+            (Some(name), _) => Lookup::Fresh(self.file(name)),
+            (None, Some(name)) => Lookup::Stale(self.file(name)),
+            (None, None) => Lookup::None,
         }
     }
 
@@ -344,7 +344,7 @@ impl Recordings {
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
     fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
         self.store.create()?;
-        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::PATIENCE };
+        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::LOCK_TIMEOUT };
         let locked = lock::lock(&self.store.lock_path(), sharing, patience)?;
         self.seen().gave_up = matches!(locked, Locked::No);
         Ok(locked)

@@ -3,9 +3,9 @@
 mod asking;
 mod attempt;
 mod budget;
-mod decided;
-mod given;
+mod from_evidence;
 mod masked;
+mod stop_repeats;
 mod turn;
 
 use std::{
@@ -29,12 +29,12 @@ use speclens_schema::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use given::given;
+pub use from_evidence::from_evidence;
 
 use crate::{
-    book::Book,
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
+    evidence_store::EvidenceStore,
     exec::{
         agent::Version,
         process::{Background, Until},
@@ -45,8 +45,8 @@ use crate::{
     recording,
     trace::Traces,
 };
-use decided::AllAttempts;
-pub use decided::left_out;
+use stop_repeats::AllAttempts;
+pub use stop_repeats::left_out;
 
 /// A suite to run, and its surroundings.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct Job {
     /// The files of the workspace on disk.
     pub files: Arc<DiskFiles>,
     /// The store of evidence.
-    pub book: Arc<Book>,
+    pub store: Arc<EvidenceStore>,
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
     /// The current time.
@@ -162,7 +162,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let may_be_left_out = |unit: &Unit| unit.repeat > 0 && suite.gates.can_be_decided(&unit.subject);
     let stops = job.stop_repeats && units.iter().any(may_be_left_out) && !options.given_up;
     let acts = options.mode == Mode::Live;
-    let standings = (stops && acts && decided::is_whole(&suite, &options)).then(|| AllAttempts::of(&units));
+    let standings = (stops && acts && stop_repeats::is_whole(&suite, &options)).then(|| AllAttempts::of(&units));
     let run = Arc::new(Run {
         keys: job.models.key_variables(),
         job,
@@ -192,7 +192,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let mut runs = perform(&run, &units, concurrency, !settles).await;
     run.background.end().await;
     if settles {
-        runs = run.without_spare(&units, runs, decided::whole(&suite, &options)).await;
+        runs = run.without_spare(&units, runs, stop_repeats::whole(&suite, &options)).await;
         units.iter().zip(&runs).for_each(|(unit, result)| run.tell_result(unit, result));
     }
     let mut runs = runs.into_iter();

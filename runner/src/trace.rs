@@ -18,12 +18,12 @@ use std::{
 
 pub use files::read;
 pub use opik::OpikTarget;
-pub use receiver::MAX_REQUEST;
+pub use receiver::MAX_REQUEST_BYTES;
 use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
     settings::TraceSources,
-    trace::{Clues, MARK, assemble, is_outermost, join},
+    trace::{ATTEMPT_ATTRIBUTE, TraceClues, assemble, is_outermost, match_trace},
 };
 
 use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
@@ -170,21 +170,21 @@ impl TraceWatch {
 
     /// Returns whether the outermost span of the act's trace has certainly arrived: programs export spans when they
     /// end.
-    fn received_root(&self, receiver: &Receiver, clues: &Clues) -> bool {
+    fn received_root(&self, receiver: &Receiver, clues: &TraceClues) -> bool {
         // Another act may begin at the same time, so the time does not identify it.
-        let clues = Clues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
+        let clues = TraceClues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
         receiver.store().look(self.since, |contents| {
-            let found = join(&contents.traces, &clues).map(|(found, _)| found).unwrap_or_default();
+            let found = match_trace(&contents.traces, &clues).map(|(found, _)| found).unwrap_or_default();
             let mut spans = found.iter().flat_map(|index| &contents.traces[*index].spans);
             spans.any(|it| is_outermost(it) && it.ended_us().is_some())
         })
     }
 
-    fn clues(&self, identity: &Identity, logged: &[String]) -> Clues {
+    fn clues(&self, identity: &Identity, logged: &[String]) -> TraceClues {
         let Identity { run_id, session_key, agent, started_us, ended_us } = identity.clone();
         let padding_us = i64::try_from(self.traces.settings.padding.as_micros()).unwrap_or(i64::MAX);
         let mark = Some(self.mark.clone());
-        Clues { mark, logged: logged.to_vec(), run_id, session_key, agent, started_us, ended_us, padding_us }
+        TraceClues { mark, logged: logged.to_vec(), run_id, session_key, agent, started_us, ended_us, padding_us }
     }
 
     /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids of the run in the
@@ -253,7 +253,7 @@ impl TraceWatch {
     }
 
     /// Looks once. Returns a trace with the time since its last addition, if that is known.
-    async fn look(&self, source: &Source<'_>, clues: &Clues) -> Result<Option<(Trace, Option<Duration>)>, String> {
+    async fn look(&self, source: &Source<'_>, clues: &TraceClues) -> Result<Option<(Trace, Option<Duration>)>, String> {
         match source {
             Source::Received(Err(reason)) => Err(reason.clone()),
             Source::Received(Ok(receiver)) => {
@@ -261,12 +261,12 @@ impl TraceWatch {
                 let look = move || {
                     store.look(since, |contents| {
                         let (found, joined) =
-                            join(&contents.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
+                            match_trace(&contents.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
                         let Some(quiet) = found.iter().map(|index| contents.last[*index].elapsed()).min() else {
                             return Ok(None);
                         };
                         let spans = found.iter().flat_map(|index| contents.traces[*index].spans.iter().copied());
-                        let cost_usd = contents.spending.between(clues.started_us, now_us());
+                        let cost_usd = contents.cost_counters.between(clues.started_us, now_us());
                         Ok(Some((Trace { joined, cost_usd, ..assemble(spans) }, Some(quiet))))
                     })
                 };
@@ -301,8 +301,8 @@ const MIN_PAUSE: Duration = Duration::from_millis(20);
 /// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
     let resource = match std::env::var("OTEL_RESOURCE_ATTRIBUTES") {
-        Ok(own) if !own.is_empty() => format!("{own},{MARK}={mark}"),
-        Ok(_) | Err(_) => format!("{MARK}={mark}"),
+        Ok(own) if !own.is_empty() => format!("{own},{ATTEMPT_ATTRIBUTE}={mark}"),
+        Ok(_) | Err(_) => format!("{ATTEMPT_ATTRIBUTE}={mark}"),
     };
     let mut variables = vec![
         ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}")),

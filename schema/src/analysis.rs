@@ -13,11 +13,11 @@ mod directives;
 mod errors;
 mod facts;
 mod finish;
+mod item_chunks;
 mod item_list;
 mod levels;
 mod problems;
 mod ranges;
-mod stretches;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -46,7 +46,7 @@ use crate::{
     walk,
 };
 
-use errors::{Errors, doubted};
+use errors::{Errors, with_errors};
 use finish::finish;
 use item_list::{ItemLists, Looked};
 pub use problems::{Counts, Group, Located, Part, Problems, Run};
@@ -83,17 +83,17 @@ struct Findings {
 }
 
 /// All findings of a document, before settings and comments are applied.
-struct Found<'d> {
+struct DocumentFindings<'d> {
     /// Findings of items that are alone in an intact block.
     lists: Vec<Looked<'d>>,
     /// All other problems.
     others: Vec<Problem>,
 }
 
-impl Found<'_> {
+impl DocumentFindings<'_> {
     /// Returns all problems. Cached results of items are stored with the document.
     fn into_problems(self, document: &Document, file: SpecFile) -> Vec<Problem> {
-        let Found { lists, mut others } = self;
+        let DocumentFindings { lists, mut others } = self;
         let item_lists = document.notes::<ItemLists>();
         for mut looked in lists {
             looked.open_where(&mut others, |_, _| true);
@@ -159,10 +159,10 @@ impl Analyzer {
     }
 
     /// Returns all findings, before settings and comments are applied.
-    fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
+    fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> DocumentFindings<'d> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
-        let mut found = Found { lists: Vec::new(), others: faults::problems_but(document, is_known) };
+        let mut found = DocumentFindings { lists: Vec::new(), others: faults::problems_but(document, is_known) };
         let others = &mut found.others;
         if let Some(root) = document.root() {
             let mut report = Report::default();
@@ -178,8 +178,14 @@ impl Analyzer {
         found
     }
 
-    fn look_into<'d>(&self, document: &'d Document, root: NodeRef<'d>, files: &dyn Files, found: &mut Found<'d>) {
-        let Found { lists, others } = found;
+    fn look_into<'d>(
+        &self,
+        document: &'d Document,
+        root: NodeRef<'d>,
+        files: &dyn Files,
+        found: &mut DocumentFindings<'d>,
+    ) {
+        let DocumentFindings { lists, others } = found;
         let broken: Vec<usize> =
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
@@ -252,8 +258,8 @@ impl Analyzer {
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.
-            let (is_refused, doubts) = errors.within(&(0..document.text().len_bytes() + 1));
-            suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
+            let (is_refused, unparsed) = errors.within(&(0..document.text().len_bytes() + 1));
+            suite.cases = suite.cases.into_iter().map(|case| with_errors(case, is_refused, &unparsed)).collect();
         }
         if let Some(context) = &context {
             suite.cases.extend(self.cases(document, files, &**context, &errors));
@@ -338,8 +344,8 @@ impl Analyzer {
         // A problem of the whole file affects every case: the command line refuses such a file.
         let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
         let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
-            let (is_refused, doubts) = errors.within(&extent);
-            let around = move |case| doubted(case, is_refused || is_whole_refused, &doubts);
+            let (is_refused, unparsed) = errors.within(&extent);
+            let around = move |case| with_errors(case, is_refused || is_whole_refused, &unparsed);
             lowered.into_iter().map(around)
         });
         cases.collect()

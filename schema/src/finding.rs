@@ -12,7 +12,7 @@ use crate::{
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
 };
 
-/// A kind of mistake, with the data for its message: names, numbers, suggestions. The rules are in [`crate::rules`].
+/// A kind of problem, with the data for its message: names, numbers, suggestions. The rules are in [`crate::rules`].
 pub trait Rule: Debug {
     /// Code of the problem.
     const CODE: Code;
@@ -31,18 +31,18 @@ pub trait Rule: Debug {
     }
 
     /// Renders the message, note, help and fixes.
-    fn words(&self, site: &Site<'_>) -> Words;
+    fn message(&self, location: &Location<'_>) -> MessageParts;
 }
 
 /// A rule of any type, possibly with an explanation.
-trait Mistake: Debug {
+trait AnyRule: Debug {
     fn code(&self) -> Code;
     fn severity(&self) -> Severity;
     fn is_about_absence(&self) -> bool;
-    fn words(&self, site: &Site<'_>) -> Words;
+    fn message(&self, location: &Location<'_>) -> MessageParts;
 }
 
-impl<R: Rule> Mistake for R {
+impl<R: Rule> AnyRule for R {
     fn code(&self) -> Code {
         R::CODE
     }
@@ -55,8 +55,8 @@ impl<R: Rule> Mistake for R {
         Rule::is_about_absence(self)
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Rule::words(self, site)
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        Rule::message(self, location)
     }
 }
 
@@ -73,19 +73,19 @@ pub(crate) trait Explanation: Debug {
     }
 
     /// Returns the message, note, help and fixes, given those of the rule.
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         said
     }
 }
 
-/// A mistake with an explanation.
+/// A rule with an explanation.
 #[derive(Debug)]
 struct Explained {
-    rule: Box<dyn Mistake>,
+    rule: Box<dyn AnyRule>,
     by: Box<dyn Explanation>,
 }
 
-impl Mistake for Explained {
+impl AnyRule for Explained {
     fn code(&self) -> Code {
         self.by.code(self.rule.code())
     }
@@ -98,23 +98,23 @@ impl Mistake for Explained {
         self.rule.is_about_absence()
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        self.by.words(self.rule.words(site), site)
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        self.by.message(self.rule.message(location), location)
     }
 }
 
 /// Location of a finding.
-pub struct Site<'d> {
+pub struct Location<'d> {
     /// Root of the checked part: the whole document, or one item of a top-level list.
     pub(crate) root: NodeRef<'d>,
     /// Pointer to the node, relative to `root`.
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
-    found: &'d Found<'d>,
+    found: &'d PartFindings<'d>,
 }
 
-impl<'d> Site<'d> {
+impl<'d> Location<'d> {
     /// Returns the value with its location; for duplicate keys, the underlined one. `None` if
     /// a node is missing.
     pub(crate) fn lint_node(&self) -> Option<LintNode<'d>> {
@@ -154,15 +154,15 @@ impl<'d> Site<'d> {
 }
 
 /// Findings of one part of a document, by location.
-struct Found<'f> {
+struct PartFindings<'f> {
     findings: &'f [Finding],
     wrong: OnceCell<FxHashSet<Pointer>>,
     counts: OnceCell<FxHashMap<Pointer, usize>>,
 }
 
-impl<'f> Found<'f> {
-    fn new(findings: &'f [Finding]) -> Found<'f> {
-        Found { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
+impl<'f> PartFindings<'f> {
+    fn new(findings: &'f [Finding]) -> PartFindings<'f> {
+        PartFindings { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
     }
 
     /// Returns the locations with a warning or an error.
@@ -186,7 +186,7 @@ impl<'f> Found<'f> {
 
 /// Text of a problem and its fixes: see [`Problem`] for each part.
 #[derive(Debug)]
-pub struct Words {
+pub struct MessageParts {
     pub(crate) message: String,
     pub(crate) note: Option<String>,
     pub(crate) help: Option<String>,
@@ -195,20 +195,27 @@ pub struct Words {
     pub(crate) fixes: Vec<Fix>,
 }
 
-impl Words {
+impl MessageParts {
     /// Creates the text from a message: one lower-case clause without a final period.
-    pub fn new(message: impl Into<String>) -> Words {
-        Words { message: message.into(), note: None, help: None, listing: None, subject: None, fixes: Vec::new() }
+    pub fn new(message: impl Into<String>) -> MessageParts {
+        MessageParts {
+            message: message.into(),
+            note: None,
+            help: None,
+            listing: None,
+            subject: None,
+            fixes: Vec::new(),
+        }
     }
 
     /// Creates a message that ends with a name. Problems that differ only in this name are merged.
-    pub(crate) fn naming(before: impl Into<String>, name: impl Into<String>) -> Words {
+    pub(crate) fn naming(before: impl Into<String>, name: impl Into<String>) -> MessageParts {
         let listing = Listing { before: before.into(), names: vec![name.into()] };
-        Words { listing: Some(listing.clone()), ..Words::new(listing.message()) }
+        MessageParts { listing: Some(listing.clone()), ..MessageParts::new(listing.message()) }
     }
 
     /// Adds a note with the consequence. A second note is appended to the first.
-    pub fn note(mut self, note: impl AsRef<str>) -> Words {
+    pub fn note(mut self, note: impl AsRef<str>) -> MessageParts {
         self.note = Some(match self.note.take() {
             Some(first) => format!("{first}; {}", note.as_ref()),
             None => note.as_ref().to_owned(),
@@ -217,19 +224,19 @@ impl Words {
     }
 
     /// Adds a help: what to write instead.
-    pub fn help(mut self, help: impl Into<String>) -> Words {
+    pub fn help(mut self, help: impl Into<String>) -> MessageParts {
         self.help = Some(help.into());
         self
     }
 
     /// Adds the subject, for fixes that need the whole file.
-    pub(crate) fn subject(mut self, subject: Subject) -> Words {
+    pub(crate) fn subject(mut self, subject: Subject) -> MessageParts {
         self.subject = Some(subject);
         self
     }
 
     /// Adds a fix, if there is one.
-    pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
+    pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> MessageParts {
         self.fixes.extend(fix);
         self
     }
@@ -240,13 +247,13 @@ impl Words {
         help: impl Into<String>,
         fix: impl FnOnce(String, Vec<Edit>) -> Fix,
         edits: Option<Vec<Edit>>,
-    ) -> Words {
+    ) -> MessageParts {
         let help = help.into();
         self.fix(edits.map(|edits| fix(help.clone(), edits))).help(help)
     }
 
     /// Adds a fix, if there is one, and its title as the help.
-    pub(crate) fn fix_with_help(mut self, fix: Option<Fix>) -> Words {
+    pub(crate) fn fix_with_help(mut self, fix: Option<Fix>) -> MessageParts {
         if let Some(fix) = fix {
             self.help = Some(fix.title.clone());
             self.fixes.push(fix);
@@ -314,7 +321,7 @@ pub(crate) enum Layer {
 /// A problem at a location, without its text.
 #[derive(Debug)]
 pub struct Finding {
-    rule: Box<dyn Mistake>,
+    rule: Box<dyn AnyRule>,
     layer: Layer,
     at: Pointer,
     range: Range<usize>,
@@ -427,7 +434,7 @@ impl Finding {
     }
 
     /// Returns the problem with its text.
-    fn problem(self, words: Words) -> Problem {
+    fn problem(self, words: MessageParts) -> Problem {
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
             repeats: it.relation == Relation::UsedAgain,
@@ -497,11 +504,11 @@ impl Report {
 
     /// Renders the findings in the order in which they were added. Locations are relative to `root`.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        let found = Found::new(&self.findings);
+        let found = PartFindings::new(&self.findings);
         let words = |finding: &Finding| {
-            finding.rule.words(&Site { root, at: &finding.at, range: &finding.range, found: &found })
+            finding.rule.message(&Location { root, at: &finding.at, range: &finding.range, found: &found })
         };
-        let worded: Vec<Words> = self.findings.iter().map(words).collect();
+        let worded: Vec<MessageParts> = self.findings.iter().map(words).collect();
         self.findings.into_iter().zip(worded).map(|(finding, words)| finding.problem(words)).collect()
     }
 }

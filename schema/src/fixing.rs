@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Maximum number of rounds, far more than fixes that depend on each other need.
-const ROUNDS: usize = 256;
+const MAX_ROUNDS: usize = 256;
 
 /// Result of applying fixes.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ pub fn apply_fixes(
     let mut given_up: HashSet<(Code, Pointer, String)> = HashSet::new();
     let mut seen = HashSet::from([fingerprint(&text)]);
     let mut limit = usize::MAX;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let wanted =
             |problem: &Problem, fix: &Fix| !given_up.contains(&(problem.code, problem.at.clone(), fix.title.clone()));
         let mut batch: Vec<(&Problem, &Fix)> = batch(&problems, choose)
@@ -116,8 +116,8 @@ pub fn apply_fixes(
 /// Returns the document after edits. After a few edits, only the affected text is parsed again.
 fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Document {
     /// Maximum number of edits for which this is faster than parsing everything.
-    const FEW: usize = 64;
-    if edits.len() > FEW {
+    const MAX_INCREMENTAL_EDITS: usize = 64;
+    if edits.len() > MAX_INCREMENTAL_EDITS {
         return Document::read(new_text, document.rules());
     }
     let mut new = document.clone();

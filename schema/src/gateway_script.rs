@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::words::{AgentName, Name, ScriptFile, ScriptText, ToolName};
 
 pub use read::{Lines, RunLines, read};
-pub use template::{FILLING, expand};
+pub use template::{SYNTAX, expand};
 
 /// Suffix of the names of such files.
 pub const ENDING: &str = ".gateway.yaml";

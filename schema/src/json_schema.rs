@@ -6,7 +6,9 @@ use schemars::{
 };
 use serde_json::{Value, json};
 
-pub use crate::spec_file::{Cases, Counts, Empty, Family, Kind, Landmark, Landmarks, Names, SpecFile};
+pub use crate::spec_file::{
+    Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolName, SymbolSource,
+};
 
 /// Prefix of the `$id` of every schema: a name, not an address.
 pub const BASE: &str = "urn:speclens:schema";

@@ -1,8 +1,8 @@
 //! Judges the evidence of a case: case × evidence → verdicts. Pure, so an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Need, Only, Output, merged},
-    mask::{HIDDEN, Secrets, shown},
+    evidence::{Evidence, Need, Output, PartialRun, merged},
+    mask::{MASK_CHARACTER, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
 };
@@ -38,11 +38,11 @@ fn forbids(outcome: &Outcome) -> bool {
 }
 
 /// Returns the reason why a claim is not judged if only part of the evidence was collected.
-fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
+fn left_out(only: Option<PartialRun>, is_precondition: bool) -> Option<&'static str> {
     match (only, is_precondition) {
-        (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
-        (Some(Only::Present), true) => Some("only the current state was evaluated: nothing was started"),
-        (Some(Only::Preconditions), true) | (Some(Only::Present), false) | (None, _) => None,
+        (Some(PartialRun::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
+        (Some(PartialRun::Present), true) => Some("only the current state was evaluated: nothing was started"),
+        (Some(PartialRun::Preconditions), true) | (Some(PartialRun::Present), false) | (None, _) => None,
     }
 }
 
@@ -66,11 +66,11 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         }
         let texts = found.check.texts();
         // The placeholder of masked secrets must not be in the claim.
-        let confusing = texts.iter().any(|text| text.contains(HIDDEN));
+        let confusing = texts.iter().any(|text| text.contains(MASK_CHARACTER));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
         let open = telling && !found.check.handles_masked_text();
         let verdicts = found.check.check(evidence).into_iter();
-        for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.open(), verdict)) {
+        for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.provisional(), verdict)) {
             if unmet && !is_precondition {
                 verdict.outcome = Outcome::Skip("a precondition does not hold, so nothing was started".to_owned());
                 (verdict.code, verdict.score) = (None, None);
@@ -82,16 +82,18 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
-            let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(HIDDEN));
+            let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(MASK_CHARACTER));
             if confusing && (evidence.output.as_ref().is_some_and(Output::has_hidden) || is_written()) {
-                let reason =
-                    format!("the assertion contains the character U+{:X}, which replaces secrets", u32::from(HIDDEN));
+                let reason = format!(
+                    "the assertion contains the character U+{:X}, which replaces secrets",
+                    u32::from(MASK_CHARACTER)
+                );
                 verdict.outcome = Outcome::Unknown(reason);
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
             for text in verdict.texts() {
-                if text.contains(HIDDEN) {
+                if text.contains(MASK_CHARACTER) {
                     *text = shown(text).into_owned();
                 }
                 if telling {
@@ -144,7 +146,7 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
     }
     match judged.iter().map(|it| it.verdict.outcome.status()).max() {
         // A test without preconditions can always start.
-        Some(Status::Skip) if evidence.only == Some(Only::Preconditions) => Status::Pass,
+        Some(Status::Skip) if evidence.only == Some(PartialRun::Preconditions) => Status::Pass,
         Some(Status::Skip) => Status::Unknown,
         Some(worst) => worst,
         None => Status::Pass,
@@ -168,7 +170,7 @@ mod tests {
         mask::Secrets,
         settings::Settings,
         suite::{Case, Claim, Phase},
-        verdict::{Check, Mismatch, Open, Outcome, Status, Verdict},
+        verdict::{Check, Mismatch, Outcome, Provisional, Status, Verdict},
     };
 
     fn case(expect: &str) -> Case {
@@ -192,7 +194,7 @@ mod tests {
 
     /// A claim with a fixed outcome.
     #[derive(Debug)]
-    struct Fixed(Outcome, Open);
+    struct Fixed(Outcome, Provisional);
 
     impl Check for Fixed {
         fn check(&self, _: &Evidence) -> Vec<Verdict> {
@@ -203,12 +205,12 @@ mod tests {
             Vec::new()
         }
 
-        fn open(&self) -> Open {
+        fn provisional(&self) -> Provisional {
             self.1
         }
     }
 
-    fn of_claims(claims: Vec<(Option<Phase>, Outcome, Open)>, evidence: &Evidence) -> (Vec<Status>, Status) {
+    fn of_claims(claims: Vec<(Option<Phase>, Outcome, Provisional)>, evidence: &Evidence) -> (Vec<Status>, Status) {
         let claims = claims.into_iter().map(|(phase, outcome, open)| Claim {
             at: Pointer::root(),
             phase,
@@ -229,11 +231,11 @@ mod tests {
         ] {
             let evidence = Evidence { ended, ..Evidence::default() };
             let claims = vec![
-                (None, Outcome::Pass, Open::Nothing),
-                (None, fail(), Open::Nothing),
-                (None, Outcome::Pass, Open::Pass),
-                (None, fail(), Open::Pass),
-                (None, fail(), Open::Everything),
+                (None, Outcome::Pass, Provisional::Nothing),
+                (None, fail(), Provisional::Nothing),
+                (None, Outcome::Pass, Provisional::Pass),
+                (None, fail(), Provisional::Pass),
+                (None, fail(), Provisional::Everything),
             ];
             assert_eq!(of_claims(claims, &evidence).0, expected, "{ended:?}");
         }
@@ -245,14 +247,14 @@ mod tests {
         let fail = || Outcome::Fail(Mismatch::default());
         let (given, then) = (Some(Phase::Given), Some(Phase::Then));
         let claims = vec![
-            (given, fail(), Open::Nothing),
-            (given, Outcome::Pass, Open::Nothing),
-            (then, Outcome::Pass, Open::Nothing),
-            (then, fail(), Open::Nothing),
+            (given, fail(), Provisional::Nothing),
+            (given, Outcome::Pass, Provisional::Nothing),
+            (then, Outcome::Pass, Provisional::Nothing),
+            (then, fail(), Provisional::Nothing),
         ];
         let skipped = [Status::Fail, Status::Pass, Status::Skip, Status::Skip];
         assert_eq!(of_claims(claims, &evidence), (skipped.to_vec(), Status::Fail));
-        let claims = vec![(given, Outcome::Pass, Open::Nothing), (then, fail(), Open::Nothing)];
+        let claims = vec![(given, Outcome::Pass, Provisional::Nothing), (then, fail(), Provisional::Nothing)];
         assert_eq!(of_claims(claims, &evidence), (vec![Status::Pass, Status::Fail], Status::Fail));
     }
 
@@ -269,7 +271,7 @@ mod tests {
             (Phase::Given, fail(), false),
             (Phase::Then, fail(), true),
         ] {
-            let check = Arc::new(Fixed(outcome.clone(), Open::Nothing));
+            let check = Arc::new(Fixed(outcome.clone(), Provisional::Nothing));
             let claims = vec![Claim { at: Pointer::root(), phase: Some(phase), check }];
             let case = Case { claims, ..case("{}") };
             assert_eq!(may_begin(&case, &Evidence::default(), &Secrets::none()), begins, "{phase} {outcome:?}");
@@ -279,9 +281,9 @@ mod tests {
     #[test]
     fn a_case_whose_every_claim_was_skipped_is_unknown() {
         let evidence = Evidence { ended: Some(Ended::Answer), ..Evidence::default() };
-        let skip = || (None, Outcome::Skip("no back end".to_owned()), Open::Nothing);
+        let skip = || (None, Outcome::Skip("no back end".to_owned()), Provisional::Nothing);
         assert_eq!(of_claims(vec![skip(), skip()], &evidence).1, Status::Unknown);
-        assert_eq!(of_claims(vec![skip(), (None, Outcome::Pass, Open::Nothing)], &evidence).1, Status::Pass);
+        assert_eq!(of_claims(vec![skip(), (None, Outcome::Pass, Provisional::Nothing)], &evidence).1, Status::Pass);
         assert_eq!(of_claims(Vec::new(), &evidence).1, Status::Pass);
     }
 

@@ -16,7 +16,7 @@ use crate::{
     directive::{Directive, Verb},
     json_schema::SpecFile,
     shape::{Need, Shape},
-    spec_file::Names,
+    spec_file::FilePatterns,
     words::nearest,
 };
 
@@ -34,7 +34,7 @@ pub struct Detected {
 }
 
 /// Information about a file besides its path and text.
-pub struct Around<'a> {
+pub struct FileContext<'a> {
     /// Known kinds of files.
     pub kinds: &'a [SpecFile],
     /// Whether a `file://` entry of a cli-bench suite includes it.
@@ -59,9 +59,9 @@ pub enum Workspace {
     Target,
 }
 
-impl Around<'_> {
+impl FileContext<'_> {
     /// No information.
-    pub const NOTHING: Around<'static> = Around {
+    pub const NOTHING: FileContext<'static> = FileContext {
         kinds: SpecFile::ALL,
         is_named_by_suite: false,
         is_asked_for: false,
@@ -71,13 +71,13 @@ impl Around<'_> {
 }
 
 /// Detects the kind of a file, if it is supported. `path` is its path with `/` separators, as far as it is known.
-pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
+pub fn detect(path: &str, text: &str, context: &FileContext<'_>) -> Option<Detected> {
     let sure = |file| Some(Detected { file, is_guess: false });
     let outline = Outline::of(text);
     let candidate = |file| Candidate { file, outline: &outline };
-    let content = Content::of(&outline, around.kinds);
-    let name = named_among(around.kinds, path);
-    let said = said_among(around.kinds, text);
+    let content = Content::of(&outline, context.kinds);
+    let name = named_among(context.kinds, path);
+    let said = said_among(context.kinds, text);
     if let Some(said) = said.as_ref().and_then(|said| said.kind) {
         // The word of a dialect is also the word of one of its kinds; if so, content and name take precedence.
         if !is_dialect_word(said) {
@@ -85,7 +85,7 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         }
         let by_name = name.map(|(Named::Surely(file) | Named::Perhaps(file))| file);
         let by_content = content.map(|content| content.file);
-        let by_key = said.dialect().and_then(|dialect| by_key_of(&outline, dialect, around.kinds));
+        let by_key = said.dialect().and_then(|dialect| by_key_of(&outline, dialect, context.kinds));
         let found = [by_content, by_key, by_name].into_iter().flatten();
         return sure(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
     }
@@ -95,25 +95,25 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         let is_guess = !outline.keys.is_empty() && !outline.keys.iter().any(|entry| is_near(entry.key));
         return Some(Detected { file, is_guess });
     }
-    if around.is_named_by_suite
-        && let Some(part) = around.kinds.iter().find(|file| file.is_part())
+    if context.is_named_by_suite
+        && let Some(part) = context.kinds.iter().find(|file| file.is_part())
     {
         return sure(*part);
     }
-    let by_pattern = around.kinds.iter().find(|file| file.signs.is_named_by_patterns()).copied();
+    let by_pattern = context.kinds.iter().find(|file| file.signs.is_named_by_patterns()).copied();
     if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &candidate(*file)))
-        && (around.is_named_by_pattern)()
+        && (context.is_named_by_pattern)()
     {
         return sure(file);
     }
-    let like = || around.kinds.iter().find(|file| file.signs.may_be_named(path)).copied();
+    let like = || context.kinds.iter().find(|file| file.signs.may_be_named(path)).copied();
     let found = match (content, name) {
         // A file without a name may have any name.
-        (Some(content), _) => content.weigh(name.is_some() || path.is_empty() || like().is_some(), around),
-        (None, Some(Named::Perhaps(file))) => by_name(path, &candidate(file), around),
+        (Some(content), _) => content.weigh(name.is_some() || path.is_empty() || like().is_some(), context),
+        (None, Some(Named::Perhaps(file))) => by_name(path, &candidate(file), context),
         (None, Some(Named::Surely(_)) | None) => {
             let has_key = |file: &SpecFile| file.case_list().is_some_and(|list| outline.has(list));
-            like().filter(has_key).and_then(|file| by_name(path, &candidate(file), around))
+            like().filter(has_key).and_then(|file| by_name(path, &candidate(file), context))
         }
     };
     // For a misspelled directive, name and content decide first.
@@ -136,15 +136,15 @@ impl Content {
     }
 
     /// Returns the result for content in a file with or without a matching name.
-    fn weigh(self, is_named: bool, around: &Around<'_>) -> Option<Detected> {
+    fn weigh(self, is_named: bool, context: &FileContext<'_>) -> Option<Detected> {
         let Content { file, strength } = self;
         let is_in_workspace = || {
             file.dialect().is_some_and(|dialect| dialect.unit() == Unit::Workspace)
-                && (around.workspace)() > Workspace::Unknown
+                && (context.workspace)() > Workspace::Unknown
         };
         let is_guess = match strength {
             Strength::Name => false,
-            Strength::Keys => !(is_named || around.is_asked_for || is_in_workspace()),
+            Strength::Keys => !(is_named || context.is_asked_for || is_in_workspace()),
             Strength::Hint if is_in_workspace() => !is_named,
             Strength::Hint if is_named => true,
             Strength::Hint => return None,
@@ -154,17 +154,17 @@ impl Content {
 }
 
 /// Returns the result for a name that other tools also use, if the content is not sufficient.
-fn by_name(path: &str, candidate: &Candidate<'_>, around: &Around<'_>) -> Option<Detected> {
+fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> Option<Detected> {
     let (file, outline, signs) = (candidate.file, candidate.outline, candidate.file.signs);
     let found = |is_guess| Some(Detected { file, is_guess });
-    if signs.is_of_another_tool(candidate) && (around.workspace)() != Workspace::Target {
+    if signs.is_of_another_tool(candidate) && (context.workspace)() != Workspace::Target {
         return None;
     }
     let known = candidate.known();
     let is_wordless = outline.keys.is_empty() && outline.items.is_empty();
     // Keys of other tools outweigh keys that happen to have the same name.
     let could_be = is_wordless && !outline.other || outline.items.is_empty() && known * 2 > outline.keys.len();
-    let is_ours = match (around.workspace)() {
+    let is_ours = match (context.workspace)() {
         // A file without keys may be incomplete or wrong, but it belongs to the target.
         Workspace::Target => outline.keys.is_empty() || known > 0,
         Workspace::Settings if is_below_targets(path) => outline.keys.is_empty() || could_be,
@@ -253,12 +253,12 @@ fn named_among(kinds: &[SpecFile], path: &str) -> Option<Named> {
     let length = |pattern: &str| pattern.rsplit('/').next().map_or(0, str::len);
     let (file, _) = fits.reduce(|best, next| if length(next.1) > length(best.1) { next } else { best })?;
     Some(match file.names {
-        Names::Surely(_) => Named::Surely(file),
-        Names::Perhaps(_) => Named::Perhaps(file),
+        FilePatterns::Surely(_) => Named::Surely(file),
+        FilePatterns::Perhaps(_) => Named::Perhaps(file),
     })
 }
 
-/// Whether a path matches a pattern: see [`Names`].
+/// Whether a path matches a pattern: see [`FilePatterns`].
 pub(crate) fn is_at(path: &str, pattern: &str) -> bool {
     let fits = |name: &str, pattern: &str| match pattern.strip_prefix('*') {
         Some(ending) => name.len() > ending.len() && name.ends_with(ending),

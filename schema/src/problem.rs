@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{document::Pointer, shape::Place};
+use crate::{document::Pointer, shape::KeyPath};
 
 pub use crate::rules::Code;
 
@@ -71,7 +71,7 @@ pub enum Subject {
     /// A name: of a variable without a value, or a duplicate name.
     Name(String),
     /// The place where an unknown key belongs.
-    Home(Place),
+    Home(KeyPath),
     /// A key without a space after its colon whose intended form is known.
     GluedKey,
     /// A file that may be left from an earlier run, unless its time is checked.

@@ -8,7 +8,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, example::examples},
     shape::{Field, Need, Shape, Type, show},
-    template::FILLINGS,
+    template::SYNTAXES,
 };
 
 /// Returns the whole reference.
@@ -44,13 +44,13 @@ fn templates(out: &mut String) {
             "\n## {TEMPLATES}\n\nSome strings can contain template variables: `{{{{name}}}}` is replaced by a value before the string is used.\n"
         ),
     );
-    for filling in &FILLINGS {
-        write(out, format_args!("\n### {}\n\n{}\n", filling.texts, filling.docs));
-        if filling.variables.is_empty() {
+    for syntax in &SYNTAXES {
+        write(out, format_args!("\n### {}\n\n{}\n", syntax.texts, syntax.docs));
+        if syntax.variables.is_empty() {
             continue;
         }
         out.push_str("\n| variable | value | files |\n|---|---|---|\n");
-        for variable in filling.variables {
+        for variable in syntax.variables {
             let files: Vec<String> = variable.files.iter().map(|file| file.heading()).collect();
             write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
         }

@@ -11,7 +11,7 @@ use crate::{
     dialect::Dialect,
     json_schema::generate,
     problem::{Code, Severity},
-    spec_file::{Counts, Empty, Family, Kind, Names, SpecFile},
+    spec_file::{DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
     words::{Name, Url},
 };
 
@@ -308,9 +308,9 @@ impl SpecFile {
         title: "speclens settings",
         singular: "speclens settings file",
         heading: Some("speclens.yaml"),
-        names: Names::Surely(&["**/speclens.yaml"]),
-        family: Family::Settings,
-        counts: Counts::Never,
+        names: FilePatterns::Surely(&["**/speclens.yaml"]),
+        owner: FileOwner::Settings,
+        discovery: DiscoveryRule::Never,
         empty: Empty::Defaults(Code::InvalidSetting),
         schema,
         committed: || {

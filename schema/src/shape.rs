@@ -6,9 +6,9 @@
 //! format is named here: a new field only needs its type.
 
 mod branches;
+mod key_paths;
+mod keywords;
 mod names;
-mod places;
-mod words;
 mod written;
 
 use std::{
@@ -28,10 +28,10 @@ use crate::{
 
 use written::plain;
 
+pub use key_paths::{KeyPath, all_keys, place_of, places_of};
+pub(crate) use keywords::Compared;
+pub use keywords::Word;
 pub use names::{Advice, OtherName};
-pub use places::{Place, all_keys, place_of, places_of};
-pub(crate) use words::Compared;
-pub use words::Word;
 pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;

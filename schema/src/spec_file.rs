@@ -35,21 +35,21 @@ pub struct Kind {
     /// Heading in the reference, if it is the name of a file.
     pub heading: Option<&'static str>,
     /// File names and locations of this kind.
-    pub names: Names,
+    pub names: FilePatterns,
     /// Signs of a file with another name, or with a name that other tools also use.
     pub signs: &'static dyn Signs,
     /// Owner of the file.
-    pub family: Family,
+    pub owner: FileOwner,
     /// Location of the cases.
     pub cases: Cases,
     /// Files to include if the command line does not name them.
-    pub counts: Counts,
+    pub discovery: DiscoveryRule,
     /// Meaning of an empty file.
     pub empty: Empty,
     /// Whether keys of mappings are names that refer to other files.
     pub keys_are_names: bool,
     /// Names in the file that a workspace symbol search finds.
-    pub landmarks: Landmarks,
+    pub symbols: SymbolSource,
     /// Returns the contract whose scenarios a file at this path names, given the nodes around a name, innermost first.
     pub contract: fn(&str, &mut dyn Iterator<Item = NodeRef<'_>>) -> Option<String>,
     /// Reports problems in a whole file that belongs to no format.
@@ -64,7 +64,7 @@ pub struct Kind {
 /// File names and locations of a kind, as globs. A glob is `**/` followed by names of directories and files, each with
 /// at most one `*` at its start.
 #[derive(Clone, Copy, Debug)]
-pub enum Names {
+pub enum FilePatterns {
     /// No other tool has such files.
     Surely(&'static [&'static str]),
     /// Other tools may have such files: the content must match.
@@ -73,7 +73,7 @@ pub enum Names {
 
 /// Owner of the file.
 #[derive(Clone, Copy)]
-pub enum Family {
+pub enum FileOwner {
     /// A file of this format.
     Of(Dialect),
     /// The settings of this format for a workspace.
@@ -99,7 +99,7 @@ pub enum Cases {
 
 /// Files of a kind to include if the command line does not name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum DiscoveryRule {
     /// All files.
     Always,
     /// For a run, files with a usual name, and files that declare their kind.
@@ -125,18 +125,18 @@ pub enum Empty {
 
 /// Names in a file that a workspace symbol search finds.
 #[derive(Clone, Copy)]
-pub enum Landmarks {
+pub enum SymbolSource {
     /// The cases, and other names in the outline.
     Outline,
     /// The cases.
     Cases,
     /// The names that this function finds at the root.
-    At(fn(NodeRef<'_>) -> Vec<Landmark<'_>>),
+    At(fn(NodeRef<'_>) -> Vec<SymbolName<'_>>),
 }
 
 /// A name in a file.
 #[derive(Clone, Debug)]
-pub struct Landmark<'d> {
+pub struct SymbolName<'d> {
     /// Text of the name.
     pub name: String,
     /// Root key above the name.
@@ -145,10 +145,10 @@ pub struct Landmark<'d> {
     pub node: NodeRef<'d>,
 }
 
-impl<'d> Landmark<'d> {
-    /// Returns a landmark with the text of a node as its name.
-    pub(crate) fn of(node: NodeRef<'d>, below: &str) -> Option<Landmark<'d>> {
-        Some(Landmark { name: node.text()?.to_owned(), below: below.to_owned(), node })
+impl<'d> SymbolName<'d> {
+    /// Returns a symbol with the text of a node as its name.
+    pub(crate) fn of(node: NodeRef<'d>, below: &str) -> Option<SymbolName<'d>> {
+        Some(SymbolName { name: node.text()?.to_owned(), below: below.to_owned(), node })
     }
 }
 
@@ -159,14 +159,14 @@ impl Kind {
         title: "",
         singular: "",
         heading: None,
-        names: Names::Surely(&[]),
+        names: FilePatterns::Surely(&[]),
         signs: &NoSigns,
-        family: Family::Settings,
+        owner: FileOwner::Settings,
         cases: Cases::None,
-        counts: Counts::Always,
+        discovery: DiscoveryRule::Always,
         empty: Empty::Incomplete(""),
         keys_are_names: false,
-        landmarks: Landmarks::Outline,
+        symbols: SymbolSource::Outline,
         contract: |_, _| None,
         report: |_, _, _| {},
         schema: |_| Value::Bool(true),
@@ -198,17 +198,17 @@ impl SpecFile {
 
     /// Returns the format of the file; `None` for files of speclens.
     pub fn dialect(self) -> Option<Dialect> {
-        match self.0.family {
-            Family::Of(dialect) | Family::SettingsOf(dialect) => Some(dialect),
-            Family::Serves(_) | Family::Settings => None,
+        match self.0.owner {
+            FileOwner::Of(dialect) | FileOwner::SettingsOf(dialect) => Some(dialect),
+            FileOwner::Serves(_) | FileOwner::Settings => None,
         }
     }
 
     /// Returns the format of the suites that it belongs to or has a role in.
     pub fn serves(self) -> Option<Dialect> {
-        match self.0.family {
-            Family::Of(dialect) | Family::SettingsOf(dialect) | Family::Serves(dialect) => Some(dialect),
-            Family::Settings => None,
+        match self.0.owner {
+            FileOwner::Of(dialect) | FileOwner::SettingsOf(dialect) | FileOwner::Serves(dialect) => Some(dialect),
+            FileOwner::Settings => None,
         }
     }
 
@@ -252,9 +252,9 @@ impl SpecFile {
     /// Whether its content affects the kind or the owner of other files: it defines a suite of several files, or
     /// contains the settings of a workspace of the format.
     pub fn decides_about_others(self) -> bool {
-        match self.0.family {
-            Family::SettingsOf(_) => true,
-            Family::Of(_) | Family::Serves(_) | Family::Settings => self.part().is_some(),
+        match self.0.owner {
+            FileOwner::SettingsOf(_) => true,
+            FileOwner::Of(_) | FileOwner::Serves(_) | FileOwner::Settings => self.part().is_some(),
         }
     }
 
@@ -275,7 +275,7 @@ impl SpecFile {
     /// includes it. The server decides with [`crate::kind::detect`], which also reads the content.
     pub fn file_patterns(self) -> &'static [&'static str] {
         match self.0.names {
-            Names::Surely(patterns) | Names::Perhaps(patterns) => patterns,
+            FilePatterns::Surely(patterns) | FilePatterns::Perhaps(patterns) => patterns,
         }
     }
 

@@ -26,7 +26,7 @@ pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_
 use crate::{
     dialect::{Dialect, Gates, clawspec::config::Config},
     document::{Document, Pointer},
-    evidence::{Context, Moment, Need, merged},
+    evidence::{Context, Need, ObservationTime, merged},
     verdict::Check,
 };
 
@@ -206,7 +206,7 @@ impl Suite {
 
 impl Case {
     /// Returns the evidence needed at this time to judge every claim, in the order of the claims.
-    pub fn needs(&self, moment: Moment, context: &Context) -> Vec<Need> {
+    pub fn needs(&self, moment: ObservationTime, context: &Context) -> Vec<Need> {
         let needs = self.claims.iter().flat_map(|claim| claim.check.needs(context));
         merged(needs.filter(|need| need.moment() == moment))
     }

@@ -23,7 +23,7 @@ pub struct Variable {
 
 /// A template syntax, and the source of values for its placeholders.
 #[derive(Clone, Copy, Debug)]
-pub struct Filling {
+pub struct TemplateSyntax {
     /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
     pub word: &'static str,
     /// Strings to which it applies.
@@ -35,14 +35,14 @@ pub struct Filling {
     /// Names with a value; empty if the author defines them.
     pub variables: &'static [Variable],
     /// Names whose value is known before a run, with the value.
-    pub presets: &'static [(&'static str, Preset)],
+    pub known_values: &'static [(&'static str, KnownValue)],
     /// Consequence of a name without a value. `None` if the format itself reports it.
-    pub unfilled: Option<Unfilled>,
+    pub missing_value: Option<MissingValue>,
 }
 
 /// A value that is known before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
+pub enum KnownValue {
     /// The date, in UTC.
     Date,
     /// The time, in UTC.
@@ -55,7 +55,7 @@ pub enum Preset {
 
 /// Consequence of a placeholder without a value.
 #[derive(Clone, Copy, Debug)]
-pub struct Unfilled {
+pub struct MissingValue {
     /// Consequence of an unknown name.
     pub note: &'static str,
     /// Other files in which some variables have a value, and the consequence here.
@@ -63,32 +63,32 @@ pub struct Unfilled {
 }
 
 /// All template syntaxes.
-pub static FILLINGS: [Filling; 5] = [
+pub static SYNTAXES: [TemplateSyntax; 5] = [
     kindlm::template::VARS,
     kindlm::template::BODY,
-    cli_bench::template::FILLING,
-    clawspec::template::FILLING,
-    gateway_script::FILLING,
+    cli_bench::template::SYNTAX,
+    clawspec::template::SYNTAX,
+    gateway_script::SYNTAX,
 ];
 
 /// Returns the names with a value in a kind of file, for the syntax `word`; empty if the author defines them.
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
-    let known = filling(word).into_iter().flat_map(|filling| filling.variables);
+    let known = syntax(word).into_iter().flat_map(|syntax| syntax.variables);
     known.filter(|variable| variable.files.contains(&file)).collect()
 }
 
 /// Returns the names whose value is known before a run, in all syntaxes.
-pub fn presets() -> impl Iterator<Item = (&'static str, Preset)> {
-    FILLINGS.iter().flat_map(|filling| filling.presets).copied()
+pub fn known_values() -> impl Iterator<Item = (&'static str, KnownValue)> {
+    SYNTAXES.iter().flat_map(|syntax| syntax.known_values).copied()
 }
 
 /// Whether blanks are allowed around a name in the syntax `word`.
 pub fn allows_blanks(word: &str) -> bool {
-    filling(word).is_some_and(|filling| filling.allows_blanks)
+    syntax(word).is_some_and(|syntax| syntax.allows_blanks)
 }
 
-pub(crate) fn filling(word: &str) -> Option<&'static Filling> {
-    FILLINGS.iter().find(|filling| filling.word == word)
+pub(crate) fn syntax(word: &str) -> Option<&'static TemplateSyntax> {
+    SYNTAXES.iter().find(|syntax| syntax.word == word)
 }
 
 /// A `{{name}}` in a string.
@@ -253,7 +253,7 @@ mod tests {
         SpecFile::ALL.iter().for_each(|file| words(file.schema(), &mut found));
         found.sort();
         found.dedup();
-        let mut known: Vec<_> = FILLINGS.iter().map(|filling| filling.word).collect();
+        let mut known: Vec<_> = SYNTAXES.iter().map(|syntax| syntax.word).collect();
         known.sort_unstable();
         assert_eq!(found, known);
     }

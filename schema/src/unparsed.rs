@@ -15,11 +15,11 @@ pub const KIND: &str = "not-understood";
 
 /// A part of a test with an error: always unknown.
 #[derive(Clone, Debug)]
-struct NotUnderstood {
+struct InvalidPart {
     reason: String,
 }
 
-impl Check for NotUnderstood {
+impl Check for InvalidPart {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
         vec![Verdict::of(KIND, "Invalid part", Outcome::Unknown(self.reason.clone()))]
     }
@@ -32,11 +32,11 @@ impl Check for NotUnderstood {
 impl Case {
     /// Returns the case with these errors, because of which it cannot pass; without errors, because it could not be
     /// read as a whole.
-    pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
+    pub(crate) fn with_errors(&self, errors: &[&Problem]) -> Case {
         let mut case = Case { intact: false, ..self.clone() };
         let mut add = |at: Pointer, message: &str| {
             let reason = format!("part of this test is invalid: {message}");
-            case.claims.push(Claim { at, phase: None, check: Arc::new(NotUnderstood { reason }) });
+            case.claims.push(Claim { at, phase: None, check: Arc::new(InvalidPart { reason }) });
         };
         for error in errors {
             // A line that belongs to no key is not part of the test.

@@ -33,7 +33,7 @@ use crate::{
     spec_file::{Empty, PerFile},
 };
 
-use context::{Violation, Wrong};
+use context::{Violation, ViolationKind};
 use instance::Yaml;
 
 pub(crate) use context::{Context, Mapping};
@@ -278,51 +278,51 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<
     if dangling(root, &at) {
         return;
     }
-    let mut push = |at: Pointer, wrong: Wrong| violations.push(Violation { at, wrong });
+    let mut push = |at: Pointer, kind: ViolationKind| violations.push(Violation { at, kind });
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             for key in unexpected {
-                push(at.key(key), Wrong::UnknownKey(key.clone()));
+                push(at.key(key), ViolationKind::UnknownKey(key.clone()));
             }
         }
         ValidationErrorKind::PropertyNames { error } => {
             let key = error.instance().as_str().unwrap_or_default().to_owned();
-            push(at.key(&key), Wrong::UnknownKey(key));
+            push(at.key(&key), ViolationKind::UnknownKey(key));
         }
         ValidationErrorKind::Required { .. } if is_damaged(node) => {}
         ValidationErrorKind::Required { property } => {
             let key = property.as_str().unwrap_or_default().to_owned();
-            push(at.key(&key), Wrong::Missing(key));
+            push(at.key(&key), ViolationKind::Missing(key));
         }
         ValidationErrorKind::Type { .. } if node.is_null() && is_damaged(node) => {}
-        ValidationErrorKind::Type { .. } => push(at, Wrong::Type),
-        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => push(at, Wrong::Value),
+        ValidationErrorKind::Type { .. } => push(at, ViolationKind::Type),
+        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => push(at, ViolationKind::Value),
         ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::OneOfMultipleValid { context } => {
             let required = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Required { .. });
             let of_keys = context.iter().all(|branch| branch.iter().all(required));
             match (of_keys, node.shape()) {
                 (true, NodeShape::Mapping) if is_damaged(node) => {}
                 (true, NodeShape::Mapping) if matches!(error.kind(), ValidationErrorKind::OneOfNotValid { .. }) => {
-                    push(at, Wrong::NoneOf);
+                    push(at, ViolationKind::NoneOf);
                 }
-                (true, NodeShape::Mapping) => push(at, Wrong::SeveralOf),
+                (true, NodeShape::Mapping) => push(at, ViolationKind::SeveralOf),
                 // Another error reports that it should be a mapping.
                 (true, _) => {}
-                (false, _) => push(at, Wrong::Value),
+                (false, _) => push(at, ViolationKind::Value),
             }
         }
         ValidationErrorKind::Minimum { .. }
         | ValidationErrorKind::Maximum { .. }
         | ValidationErrorKind::ExclusiveMinimum { .. }
-        | ValidationErrorKind::ExclusiveMaximum { .. } => push(at, Wrong::Number),
-        ValidationErrorKind::MinLength { .. } => push(at, Wrong::EmptyText),
-        ValidationErrorKind::MinItems { .. } => push(at, Wrong::Empty),
+        | ValidationErrorKind::ExclusiveMaximum { .. } => push(at, ViolationKind::Number),
+        ValidationErrorKind::MinLength { .. } => push(at, ViolationKind::EmptyText),
+        ValidationErrorKind::MinItems { .. } => push(at, ViolationKind::Empty),
         ValidationErrorKind::MinProperties { .. } if is_damaged(node) => {}
-        ValidationErrorKind::MinProperties { .. } => push(at, Wrong::Empty),
-        ValidationErrorKind::MaxProperties { .. } => push(at, Wrong::TooMany),
-        ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
+        ValidationErrorKind::MinProperties { .. } => push(at, ViolationKind::Empty),
+        ValidationErrorKind::MaxProperties { .. } => push(at, ViolationKind::TooMany),
+        ValidationErrorKind::Pattern { .. } => push(at, ViolationKind::Pattern),
         // No schema has a keyword that needs this, but it is reported instead of lost.
-        other => push(at, Wrong::Other(other.keyword().to_owned())),
+        other => push(at, ViolationKind::Other(other.keyword().to_owned())),
     }
 }
 

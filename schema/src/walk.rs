@@ -32,14 +32,14 @@ pub struct Value<'w, 'd> {
     key: Option<NodeRef<'d>>,
     /// Nearest enclosing key, including that of the list; empty at the root.
     pub(crate) name: &'w str,
-    place: Place<'w, 'd>,
+    place: ValueLocation<'w, 'd>,
     /// Whether the schema may have a keyword that the rules here use.
     may_mean: bool,
     shape: OnceCell<Option<Shape>>,
 }
 
 /// Location of a value.
-enum Place<'w, 'd> {
+enum ValueLocation<'w, 'd> {
     /// The root of a definition.
     Root(Definition),
     /// Inside another value.
@@ -112,7 +112,7 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
     };
     let meaning = Meaning::of(definition.file());
     let may_mean = meaning.keys.contains(name);
-    let place = Place::Root(definition);
+    let place = ValueLocation::Root(definition);
     let root = Value { node, key: None, name, place, may_mean, shape: OnceCell::new() };
     let mut walk = Walk { meaning, left: MAX_REPEATED, look };
     match definition {
@@ -197,18 +197,18 @@ impl<'w, 'd> Value<'w, 'd> {
         name: &'m str,
         may_mean: bool,
     ) -> Value<'m, 'd> {
-        Value { node, key, name, place: Place::In(self, step), may_mean, shape: OnceCell::new() }
+        Value { node, key, name, place: ValueLocation::In(self, step), may_mean, shape: OnceCell::new() }
     }
 
     /// Returns the schema of the value.
     pub(crate) fn shape(&self) -> Option<&Shape> {
         let shape = || match &self.place {
             // Conditions of a root with lists depend on every item. They decide which keys are required, not what they mean.
-            Place::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
+            ValueLocation::Root(Definition::Root(file)) if !Definition::lists(*file).is_empty() => {
                 Some(Definition::Root(*file).shape().clone())
             }
-            Place::Root(definition) => Some(definition.shape().at(Some(self.node))),
-            Place::In(holder, step) => holder.shape()?.member_at(step, Some(self.node)),
+            ValueLocation::Root(definition) => Some(definition.shape().at(Some(self.node))),
+            ValueLocation::In(holder, step) => holder.shape()?.member_at(step, Some(self.node)),
         };
         self.shape.get_or_init(shape).as_ref()
     }
@@ -222,10 +222,10 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the source of values for placeholders: from the schema of the string, or else from that of its parent.
     pub(crate) fn template(&self) -> Option<&'static str> {
         let around = || match &self.place {
-            Place::Root(_) => None,
-            Place::In(holder, _) => holder.template(),
+            ValueLocation::Root(_) => None,
+            ValueLocation::In(holder, _) => holder.template(),
         };
-        Meaning::of(self.file()).filling.or_else(|| self.shape()?.template()).or_else(around)
+        Meaning::of(self.file()).syntax.or_else(|| self.shape()?.template()).or_else(around)
     }
 
     /// Returns the allowed names of placeholders; `None` if all are allowed.
@@ -236,24 +236,24 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the kind of file.
     pub(crate) fn file(&self) -> SpecFile {
         match &self.place {
-            Place::Root(definition) => definition.file(),
-            Place::In(holder, _) => holder.file(),
+            ValueLocation::Root(definition) => definition.file(),
+            ValueLocation::In(holder, _) => holder.file(),
         }
     }
 
     /// Returns another member of the same mapping.
     pub(crate) fn sibling(&self, key: &str) -> Option<LintNode<'d>> {
         match &self.place {
-            Place::Root(_) => None,
-            Place::In(holder, _) => holder.lint_node().get(key),
+            ValueLocation::Root(_) => None,
+            ValueLocation::In(holder, _) => holder.lint_node().get(key),
         }
     }
 
     /// Returns how it is compared, by what the schema says of it or of the list that it is in.
     pub(crate) fn compared(&self) -> Option<Compared> {
         let of_list = || match &self.place {
-            Place::In(holder, Step::Index(_)) => holder.shape()?.compared(),
-            Place::In(_, Step::Key(_)) | Place::Root(_) => None,
+            ValueLocation::In(holder, Step::Index(_)) => holder.shape()?.compared(),
+            ValueLocation::In(_, Step::Key(_)) | ValueLocation::Root(_) => None,
         };
         self.shape().and_then(Shape::compared).or_else(of_list)
     }
@@ -266,15 +266,15 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns the key of the value. `None` for an item of a list.
     pub(crate) fn own_key(&self) -> Option<&str> {
         match &self.place {
-            Place::In(_, step) => step.key(),
-            Place::Root(_) => None,
+            ValueLocation::In(_, step) => step.key(),
+            ValueLocation::Root(_) => None,
         }
     }
 
     fn at(&self) -> Pointer {
         match &self.place {
-            Place::Root(_) => Pointer::root(),
-            Place::In(holder, step) => holder.at().step(step),
+            ValueLocation::Root(_) => Pointer::root(),
+            ValueLocation::In(holder, step) => holder.at().step(step),
         }
     }
 
@@ -291,7 +291,7 @@ struct Meaning {
     /// Keys whose values, including nested ones, are checked.
     keys: FxHashSet<&'static str>,
     /// Source of values for the placeholders of every string.
-    filling: Option<&'static str>,
+    syntax: Option<&'static str>,
     /// Whether placeholders without a value are reported in some strings.
     is_filled: bool,
     /// Whether some strings have fewer variables than others.
@@ -303,7 +303,7 @@ impl Meaning {
         static MEANINGS: PerFile<Meaning> = PerFile::new();
         MEANINGS.get(file, || {
             let root = Shape::of(file);
-            let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
+            let mut meaning = Meaning { syntax: root.template(), ..Meaning::default() };
             meaning.collect(file, &root, "", &mut FxHashSet::default());
             meaning
         })
@@ -344,8 +344,8 @@ impl Meaning {
         {
             self.keys.insert(name);
         }
-        let filling = form.template().and_then(template::filling);
-        self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
+        let syntax = form.template().and_then(template::syntax);
+        self.is_filled |= syntax.is_some_and(|syntax| syntax.missing_value.is_some());
         self.is_limited |= form.template_names().is_some();
     }
 }

@@ -19,7 +19,7 @@ use speclens_schema::{
     evidence::Evidence,
     files::MemoryFiles,
     json_schema::SpecFile,
-    kind::{Around, Workspace, detect},
+    kind::{FileContext, Workspace, detect},
     problem::Code,
     settings::Settings,
     shape::Shape,
@@ -75,9 +75,9 @@ fn nothing_is_wrong_with_the_examples() {
         let mut texts = Vec::new();
         files_below(&folder, "", &mut texts);
         let files = MemoryFiles::new(&folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let around = Around { workspace: &|| Workspace::Target, ..Around::NOTHING };
+        let context = FileContext { workspace: &|| Workspace::Target, ..FileContext::NOTHING };
         for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".yaml")) {
-            let Some(found) = detect(path, text, &around) else { continue };
+            let Some(found) = detect(path, text, &context) else { continue };
             kinds.insert(found.file.as_str());
             let suite = clean(found.file, path, text, &files, &[]);
             let shown = shown.entry(found.file.dialect().map(Dialect::as_str)).or_default();

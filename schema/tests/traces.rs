@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sha2::Digest;
 use speclens_schema::{
-    evidence::{Joined, Span, SpanKind, Trace},
-    trace::{Clues, Exported, ExportedTrace, Signals, ToolUse, assemble, join, otlp, read_file, said},
+    evidence::{Span, SpanKind, Trace, TraceMatch},
+    trace::{Exported, ExportedTrace, Signals, ToolUse, TraceClues, assemble, match_trace, otlp, read_file, said},
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -393,7 +393,7 @@ fn protobuf_and_json_say_the_same() {
     assert_eq!(of_json.resource_spans[0].scope_spans[0].spans[0].trace_id.len(), 16);
 }
 
-fn joined(spans: Vec<Value>, clues: Clues) -> Result<Option<Joined>, usize> {
+fn joined(spans: Vec<Value>, clues: TraceClues) -> Result<Option<TraceMatch>, usize> {
     let found = signals(spans);
     let mut by_trace: BTreeMap<_, Vec<&Exported>> = BTreeMap::new();
     for exported in &found.spans {
@@ -401,28 +401,32 @@ fn joined(spans: Vec<Value>, clues: Clues) -> Result<Option<Joined>, usize> {
     }
     let traces: Vec<ExportedTrace<'_>> =
         by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
-    join(&traces, &clues).map(|(_, joined)| joined).map_err(|ambiguous| ambiguous.0)
+    match_trace(&traces, &clues).map(|(_, joined)| joined).map_err(|ambiguous| ambiguous.0)
 }
 
 #[test]
 fn trace_is_joined_by_the_clue_that_says_most() {
     let chat = || span(5, 0, "chat", json!({ "gen_ai.operation.name": "chat", "openclaw.runId": "r-1" }));
-    let window = || Clues { started_us: 4_000_000, ended_us: Some(9_000_000), ..Clues::default() };
+    let window = || TraceClues { started_us: 4_000_000, ended_us: Some(9_000_000), ..TraceClues::default() };
     let text = |text: &str| Some(text.to_owned());
     let logged = vec!["0af7651916cd43dd8448eb211c80319c".to_owned()];
-    assert_eq!(joined(vec![chat()], Clues { logged, run_id: text("r-1"), ..window() }), Ok(Some(Joined::LoggedId)));
-    assert_eq!(joined(vec![chat()], Clues { run_id: text("r-1"), ..window() }), Ok(Some(Joined::RunId)));
-    assert_eq!(joined(vec![chat()], Clues { run_id: text("r-2"), ..window() }), Ok(Some(Joined::Window)));
+    assert_eq!(
+        joined(vec![chat()], TraceClues { logged, run_id: text("r-1"), ..window() }),
+        Ok(Some(TraceMatch::LoggedId))
+    );
+    assert_eq!(joined(vec![chat()], TraceClues { run_id: text("r-1"), ..window() }), Ok(Some(TraceMatch::RunId)));
+    assert_eq!(joined(vec![chat()], TraceClues { run_id: text("r-2"), ..window() }), Ok(Some(TraceMatch::Window)));
     // The gateway completes the key of the session with the agent, and hashes it.
     let hash =
         sha2::Sha256::digest("agent:main:hook:qa:x").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let of_session = vec![span(5, 0, "openclaw.run", json!({ "session.id": hash }))];
-    let session = Clues { session_key: text("hook:qa:x"), ..window() };
-    assert_eq!(joined(of_session, session), Ok(Some(Joined::Session)));
-    let late = Clues { started_us: 90_000_000, ended_us: Some(95_000_000), ..Clues::default() };
+    let session = TraceClues { session_key: text("hook:qa:x"), ..window() };
+    assert_eq!(joined(of_session, session), Ok(Some(TraceMatch::Session)));
+    let late = TraceClues { started_us: 90_000_000, ended_us: Some(95_000_000), ..TraceClues::default() };
     assert_eq!(joined(vec![chat()], late), Ok(None));
-    let early = Clues { started_us: 6_000_000, ended_us: Some(9_000_000), padding_us: 2_000_000, ..Clues::default() };
-    assert_eq!(joined(vec![chat()], early), Ok(Some(Joined::Window)), "the clock of the gateway is a little late");
+    let early =
+        TraceClues { started_us: 6_000_000, ended_us: Some(9_000_000), padding_us: 2_000_000, ..TraceClues::default() };
+    assert_eq!(joined(vec![chat()], early), Ok(Some(TraceMatch::Window)), "the clock of the gateway is a little late");
     // What a gateway does beside is no trace of an agent.
     assert_eq!(joined(vec![span(5, 0, "openclaw.webhook.processed", json!({}))], window()), Ok(None));
 }
@@ -435,14 +439,14 @@ fn traces_that_began_at_the_same_time_are_ambiguous_unless_one_names_the_agent()
         other
     };
     let chat = || span(5, 0, "chat", json!({ "gen_ai.operation.name": "chat" }));
-    let clues = || Clues {
+    let clues = || TraceClues {
         started_us: 4_000_000,
         ended_us: Some(9_000_000),
         agent: Some("writer".to_owned()),
-        ..Clues::default()
+        ..TraceClues::default()
     };
     assert_eq!(joined(vec![chat(), other("reader")], clues()), Err(2));
-    assert_eq!(joined(vec![chat(), other("writer")], clues()), Ok(Some(Joined::Window)));
+    assert_eq!(joined(vec![chat(), other("writer")], clues()), Ok(Some(TraceMatch::Window)));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use speclens_schema::{
         Dialect,
         clawspec::{config::Config, lower},
     },
-    evidence::{Evidence, Only},
+    evidence::{Evidence, PartialRun},
     files::Files,
     judge::Judged,
     suite::{Action, Case, Suite},
@@ -87,7 +87,7 @@ impl Reports {
     pub(crate) fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
         let case = &self.suite.cases[case];
         let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
-        let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);
+        let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(PartialRun::Preconditions);
         let evidence = run.evidence.get().filter(is_whole);
         let Some(evidence) = evidence.filter(|_| clawspec::is_reported(case, run)) else { return Ok(0) };
         let all: Vec<&Judged> = run.verdicts.iter().collect();

@@ -7,12 +7,12 @@ use std::{
 
 use speclens_runner::{
     event::SuiteResult,
-    exec::{self, agent::Bound},
+    exec::{self, agent::UsageBound},
     report::plain,
 };
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Moment},
+    evidence::{Context, ObservationTime},
     judge::Judged,
     mask::Secrets,
     suite::{Action, AgentAction, Case, Subject, Suite},

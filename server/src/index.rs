@@ -17,7 +17,7 @@ use speclens_schema::{
 
 use crate::{
     ide::{
-        crossing::{self, Home},
+        cross_file_names::{self, NameScope},
         symbols::{self, SymbolKind},
     },
     scope::Scope,
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     /// Names, sorted by kind and name.
     names: Box<[Fact]>,
     /// A result of a workspace symbol search.
-    pub landmarks: Box<[Landmark]>,
+    pub symbols: Box<[SymbolEntry]>,
 }
 
 /// A name in a file.
@@ -51,7 +51,7 @@ pub(crate) struct Fact {
 
 /// A result of a workspace symbol search.
 #[derive(Debug)]
-pub(crate) struct Landmark {
+pub(crate) struct SymbolEntry {
     /// The name.
     pub name: Box<str>,
     /// The name of the enclosing symbol.
@@ -74,7 +74,7 @@ pub(crate) struct Span {
 impl Facts {
     /// Returns the facts of a file whose names are not needed.
     fn without_names(scope: &Scope) -> Facts {
-        Facts { scope: scope.clone(), names: Box::default(), landmarks: Box::default() }
+        Facts { scope: scope.clone(), names: Box::default(), symbols: Box::default() }
     }
 
     /// Returns the facts of a document.
@@ -86,11 +86,11 @@ impl Facts {
             Span { start: place(places.start), end: place(places.end) }
         };
         let mut homes: BTreeMap<PathBuf, Arc<Path>> = BTreeMap::new();
-        let mut home = |home: &Home| {
+        let mut home = |home: &NameScope| {
             let path = home_of(scope, home);
             Arc::clone(homes.entry(path).or_insert_with_key(|path| Arc::from(path.as_path())))
         };
-        let mentions = crossing::mentions(document, scope.file, &scope.place);
+        let mentions = cross_file_names::mentions(document, scope.file, &scope.place);
         let mut names: Vec<Fact> = mentions
             .into_iter()
             .map(|mention| Fact {
@@ -103,13 +103,13 @@ impl Facts {
             .collect();
         // Stable: places of one name stay in the order of the text.
         names.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
-        let landmarks = symbols::landmarks(document, scope.file).into_iter().map(|found| Landmark {
+        let symbols = symbols::workspace_symbols(document, scope.file).into_iter().map(|found| SymbolEntry {
             name: found.name.into(),
             container: found.container.map(Into::into),
             kind: found.kind,
             span: span(found.selection),
         });
-        Facts { scope: scope.clone(), names: names.into(), landmarks: landmarks.collect() }
+        Facts { scope: scope.clone(), names: names.into(), symbols: symbols.collect() }
     }
 
     /// Returns the names of a kind, sorted.
@@ -127,11 +127,11 @@ impl Facts {
 }
 
 /// Returns the directory or file that is the scope of a name.
-pub(crate) fn home_of(scope: &Scope, home: &Home) -> PathBuf {
+pub(crate) fn home_of(scope: &Scope, home: &NameScope) -> PathBuf {
     match home {
-        Home::Root => scope.root.clone(),
-        Home::Suite => scope.root.join(scope.main.as_ref().unwrap_or(&scope.place)),
-        Home::File(place) => scope.root.join(place),
+        NameScope::Root => scope.root.clone(),
+        NameScope::Suite => scope.root.join(scope.main.as_ref().unwrap_or(&scope.place)),
+        NameScope::File(place) => scope.root.join(place),
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) struct Index {
 
 #[derive(Debug, Default)]
 struct State {
-    files: BTreeMap<PathBuf, Known>,
+    files: BTreeMap<PathBuf, IndexedFile>,
     /// YAML files that are not spec files.
     other_files: BTreeMap<PathBuf, FileSignature>,
     /// The reason why files are missing, if any.
@@ -178,7 +178,7 @@ struct State {
 
 /// A file in the index.
 #[derive(Clone, Debug)]
-struct Known {
+struct IndexedFile {
     signature: FileSignature,
     facts: Arc<Facts>,
     /// Whether its names were read; false for a file that was open in the editor.

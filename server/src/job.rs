@@ -8,8 +8,8 @@ use std::{
 };
 
 use speclens_runner::{
-    book::Book,
     clock::Clock,
+    evidence_store::EvidenceStore,
     exec,
     files::DiskFiles,
     gateway::Gateway,
@@ -35,7 +35,7 @@ use crate::{
 
 /// A suite that is to run.
 #[derive(Debug)]
-pub(crate) struct Order<'a> {
+pub(crate) struct RunRequest<'a> {
     /// The suite.
     pub suite: &'a Arc<Suite>,
     /// The directory that its commands run in.
@@ -51,12 +51,12 @@ pub(crate) struct Order<'a> {
     /// The address of the gateway; overrides settings and the environment.
     pub gateway: Option<&'a str>,
     /// The origin of the request.
-    pub asker: Asker,
+    pub origin: RequestOrigin,
 }
 
 /// The origin of a request to run a suite.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asker {
+pub(crate) enum RequestOrigin {
     /// The command line, which trusts its user and refuses a suite that has an error.
     Terminal {
         /// Whether the suite or one of its files has an error.
@@ -96,31 +96,33 @@ pub(crate) struct Prepared {
 }
 
 /// Decides whether a suite may run.
-pub(crate) fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
-    if let Some(file) = order.workspace.wrong() {
+pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
+    if let Some(file) = request.workspace.wrong() {
         return Err(Refusal::Settings(Arc::clone(file)));
     }
-    match order.asker {
-        Asker::Terminal { has_errors: true } => return Err(Refusal::Suite),
-        Asker::Editor { is_trusted: false } => return Err(Refusal::Untrusted(order.directory.to_owned())),
-        Asker::Terminal { has_errors: false } | Asker::Editor { is_trusted: true } => {}
+    match request.origin {
+        RequestOrigin::Terminal { has_errors: true } => return Err(Refusal::Suite),
+        RequestOrigin::Editor { is_trusted: false } => return Err(Refusal::Untrusted(request.directory.to_owned())),
+        RequestOrigin::Terminal { has_errors: false } | RequestOrigin::Editor { is_trusted: true } => {}
     }
-    let settings = Arc::clone(&order.workspace.settings);
-    let requests = bounded(order.suite.concurrency, &settings);
-    let gateway = order.suite.gateway().map(|config| Arc::new(gateway(config, &settings, order.gateway)));
+    let settings = Arc::clone(&request.workspace.settings);
+    let requests = bounded(request.suite.concurrency, &settings);
+    let gateway = request.suite.gateway().map(|config| Arc::new(gateway(config, &settings, request.gateway)));
     Ok(Prepared {
         traces: Arc::new(Traces::new(traces(&settings, gateway.as_deref()))),
         models: Arc::new(
-            models(&settings, requests).in_directory(order.directory).also_with(&order.suite.key_variables(), variable),
+            models(&settings, requests)
+                .in_directory(request.directory)
+                .also_with(&request.suite.key_variables(), variable),
         ),
         gateway,
-        suite: Arc::clone(order.suite),
-        directory: order.directory.to_owned(),
-        place: order.place.to_owned(),
+        suite: Arc::clone(request.suite),
+        directory: request.directory.to_owned(),
+        place: request.place.to_owned(),
         settings,
-        files: Arc::new(order.workspace.files(order.directory, "")),
-        secrets: order.secrets,
-        clock: order.clock,
+        files: Arc::new(request.workspace.files(request.directory, "")),
+        secrets: request.secrets,
+        clock: request.clock,
     })
 }
 
@@ -148,18 +150,18 @@ impl Prepared {
         }
     }
 
-    /// Opens the book of evidence of the suite.
-    pub(crate) fn book(&self) -> Book {
-        Book::of(&self.settings, &self.directory, &self.place, trust::machine)
+    /// Opens the evidence store of the suite.
+    pub(crate) fn evidence_store(&self) -> EvidenceStore {
+        EvidenceStore::of(&self.settings, &self.directory, &self.place, trust::machine)
     }
 
-    /// Returns the job that writes into a book.
-    pub(crate) fn job(&self, book: Arc<Book>) -> Job {
+    /// Returns the job that writes into an evidence store.
+    pub(crate) fn job(&self, store: Arc<EvidenceStore>) -> Job {
         Job {
             suite: Arc::clone(&self.suite),
             directory: self.directory.clone(),
             files: Arc::clone(&self.files),
-            book,
+            store,
             secrets: Arc::clone(&self.secrets),
             clock: self.clock,
             output_limit: self.settings.limits.output_bytes(),

@@ -4,7 +4,7 @@
 //! main ──▶ cli/  one file per subcommand          lsp/  the language server
 //!              ╲                                  ╱
 //!               ╲── scope, workspace, trust ────╱──▶ ide/  pure: document → what an editor shows
-//!                          index, results ──────╱   what the files of the workspace say about names, and the book about tests
+//!                          index, results ──────╱   what the files of the workspace say about names, and the evidence store about tests
 //! ```
 //!
 //! `lsp` is the only module that uses LSP types; `ide` uses neither them nor the disk. `speclens-schema` decides what

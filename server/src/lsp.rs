@@ -5,36 +5,36 @@
 //! on a snapshot outside of the transport. [`transport`] prevents a slow client from blocking
 //! the server.
 
-mod across;
 mod backend;
 mod changes;
 mod client;
+mod closed_file_diagnostics;
 mod commands;
 mod convert;
+mod cross_file;
 mod diagnostics;
 mod documents;
 mod dry;
 mod edits;
-mod elsewhere;
 mod features;
 mod fix_all;
-mod found;
+mod fragments;
 mod ignoring;
 mod inbox;
 mod indexing;
 mod limit;
 mod methods;
 mod navigation;
+mod problem_cache;
 mod publish;
 mod reference;
 mod run_diagnostics;
 mod runs;
 mod session;
 mod settings;
-mod shares;
 mod tokens;
 mod transport;
-mod whole;
+mod whole_suite;
 
 use std::{fs::File, io, os::fd::AsFd as _, sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ const MIN_REQUEST_THREADS: usize = 3;
 const MAX_REQUEST_THREADS: usize = 6;
 
 /// Maximum time to wait for runs at the end: commands have a second to terminate, and are then killed.
-const RUNS_END: Duration = Duration::from_millis(1500);
+const RUNS_END_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The reason why the server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
         () = stop => End::Signal,
     };
     session.stop();
-    if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
+    if tokio::time::timeout(RUNS_END_TIMEOUT, session.active_runs.ended()).await.is_err() {
         tracing::warn!("commands did not end in time and are killed");
     }
     // Responses that were sent still have to reach the client, if it reads at all.
@@ -137,7 +137,7 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
         // The problems depend on neighboring files, whose changes are not reported.
         return Arc::new(look());
     }
-    snapshot.found.problems(&snapshot.document, &workspace.settings, look)
+    snapshot.problem_cache.problems(&snapshot.document, &workspace.settings, look)
 }
 
 /// Returns the problems that another text of the document would have.

@@ -13,7 +13,7 @@ use speclens_schema::{
 };
 
 /// Number of bytes at the start of a file that decide its kind.
-pub(crate) const BEGINNING: usize = 256 * 1024;
+pub(crate) const MAX_HEAD_BYTES: usize = 256 * 1024;
 
 /// Returns the start of a file, which is enough to determine its kind.
 pub(crate) fn beginning(path: &Path) -> Option<String> {
@@ -22,7 +22,7 @@ pub(crate) fn beginning(path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(BEGINNING as u64).read_to_end(&mut bytes).ok()?;
+    fs::File::open(path).ok()?.take(MAX_HEAD_BYTES as u64).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -1,4 +1,4 @@
-//! The known results of a suite's tests: which tests run now, and the evidence in the book. There is one for each
+//! The known results of a suite's tests: which tests run now, and the evidence in the store. There is one for each
 //! suite, whichever of its files are open.
 
 use std::{
@@ -8,8 +8,8 @@ use std::{
 };
 
 use speclens_runner::{
-    book::{AttemptRef, Book},
     event::RunResult,
+    evidence_store::{AttemptRef, EvidenceStore},
     recording::Retention,
 };
 use speclens_schema::{
@@ -36,9 +36,9 @@ pub(crate) struct SuiteId {
 /// The running tests and the known results.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    book: Arc<Book>,
-    /// The inputs that the book was opened with.
-    kept: Option<Kept>,
+    store: Arc<EvidenceStore>,
+    /// The inputs that the store was opened with.
+    inputs: Option<StoreInputs>,
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
@@ -55,11 +55,11 @@ pub(crate) struct Results {
 struct View {
     /// By the case.
     outcomes: HashMap<String, Remembered>,
-    /// Changes since the last look at the book began.
+    /// Changes since the last query of the store began.
     missed: Missed,
 }
 
-/// Changes that a look at the book may have missed.
+/// Changes that a query of the store may have missed.
 #[derive(Debug, Default)]
 struct Missed {
     all: bool,
@@ -67,54 +67,54 @@ struct Missed {
     attempts: Vec<(String, String)>,
 }
 
-/// A look at the book. It is done without the lock because reading and judging take too long to hold it.
+/// A query of the store. It is done without the lock because reading and judging take too long to hold it.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct Query {
     uri: String,
-    book: Arc<Book>,
+    store: Arc<EvidenceStore>,
     secrets: Arc<Secrets>,
-    cases: Vec<Lookup>,
+    cases: Vec<CaseQuery>,
 }
 
 /// The outcome of a case, known or still to be looked up.
 #[derive(Debug)]
-enum Lookup {
+enum CaseQuery {
     Known(Arc<CaseOutcome>),
     Open { case: Arc<Case>, acted: Vec<Subject>, phase: Phase },
 }
 
-/// The result of a look.
+/// The result of a query.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct QueryResult {
     uri: String,
     outcomes: Vec<Arc<CaseOutcome>>,
     fresh: Vec<Remembered>,
 }
 
-impl Look {
+impl Query {
     /// Looks up the cases whose outcome is not known.
-    pub(crate) fn take(self, suite: &Suite) -> Seen {
+    pub(crate) fn run(self, suite: &Suite) -> QueryResult {
         let mut fresh = Vec::new();
-        let outcomes = self.cases.into_iter().map(|lookup| match lookup {
-            Lookup::Known(outcome) => outcome,
-            Lookup::Open { case, acted, phase } => {
-                let (outcome, keys) = looked_up(suite, &case, &acted, (&self.book, &self.secrets), phase);
+        let outcomes = self.cases.into_iter().map(|case_query| match case_query {
+            CaseQuery::Known(outcome) => outcome,
+            CaseQuery::Open { case, acted, phase } => {
+                let (outcome, keys) = looked_up(suite, &case, &acted, (&self.store, &self.secrets), phase);
                 let outcome = Arc::new(outcome);
                 fresh.push(Remembered { case, phase, keys, outcome: Arc::clone(&outcome) });
                 outcome
             }
         });
-        Seen { uri: self.uri, outcomes: outcomes.collect(), fresh }
+        QueryResult { uri: self.uri, outcomes: outcomes.collect(), fresh }
     }
 }
 
-/// Returns the outcome of a case from the book, and the keys of its attempts. `acted` are the subjects that acted in
+/// Returns the outcome of a case from the store, and the keys of its attempts. `acted` are the subjects that acted in
 /// it, whether the suite names them or not.
 fn looked_up(
     suite: &Suite,
     case: &Case,
     acted: &[Subject],
-    (book, secrets): (&Book, &Arc<Secrets>),
+    (store, secrets): (&EvidenceStore, &Arc<Secrets>),
     phase: Phase,
 ) -> (CaseOutcome, Vec<String>) {
     let own = if case.skip { Vec::new() } else { case.action.subjects() };
@@ -124,7 +124,7 @@ fn looked_up(
     for &subject in &subjects {
         attempt_ref.extend((0..case.repeat).map(|repeat| AttemptRef { suite, case, subject, repeat }));
     }
-    let results: Vec<RunResult> = attempt_ref.iter().map(|attempt_ref| book.look(*attempt_ref, secrets)).collect();
+    let results: Vec<RunResult> = attempt_ref.iter().map(|attempt_ref| store.result(*attempt_ref, secrets)).collect();
     (CaseOutcome::of(case, &own, results, phase), attempt_ref.iter().map(AttemptRef::key).collect())
 }
 
@@ -138,9 +138,9 @@ struct Remembered {
     outcome: Arc<CaseOutcome>,
 }
 
-/// The inputs that decide which book a suite uses.
+/// The inputs that decide which store a suite uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct StoreInputs {
     suite: SuiteId,
     /// Whether runs are recorded.
     enabled: bool,
@@ -150,39 +150,44 @@ struct Kept {
     trusted: bool,
 }
 
-/// Returns the book of evidence of a suite, according to the settings. Recordings in an untrusted workspace are
-/// not even read because they may come from another author. The lock is not held while a book is opened.
-pub(crate) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
+/// Returns the evidence store of a suite, according to the settings. Recordings in an untrusted workspace are
+/// not even read because they may come from another author. The lock is not held while a store is opened.
+pub(crate) fn evidence_store(
+    results: &Mutex<Results>,
+    suite: &SuiteId,
+    settings: &Settings,
+    trusted: bool,
+) -> Arc<EvidenceStore> {
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let enabled = settings.recordings.enabled;
     let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
-    let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
-    if let Some(book) = results().opened_for(&kept) {
-        return book;
+    let inputs = StoreInputs { suite: suite.clone(), enabled, limit, retention, trusted };
+    if let Some(store) = results().opened_for(&inputs) {
+        return store;
     }
-    let book = match trusted {
-        true => Book::of(settings, &suite.directory, &suite.place, trust::machine),
-        false => Book::default(),
+    let store = match trusted {
+        true => EvidenceStore::of(settings, &suite.directory, &suite.place, trust::machine),
+        false => EvidenceStore::default(),
     };
     let mut results = results();
     // Another thread may have opened it in the meantime, and a run may be writing to that one.
-    if let Some(book) = results.opened_for(&kept) {
-        return book;
+    if let Some(store) = results.opened_for(&inputs) {
+        return store;
     }
-    results.book = Arc::new(book);
+    results.store = Arc::new(store);
     results.recorded_elsewhere();
-    results.kept = Some(kept);
+    results.inputs = Some(inputs);
     results.opened()
 }
 
 impl Results {
-    fn opened_for(&self, kept: &Kept) -> Option<Arc<Book>> {
-        (self.kept.as_ref() == Some(kept)).then(|| self.opened())
+    fn opened_for(&self, inputs: &StoreInputs) -> Option<Arc<EvidenceStore>> {
+        (self.inputs.as_ref() == Some(inputs)).then(|| self.opened())
     }
 
-    /// Returns the last opened book. A caller that finds changed recordings must call `recorded_elsewhere`.
-    pub(crate) fn opened(&self) -> Arc<Book> {
-        Arc::clone(&self.book)
+    /// Returns the last opened store. A caller that finds changed recordings must call `recorded_elsewhere`.
+    pub(crate) fn opened(&self) -> Arc<EvidenceStore> {
+        Arc::clone(&self.store)
     }
 
     /// Discards all outcomes because recordings were created or deleted.
@@ -200,7 +205,7 @@ impl Results {
 
     /// Whether nothing is known about any case.
     pub(crate) fn is_empty(&self) -> bool {
-        self.running.is_empty() && self.cancelled.is_empty() && self.book.is_empty()
+        self.running.is_empty() && self.cancelled.is_empty() && self.store.is_empty()
     }
 
     /// Marks a case as running.
@@ -236,8 +241,8 @@ impl Results {
         self.cancelled.insert(case.to_owned());
     }
 
-    /// Begins a look, for a document, at each case of a suite that changed since its last one.
-    pub(crate) fn look(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Look {
+    /// Begins a query, for a document, of each case of a suite that changed since its last one.
+    pub(crate) fn query(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Query {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
             self.views.clear();
@@ -245,11 +250,11 @@ impl Results {
         let view = self.views.entry(uri.to_owned()).or_default();
         view.missed = Missed::default();
         let view = &self.views[uri];
-        let cases = suite.cases.iter().map(|case| self.lookup(view, case)).collect();
-        Look { uri: uri.to_owned(), book: Arc::clone(&self.book), secrets: Arc::clone(&self.secrets), cases }
+        let cases = suite.cases.iter().map(|case| self.case_query(view, case)).collect();
+        Query { uri: uri.to_owned(), store: Arc::clone(&self.store), secrets: Arc::clone(&self.secrets), cases }
     }
 
-    fn lookup(&self, view: &View, case: &Arc<Case>) -> Lookup {
+    fn case_query(&self, view: &View, case: &Arc<Case>) -> CaseQuery {
         let phase = match (self.running.contains_key(&case.name), self.cancelled.contains(&case.name)) {
             (true, _) => Phase::Running,
             (false, true) => Phase::Cancelled,
@@ -258,23 +263,23 @@ impl Results {
         let is_still_so = |known: &&Remembered| Arc::ptr_eq(&known.case, case) && known.phase == phase;
         let known = view.outcomes.get(&case.name).filter(is_still_so);
         match known {
-            Some(known) => Lookup::Known(Arc::clone(&known.outcome)),
+            Some(known) => CaseQuery::Known(Arc::clone(&known.outcome)),
             None => {
                 let acted = self.acted.get(&case.name).cloned().unwrap_or_default();
-                Lookup::Open { case: Arc::clone(case), acted, phase }
+                CaseQuery::Open { case: Arc::clone(case), acted, phase }
             }
         }
     }
 
-    /// Stores the result of a look, unless it has changed since the look began.
-    pub(crate) fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
-        let view = self.views.entry(seen.uri).or_default();
+    /// Stores the result of a query, unless it has changed since the query began.
+    pub(crate) fn remember(&mut self, result: QueryResult) -> Vec<Arc<CaseOutcome>> {
+        let view = self.views.entry(result.uri).or_default();
         let missed = std::mem::take(&mut view.missed);
         let is_void =
             |known: &Remembered| missed.all || missed.attempts.iter().any(|(case, key)| known.is_about(case, key));
-        let fresh = seen.fresh.into_iter().filter(|known| !is_void(known));
+        let fresh = result.fresh.into_iter().filter(|known| !is_void(known));
         view.outcomes.extend(fresh.map(|known| (known.case.name.clone(), known)));
-        seen.outcomes
+        result.outcomes
     }
 }
 
@@ -297,16 +302,16 @@ mod tests {
         Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
-    /// Returns the names of the cases that a look for a document looks up.
+    /// Returns the names of the cases that a query for a document looks up.
     fn looked_up(results: &mut Results, suite: &Suite) -> Vec<String> {
-        let look = results.look("file:///kindlm.yaml", suite, &Secrets::none());
-        let open = look.cases.iter().filter_map(|lookup| match lookup {
-            Lookup::Open { case, .. } => Some(case.name.clone()),
-            Lookup::Known(_) => None,
+        let query = results.query("file:///kindlm.yaml", suite, &Secrets::none());
+        let open = query.cases.iter().filter_map(|case_query| match case_query {
+            CaseQuery::Open { case, .. } => Some(case.name.clone()),
+            CaseQuery::Known(_) => None,
         });
         let open = open.collect();
-        let seen = look.take(suite);
-        results.remember(seen);
+        let result = query.run(suite);
+        results.remember(result);
         open
     }
 
@@ -327,15 +332,15 @@ mod tests {
     }
 
     #[test]
-    fn case_that_ends_during_look_is_looked_up_again() {
+    fn case_that_ends_during_query_is_looked_up_again() {
         let suite = suite();
         let changes: [fn(&mut Results); 2] = [|results| results.finished("a", "k"), Results::recorded_elsewhere];
         for (change, again) in changes.into_iter().zip([["a"].as_slice(), &["a", "b"]]) {
             let mut results = Results::default();
-            let look = results.look("file:///kindlm.yaml", &suite, &Secrets::none());
-            let seen = look.take(&suite);
+            let query = results.query("file:///kindlm.yaml", &suite, &Secrets::none());
+            let result = query.run(&suite);
             change(&mut results);
-            results.remember(seen);
+            results.remember(result);
             assert_eq!(looked_up(&mut results, &suite), again);
         }
     }

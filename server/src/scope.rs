@@ -21,7 +21,7 @@ use speclens_runner::files::slashed;
 use speclens_schema::{
     dialect::Unit,
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
 };
 
 use crate::buffers::Buffers;
@@ -63,7 +63,7 @@ pub(crate) struct Scopes {
 }
 
 /// Maximum depth of directories; a deeper path would cost one file system access per level.
-const LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 impl Scope {
     /// Returns the directory where the search for settings begins.
@@ -166,8 +166,9 @@ impl Scopes {
         let detect = |is_named_by_suite| {
             let is_named_by_pattern = &|| self.patterns_of(path).is_some_and(|patterns| patterns.name(path));
             let kinds = SpecFile::ALL;
-            let around = Around { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
-            kind::detect(&from_root, text, &around)
+            let context =
+                FileContext { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
+            kind::detect(&from_root, text, &context)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);
@@ -201,6 +202,6 @@ impl Scopes {
     fn above(&self, path: &Path) -> Vec<PathBuf> {
         let folder = self.folder_of(path);
         let within = |directory: &&Path| folder.as_ref().is_none_or(|folder| directory.starts_with(folder));
-        path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
+        path.ancestors().skip(1).take(MAX_LEVELS).take_while(within).map(Path::to_owned).collect()
     }
 }

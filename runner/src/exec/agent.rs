@@ -3,15 +3,15 @@
 //! Directory, scaffold, `setup`, help, conversation: any error ends the attempt, and [`Closing`] releases everything
 //! prepared until then. Claims are observed between the conversation and the closing.
 
-mod bound;
 mod changes;
 mod cli;
 mod conversation;
 mod help;
-mod place;
 mod scaffold;
 mod setup;
 mod shell;
+mod task_directory;
+mod usage_bound;
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -22,28 +22,28 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Attempt, Site, process::Background};
+use super::{ActionSite, Attempt, process::Background};
 use crate::model::Model;
-pub use bound::{Bound, assumptions, grouped};
 pub use cli::Version;
-use conversation::{Conversation, Talk};
-use place::Place;
+use conversation::{Conversation, ConversationContext};
 use shell::{Deadline, Shell};
+use task_directory::TaskDirectory;
+pub use usage_bound::{UsageBound, assumptions, grouped};
 
-/// The subject of a task.
+/// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
-pub struct Actor<'a> {
+pub struct TaskAgent<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
-    /// The identity.
-    pub worker: Worker<'a>,
+    /// The model or the program.
+    pub backend: AgentBackend<'a>,
     /// Help mode of the task.
     pub mode: Option<HelpMode>,
 }
 
 /// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
-pub enum Worker<'a> {
+pub enum AgentBackend<'a> {
     /// A model; the runner runs its commands.
     Model(&'a dyn Model),
     /// An agent program, which runs commands by itself.
@@ -52,7 +52,7 @@ pub enum Worker<'a> {
 
 /// The environment and the limits of a task.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct TaskContext<'a> {
     /// The directory of the suite.
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
@@ -77,7 +77,7 @@ pub struct Closing {
     teardown: Vec<String>,
     // Before the directory: processes end before it is removed.
     shell: Shell,
-    place: Place,
+    place: TaskDirectory,
 }
 
 impl Closing {
@@ -97,14 +97,16 @@ impl Closing {
 /// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
 pub async fn perform(
     action: &AgentAction,
-    actor: Actor<'_>,
+    agent: TaskAgent<'_>,
     context: Context,
-    around: Surroundings<'_>,
-) -> (Attempt, Option<Site>) {
+    task_context: TaskContext<'_>,
+) -> (Attempt, Option<ActionSite>) {
     let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
-        Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.notify).await,
-        None => Place::temporary(around.keep).await,
+        Some(workdir) => {
+            TaskDirectory::shared(workdir, task_context.suite, task_context.cancel, task_context.notify).await
+        }
+        None => TaskDirectory::temporary(task_context.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,
@@ -112,13 +114,13 @@ pub async fn perform(
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
-        environment: shell::environment(action, &place.directory, around.keys),
+        environment: shell::environment(action, &place.directory, task_context.keys),
         directory: place.directory.clone(),
         background: Background::default(),
-        cancel: around.cancel.clone(),
+        cancel: task_context.cancel.clone(),
     };
     let mut notes = std::mem::take(&mut place.notes);
-    let act = act(action, actor, &shell, deadline, around).await;
+    let act = act(action, agent, &shell, deadline, task_context).await;
     let evidence = match act {
         Ok(Acted { conversation, files, version }) => {
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
@@ -142,7 +144,7 @@ pub async fn perform(
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
-    (Attempt { evidence, notes }, Some(Site { directory, environment, closing, watch: None }))
+    (Attempt { evidence, notes }, Some(ActionSite { directory, environment, closing, watch: None }))
 }
 
 /// The result of acting in the directory of the task.
@@ -155,22 +157,22 @@ struct Acted {
 /// Acts in the directory of the task.
 async fn act(
     action: &AgentAction,
-    actor: Actor<'_>,
+    agent: TaskAgent<'_>,
     shell: &Shell,
     deadline: Deadline,
-    around: Surroundings<'_>,
+    task_context: TaskContext<'_>,
 ) -> Result<Acted, RunError> {
     if let Some(scaffold) = action.scaffold() {
-        scaffold::copy(scaffold, around.suite, &shell.directory, around.cancel).await?;
+        scaffold::copy(scaffold, task_context.suite, &shell.directory, task_context.cancel).await?;
     }
     setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
     cli::find(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {
-        Some(command) => around.version.of(command, shell, deadline, around.notify).await,
+        Some(command) => task_context.version.of(command, shell, deadline, task_context.notify).await,
         None => None,
     };
-    let help = match actor.mode {
+    let help = match agent.mode {
         // The context of help, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
             let captured = help::capture(program, &action.intent, shell, deadline).await?;
@@ -179,14 +181,16 @@ async fn act(
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
     };
     let before = changes::snapshot(&shell.directory).await;
-    let limit = around.output_limit;
-    let conversation = match actor.worker {
-        Worker::Model(model) => {
-            let Actor { test, mode, .. } = actor;
-            let turn = around.turn;
-            Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
+    let limit = task_context.output_limit;
+    let conversation = match agent.backend {
+        AgentBackend::Model(model) => {
+            let TaskAgent { test, mode, .. } = agent;
+            let turn = task_context.turn;
+            ConversationContext { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }
+                .run()
+                .await
         }
-        Worker::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
+        AgentBackend::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
     };
     let files = changes::since(before, &shell.directory).await;
     Ok(Acted { conversation, files, version })
@@ -202,7 +206,7 @@ async fn program_works(
     deadline: Deadline,
     limit: usize,
 ) -> Conversation {
-    use crate::exec::program::{self, Work};
+    use crate::exec::program::{self, ProgramTask};
 
     /// Maximum duration of a program in a task without a deadline.
     const MAX_PROGRAM_DURATION: Duration = Duration::from_secs(30 * 60);
@@ -220,9 +224,9 @@ async fn program_works(
     let Shell { directory, environment, background, cancel } = shell;
     let timeout = deadline.left(MAX_PROGRAM_DURATION);
     let input = conversation::instructions_of_program(action, help);
-    let work = Work { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
-    let program::Worked { turns, commands, ended, error, notes, duration_ms } =
-        program::perform(work, background, cancel).await;
+    let task = ProgramTask { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
+    let program::ProgramResult { turns, commands, ended, error, notes, duration_ms } =
+        program::perform(task, background, cancel).await;
     let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
     let error = if deadline.is_over() { Some(deadline.error()) } else { error };
     Conversation { turns, commands, ended, error, notes, duration }

@@ -26,14 +26,14 @@ const MAX_LOOKS: usize = 8;
 /// The files that a command names or a task starts from, and those that settings declare, at one moment.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    act: Act,
+    source: InputSource,
     files: Arc<DiskFiles>,
     before: Digests,
 }
 
 /// The action that determines the files.
 #[derive(Clone, Debug)]
-enum Act {
+enum InputSource {
     /// The script of a command.
     Command(String),
     /// A task.
@@ -45,23 +45,23 @@ enum Act {
 impl Inputs {
     /// Reads the files before the command begins.
     pub async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
-        let act = Act::Command(action.expanded.clone().unwrap_or_default());
-        Inputs::looked_at(act, files, action.inputs.clone()).await
+        let source = InputSource::Command(action.expanded.clone().unwrap_or_default());
+        Inputs::looked_at(source, files, action.inputs.clone()).await
     }
 
     /// Reads the files before a task begins with a copy of them.
     pub async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
         let known = declared_and_named(&action.surroundings.scripts, &action.inputs);
-        Inputs::looked_at(Act::Task(Box::new(action.clone())), files, known).await
+        Inputs::looked_at(InputSource::Task(Box::new(action.clone())), files, known).await
     }
 
     /// Reads the files that define a target, before it is started.
     pub async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
-        Inputs::looked_at(Act::Target(action.target.clone()), files, action.inputs.clone()).await
+        Inputs::looked_at(InputSource::Target(action.target.clone()), files, action.inputs.clone()).await
     }
 
-    async fn looked_at(act: Act, files: &Arc<DiskFiles>, known: Digests) -> Inputs {
-        let mut inputs = Inputs { act, files: Arc::clone(files), before: known };
+    async fn looked_at(source: InputSource, files: &Arc<DiskFiles>, known: Digests) -> Inputs {
+        let mut inputs = Inputs { source, files: Arc::clone(files), before: known };
         if inputs.has_none_at_a_glance() {
             inputs.before = Digests::new();
             return inputs;
@@ -76,7 +76,7 @@ impl Inputs {
     /// Whether this is a short command that names no existing file, and settings declare none. A few look-ups cost less
     /// than another thread; reading contents may cost more.
     fn has_none_at_a_glance(&self) -> bool {
-        let Act::Command(script) = &self.act else { return false };
+        let InputSource::Command(script) = &self.source else { return false };
         let Some(paths) = few_paths_of(script, MAX_LOOKS) else { return false };
         self.files.forget_content();
         !self.files.declares_inputs() && paths.iter().all(|path| self.files.kind(path).is_none())
@@ -84,12 +84,12 @@ impl Inputs {
 
     /// Returns the files that identify the recording, and notes about them.
     pub fn after(self) -> (Digests, Vec<String>) {
-        let (inputs, mut notes) = match &self.act {
-            Act::Command(script) => self.after_command(script),
+        let (inputs, mut notes) = match &self.source {
+            InputSource::Command(script) => self.after_command(script),
             // The task works on a copy.
-            Act::Task(_) => (self.before.clone(), Vec::new()),
+            InputSource::Task(_) => (self.before.clone(), Vec::new()),
             // The target was started with these contents.
-            Act::Target(_) => (self.before.clone(), Vec::new()),
+            InputSource::Target(_) => (self.before.clone(), Vec::new()),
         };
         for entry in self.files.declared_beyond_limit() {
             notes.push(format!(
@@ -134,15 +134,15 @@ impl Inputs {
 
     fn now(&self) -> Digests {
         self.files.forget_content();
-        let named = match &self.act {
-            Act::Command(script) => inputs_of(script, self.files.as_ref()),
-            Act::Task(task) => {
+        let named = match &self.source {
+            InputSource::Command(script) => inputs_of(script, self.files.as_ref()),
+            InputSource::Task(task) => {
                 let mut named = task.surroundings.scripts.clone();
                 named.extend(inputs_of_task(task, self.files.as_ref()));
                 named.extend(task.scaffold().map(|name| self.files.tree(name)).unwrap_or_default());
                 named
             }
-            Act::Target(target) => definition_of(target, self.files.as_ref()),
+            InputSource::Target(target) => definition_of(target, self.files.as_ref()),
         };
         declared_and_named(&self.files.declared(), &named)
     }

@@ -17,7 +17,7 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::{CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen},
+    evidence::{CommandGap, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn},
     suite::AgentProgram,
 };
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
 
 /// The task of an agent program.
 #[derive(Clone, Copy, Debug)]
-pub struct Work<'a> {
+pub struct ProgramTask<'a> {
     /// The program.
     pub program: AgentProgram<'a>,
     /// The standard input.
@@ -58,7 +58,7 @@ pub struct Work<'a> {
 
 /// The result.
 #[derive(Debug)]
-pub struct Worked {
+pub struct ProgramResult {
     /// The output of the program, as one turn.
     pub turns: Vec<Turn>,
     /// The commands that were observed.
@@ -74,34 +74,34 @@ pub struct Worked {
 }
 
 /// Lets a program work on a task. Never fails: errors are part of the result.
-pub async fn perform(work: Work<'_>, background: &Background, cancel: &CancellationToken) -> Worked {
-    let path = work.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
-    let shell = work.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
-    let recorder = work.recorder.to_owned();
+pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &CancellationToken) -> ProgramResult {
+    let path = task.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
+    let shell = task.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
+    let recorder = task.recorder.to_owned();
     let installed = {
         let path = path.clone();
         tokio::task::spawn_blocking(move || Shims::install(&recorder, &path, shell.as_deref())).await
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return Worked::with_error(format!("cannot set up the recording shells: {error}")),
+        Err(error) => return ProgramResult::with_error(format!("cannot set up the recording shells: {error}")),
     };
-    let environment = surroundings(&work, &shims, &path);
+    let environment = surroundings(&task, &shims, &path);
     let command = process::Command {
         // Its own shell is not one of the recording shells.
-        program: process::Program { shell: &shims.real, script: work.program.command },
-        directory: work.directory,
+        program: process::Program { shell: &shims.real, script: task.program.command },
+        directory: task.directory,
         environment: &environment,
-        input: work.input.as_bytes(),
-        timeout: work.timeout,
-        limit: work.limit,
+        input: task.input.as_bytes(),
+        timeout: task.timeout,
+        limit: task.limit,
     };
     let finished = process::run(command, background, cancel).await;
     let directory = shims.log();
-    let limit = work.limit;
+    let limit = task.limit;
     let commands = tokio::task::spawn_blocking(move || log::read(&directory, limit)).await.unwrap_or_default();
     let error = finished.error.or_else(|| failure(&finished.ran));
-    Worked {
+    ProgramResult {
         ended: finished.ran.exit.filter(|_| error.is_none()).map(|_| Ended::Exit),
         duration_ms: finished.ran.duration_ms,
         turns: vec![Turn {
@@ -109,17 +109,17 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
             duration_ms: finished.ran.duration_ms,
             ..Turn::default()
         }],
-        commands: CommandLog { unseen: (!work.program.is_complete).then_some(Unseen::PastShell), ..commands },
+        commands: CommandLog { unseen: (!task.program.is_complete).then_some(CommandGap::PastShell), ..commands },
         error,
         notes: finished.notes,
     }
 }
 
-impl Worked {
-    fn with_error(message: String) -> Worked {
-        Worked {
+impl ProgramResult {
+    fn with_error(message: String) -> ProgramResult {
+        ProgramResult {
             turns: Vec::new(),
-            commands: CommandLog { unseen: Some(Unseen::PastShell), ..CommandLog::default() },
+            commands: CommandLog { unseen: Some(CommandGap::PastShell), ..CommandLog::default() },
             ended: None,
             error: Some(RunError { kind: RunErrorKind::Workspace, message }),
             notes: Vec::new(),
@@ -129,16 +129,16 @@ impl Worked {
 }
 
 /// Returns the environment of the program, with the recording shells first in `PATH`.
-fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
-    let mut set = work.environment.set.clone();
-    let without: Vec<&str> = work.environment.removed.iter().map(String::as_str).collect();
+fn surroundings(task: &ProgramTask<'_>, shims: &Shims, path: &str) -> Environment {
+    let mut set = task.environment.set.clone();
+    let without: Vec<&str> = task.environment.removed.iter().map(String::as_str).collect();
     set.insert(WITHOUT.to_owned(), without.join("\n"));
     // This program may itself run within a recorded command.
     let removed = BTreeSet::from([WITHIN.to_owned()]);
     set.insert("PATH".to_owned(), format!("{}:{path}", shims.programs().display()));
     set.insert("SHELL".to_owned(), shims.shell.display().to_string());
     set.insert(LOG.to_owned(), shims.log().display().to_string());
-    set.insert(LIMIT.to_owned(), work.limit.to_string());
+    set.insert(LIMIT.to_owned(), task.limit.to_string());
     Environment { set, removed }
 }
 

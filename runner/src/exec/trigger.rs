@@ -1,9 +1,9 @@
 //! Starts a skill, an agent or a pipeline, and waits for its end.
 
-mod described;
-mod ending;
+mod claims_hold;
+mod dry_run;
 mod program;
-mod satisfied;
+mod run_end;
 mod values;
 mod webhook;
 
@@ -15,7 +15,7 @@ use speclens_schema::{
     suite::{TriggerAction, TriggerKind},
 };
 
-use super::{Attempt, Inputs, Performed, Site, World, process};
+use super::{ActionContext, ActionResult, ActionSite, Attempt, Inputs, process};
 use crate::{
     gateway::Gateway,
     observe::View,
@@ -25,22 +25,22 @@ use crate::{
     watch::{Identity, Watch},
 };
 
-pub use described::described;
+pub use dry_run::described;
 pub(crate) use values::{KnownRun, begun};
 
 /// The parameters that all ways of starting a target share.
 #[derive(Clone, Copy)]
-struct Act<'a> {
+struct TriggerContext<'a> {
     action: &'a TriggerAction,
     filled: &'a Filled,
     gateway: &'a Gateway,
-    world: World<'a>,
+    action_context: ActionContext<'a>,
     /// The view for checking whether the target is done.
     view: &'a View,
     timer: SuspendAwareTimer,
 }
 
-impl Act<'_> {
+impl TriggerContext<'_> {
     /// Maximum duration of the whole act.
     fn limit(&self) -> Duration {
         Duration::from_millis(self.action.timeout_ms)
@@ -60,39 +60,44 @@ struct Triggered {
 }
 
 /// Returns the known facts of a run that was started elsewhere, before its results are observed.
-pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
-    let context = match world.gateway {
-        Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
+pub(crate) fn seen_later(context: Context, action_context: ActionContext<'_>) -> Attempt {
+    let context = match action_context.gateway {
+        Some(gateway) => values::ended(context, None, gateway, action_context.clock, action_context.directory),
         None => context,
     };
     Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
 }
 
 /// Performs a trigger. Errors are part of the result.
-pub(super) async fn perform(action: &TriggerAction, context: Context, world: World<'_>, view: &View) -> Performed {
-    let inputs = Inputs::before_trigger(action, world.files).await;
+pub(super) async fn perform(
+    action: &TriggerAction,
+    context: Context,
+    action_context: ActionContext<'_>,
+    view: &View,
+) -> ActionResult {
+    let inputs = Inputs::before_trigger(action, action_context.files).await;
     let timer = SuspendAwareTimer::begin(process::suspended);
-    let (attempt, watch) = match prepared(action, &context, world) {
-        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, world), None),
+    let (attempt, watch) = match prepared(action, &context, action_context) {
+        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, action_context), None),
         Ok((filled, gateway)) => {
-            let act = Act { action, filled: &filled, gateway, world, view, timer };
-            started(act, context).await
+            let trigger = TriggerContext { action, filled: &filled, gateway, action_context, view, timer };
+            started(trigger, context).await
         }
         Err(error) => {
             let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
             (Attempt { evidence, notes: Vec::new() }, None)
         }
     };
-    let site = Site { watch: watch.map(Arc::new), ..Site::of_suite(world) };
-    Performed { attempt, inputs: Some(inputs), site }
+    let site = ActionSite { watch: watch.map(Arc::new), ..ActionSite::of_suite(action_context) };
+    ActionResult { attempt, inputs: Some(inputs), site }
 }
 
 fn prepared<'a>(
     action: &TriggerAction,
     context: &Context,
-    world: World<'a>,
+    action_context: ActionContext<'a>,
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
-    let gateway = world.gateway.ok_or_else(|| RunError {
+    let gateway = action_context.gateway.ok_or_else(|| RunError {
         kind: RunErrorKind::Defect,
         message: "the settings of the gateway are missing; this is a bug in speclens".to_owned(),
     })?;
@@ -105,33 +110,38 @@ fn prepared<'a>(
 }
 
 /// Starts the target, and waits for its end.
-async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
-    let session_key = match act.action.kind {
-        TriggerKind::Skill => Some(session_key(&act.action.target, &act.world.test.name, &context.run_id)),
+async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Option<Watch>) {
+    let session_key = match trigger.action.kind {
+        TriggerKind::Skill => {
+            Some(session_key(&trigger.action.target, &trigger.action_context.test.name, &context.run_id))
+        }
         TriggerKind::Agent | TriggerKind::Pipeline | TriggerKind::Nothing => None,
     };
     let known = Some(context.run_id.clone()).filter(|id| !id.is_empty());
     let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
-    let mut watch = Watch::begin(act.gateway, act.world.directory, act.world.traces, identity).await;
-    if let Some(player) = act.gateway.player() {
-        player.export_to(&watch.environment());
+    let mut watch =
+        Watch::begin(trigger.gateway, trigger.action_context.directory, trigger.action_context.traces, identity).await;
+    if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
+        scripted_gateway.export_to(&watch.environment());
     }
-    let Triggered { mut evidence, run_id, notes } = match act.action.kind {
-        TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(act, &context, &mut watch).await,
-        TriggerKind::Agent => program::start(act, &mut watch).await,
+    let Triggered { mut evidence, run_id, notes } = match trigger.action.kind {
+        TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(trigger, &context, &mut watch).await,
+        TriggerKind::Agent => program::start(trigger, &mut watch).await,
         TriggerKind::Nothing => Triggered { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
     // A mistake in the script of a gateway is reported as such.
-    let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
+    let fault =
+        trigger.gateway.scripted_gateway().and_then(|scripted_gateway| scripted_gateway.faults().into_iter().next());
     if let (Some(message), None) = (fault, &evidence.error) {
         evidence.error = Some(RunError { kind: RunErrorKind::Script, message });
     }
     if evidence.duration_ms.is_none() {
-        evidence.duration_ms = Some(act.timer.elapsed().as_secs_f64() * 1000.0);
+        evidence.duration_ms = Some(trigger.timer.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
-    evidence.context = values::ended(context, run_id, act.gateway, act.world.clock, act.world.directory);
+    evidence.context =
+        values::ended(context, run_id, trigger.gateway, trigger.action_context.clock, trigger.action_context.directory);
     (Attempt { evidence, notes }, Some(watch))
 }
 

@@ -33,7 +33,7 @@ pub struct Declared {
 
 /// The files found for declared entries.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct DeclaredInputs {
     /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that
     /// includes them.
     pub(super) inputs: Inputs,
@@ -56,10 +56,10 @@ impl Declared {
     }
 
     /// Looks for the files.
-    pub(super) fn look(&self, root: &Path, digests: &Digests) -> Seen {
-        let Ok(directory) = fs::canonicalize(&self.directory) else { return Seen::default() };
+    pub(super) fn look(&self, root: &Path, digests: &Digests) -> DeclaredInputs {
+        let Ok(directory) = fs::canonicalize(&self.directory) else { return DeclaredInputs::default() };
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        let Seen { mut inputs, mut cut } = Seen::default();
+        let DeclaredInputs { mut inputs, mut cut } = DeclaredInputs::default();
         let mut left = MAX_BYTES;
         for pattern in &self.patterns {
             let mut rest = Sha256::new();
@@ -82,7 +82,7 @@ impl Declared {
                 inputs.insert(format!("{name}/"), files::short(&rest.finalize()));
             }
         }
-        Seen { inputs, cut }
+        DeclaredInputs { inputs, cut }
     }
 
     /// Returns whether a change of a path may change the declared files.

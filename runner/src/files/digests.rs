@@ -22,11 +22,11 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// The digests of files that were read.
 #[derive(Debug, Default)]
 pub(super) struct Digests {
-    known: Mutex<HashMap<PathBuf, Known>>,
+    known: Mutex<HashMap<PathBuf, CachedDigest>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedDigest {
     size: u64,
     changed: SystemTime,
     digest: String,
@@ -50,7 +50,7 @@ impl Digests {
             return Some(short(&Sha256::digest(format!("{size} {}", since.as_nanos()))));
         };
         *left = rest;
-        let known = |known: &&Known| known.size == size && known.changed == changed;
+        let known = |known: &&CachedDigest| known.size == size && known.changed == changed;
         let digest = self.known().get(path).filter(known).map(|known| known.digest.clone());
         if digest.is_some() {
             return digest;
@@ -60,12 +60,12 @@ impl Digests {
         io::copy(&mut fs::File::open(path).ok()?.take(size), &mut hash).ok()?;
         let digest = short(&hash.finalize());
         if now.duration_since(changed).is_ok_and(|age| age > SETTLED) {
-            self.known().insert(path.to_owned(), Known { size, changed, digest: digest.clone() });
+            self.known().insert(path.to_owned(), CachedDigest { size, changed, digest: digest.clone() });
         }
         Some(digest)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Known>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, CachedDigest>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -113,9 +113,9 @@ fn patterns_enter_no_loop_and_nothing_beyond() {
 }
 
 #[derive(Debug)]
-struct Open(Vec<(PathBuf, &'static str)>);
+struct OpenFiles(Vec<(PathBuf, &'static str)>);
 
-impl Buffers for Open {
+impl Buffers for OpenFiles {
     fn text(&self, path: &Path) -> Option<String> {
         self.0.iter().find(|(open, _)| open == path).map(|(_, text)| (*text).to_owned())
     }
@@ -131,7 +131,7 @@ fn open_document_takes_precedence() {
     let root = directory.path();
     std::fs::write(root.join("a.yaml"), "disk").unwrap();
     let open = [(root.join("a.yaml"), "edited"), (root.join("new/b.yaml"), "unsaved")];
-    let files = DiskFiles::new(root, "kindlm.yaml").over(Arc::new(Open(open.to_vec())));
+    let files = DiskFiles::new(root, "kindlm.yaml").over(Arc::new(OpenFiles(open.to_vec())));
     assert_eq!(&*files.read("./a.yaml").unwrap(), b"edited");
     assert_eq!(&*files.read("new/b.yaml").unwrap(), b"unsaved");
     assert_eq!(files.kind("new/b.yaml"), Some(FileKind::File));

@@ -18,12 +18,11 @@ use speclens_schema::{
 };
 
 use super::{
-    Answering, Model, Reply, Request,
-    cap::Cap,
-    convert,
+    Answering, Model, Reply, Request, convert,
     failure::{Failure, RequestFacts},
     key::Key,
     provider::Target,
+    request_limit::RequestLimit,
     retry,
 };
 use crate::http;
@@ -40,7 +39,7 @@ pub(super) struct Network {
     key: Option<(String, Key)>,
     price: Option<Price>,
     deadline: Duration,
-    cap: Cap,
+    request_limit: RequestLimit,
 }
 
 impl Network {
@@ -50,7 +49,7 @@ impl Network {
         key: Option<(String, Key)>,
         price: Option<Price>,
         deadline: Duration,
-        cap: Cap,
+        request_limit: RequestLimit,
     ) -> Result<Network, RunError> {
         let host = target.host();
         let provider_error = |why: String| {
@@ -58,7 +57,7 @@ impl Network {
             RunError { kind: RunErrorKind::Provider, message }
         };
         let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(provider_error)?;
-        Ok(Network { client, target, host, key, price, deadline, cap })
+        Ok(Network { client, target, host, key, price, deadline, request_limit })
     }
 
     async fn answer(&self, request: &Request) -> Result<Reply, RunError> {
@@ -84,7 +83,7 @@ impl Network {
     /// Makes one request.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let (chat, options) = convert::request(request, &self.target);
-        let _permit = self.cap.permit().await;
+        let _permit = self.request_limit.permit().await;
         let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
         let response = match response {
             Ok(response) => response,

@@ -7,18 +7,18 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::{Peer, RunError, RunErrorKind},
+    evidence::{AskedModel, RunError, RunErrorKind},
     settings::Settings,
 };
 
 use super::{
     Model,
-    cap::Cap,
     key::{Key, Keys},
     manual::{self, Manual},
     network::Network,
     price::{self, Quote},
     provider::{self, Target},
+    request_limit::RequestLimit,
     script::Scripted,
 };
 
@@ -27,7 +27,7 @@ use super::{
 pub struct Models {
     settings: Arc<Settings>,
     keys: Keys,
-    cap: Cap,
+    request_limit: RequestLimit,
     /// The base directory of scripts.
     directory: PathBuf,
     /// The opened models, which share their connections.
@@ -63,7 +63,13 @@ impl Models {
     pub fn new(settings: Arc<Settings>, requests: usize, environment: impl Fn(&str) -> Option<String>) -> Models {
         let names = provider::key_variables(&settings);
         let keys = Keys::read(names.iter().map(String::as_str), environment);
-        Models { settings, keys, cap: Cap::new(requests), directory: PathBuf::new(), opened: Mutex::default() }
+        Models {
+            settings,
+            keys,
+            request_limit: RequestLimit::new(requests),
+            directory: PathBuf::new(),
+            opened: Mutex::default(),
+        }
     }
 
     /// Returns the same models, with scripts in the directory of the suite's main file.
@@ -88,8 +94,8 @@ impl Models {
 
     /// Opens the model for a question. If its suite gives an address or a variable for the key, they are used. Nothing
     /// is sent.
-    pub fn open_peer(&self, peer: &Peer) -> Result<Arc<dyn Model>, RunError> {
-        let Peer { provider, model, base_url, key_env } = peer;
+    pub fn open_peer(&self, peer: &AskedModel) -> Result<Arc<dyn Model>, RunError> {
+        let AskedModel { provider, model, base_url, key_env } = peer;
         let id = format!("{provider}/{model}");
         if base_url.is_none() && key_env.is_none() {
             return self.open(&id);
@@ -120,7 +126,7 @@ impl Models {
             Err(variable) => return Err(self.missing(&target, variable, id)),
         };
         let price = price::price_of(&self.settings.prices, id).map(|quote| quote.price);
-        Network::new(target, key, price, self.settings.limits.request_deadline(), self.cap.clone())
+        Network::new(target, key, price, self.settings.limits.request_deadline(), self.request_limit.clone())
     }
 
     /// Describes a model without asking it. The error is the reason why it could not be asked at all.

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use speclens_schema::{
-    evidence::{Answer, Capture, ModelReply, Output, Peer, QuestionAnswer, QuestionNeed},
+    evidence::{Answer, AskedModel, Capture, ModelReply, Output, QuestionAnswer, QuestionNeed},
     mask::Secrets,
 };
 
@@ -42,7 +42,7 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
 }
 
 /// Asks a model repeatedly, one time after the other. A model that cannot be asked at all is not asked again.
-pub(super) async fn ask(peer: &Peer, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
     let model = match view.question_context.models.open_peer(peer) {
         Ok(model) => model,
         Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),

@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde_json::{Value, json};
 use speclens_schema::evidence::{
-    ANSWER_TOKENS, Address, Answer, Capture, Judge, ModelReply, Peer, QuestionAnswer, ScoreNeed, Scored,
+    ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, ScoreNeed, Scored,
 };
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Result<Answer, Can
     }
 }
 
-async fn ask_model(peer: &Peer, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
+async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
     let secrets = &view.question_context.secrets;
     let (system, text) = need.prompt(scored);
     let request = Request {

@@ -10,10 +10,10 @@ use std::{
 use super::store::draft_beside;
 
 /// Maximum number of spare files: about as many as are written at once.
-const MOST: usize = 8;
+const MAX_SPARE_FILES: usize = 8;
 
 /// Maximum size of a spare file; larger ones are removed to free the space.
-const LARGEST_BYTES: u64 = 256 * 1024;
+const MAX_SPARE_BYTES: u64 = 256 * 1024;
 
 /// The spare files of one directory. Dropping it removes them; those of dead processes are swept.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl FilePool {
     /// Renames the file of a recording to keep it as a spare; `false` if it has to be removed.
     pub(super) fn keep(&self, path: &Path) -> bool {
         // On systems where other names of a file cannot be detected, files are not reused.
-        if !cfg!(unix) || self.files().len() >= MOST {
+        if !cfg!(unix) || self.files().len() >= MAX_SPARE_FILES {
             return false;
         }
         let spare = ReusableFile { path: draft_beside(path) };
@@ -72,7 +72,7 @@ impl ReusableFile {
         let metadata = file.metadata()?;
         // Another user or tool may have linked to the recording in order to keep it.
         let is_ours_alone = metadata.is_file() && metadata.nlink() == 1 && metadata.mode() & 0o777 == 0o600;
-        if !is_ours_alone || metadata.len() > LARGEST_BYTES {
+        if !is_ours_alone || metadata.len() > MAX_SPARE_BYTES {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         file.write_all(bytes)?;

@@ -11,7 +11,7 @@ use std::{
 use fs::TryLockError;
 
 /// Maximum time to wait for another process, which may be suspended.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -21,7 +21,7 @@ use speclens_schema::{
 };
 use tempfile::TempDir;
 
-use super::{Found, InUse, Label, Recorded, Recordings, Retention, Unusable, beginning_us};
+use super::{InUse, Label, Lookup, Recorded, Recordings, Retention, Unusable, beginning_us};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
@@ -76,8 +76,8 @@ fn files(directory: &TempDir) -> Vec<String> {
     names.filter(|name| name.ends_with(".json")).collect()
 }
 
-fn text(recordings: &Recordings, found: &Found) -> Option<String> {
-    let (Found::Fresh(file) | Found::Stale(file)) = found else { return None };
+fn text(recordings: &Recordings, found: &Lookup) -> Option<String> {
+    let (Lookup::Fresh(file) | Lookup::Stale(file)) = found else { return None };
     let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).ok()?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
     Some(recording.evidence.stdout()?.text.clone())
@@ -87,16 +87,16 @@ fn text(recordings: &Recordings, found: &Found) -> Option<String> {
 fn recording_is_found_by_same_and_other_process() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
-    assert_eq!(recordings.find(KEY, &label("a", 0)), Found::None);
+    assert_eq!(recordings.find(KEY, &label("a", 0)), Lookup::None);
     write(&recordings, KEY, &label("a", 0), "first");
     write(&recordings, KEY, &label("a", 1), "second");
     for recordings in [recordings, open(&directory)] {
         for (repeat, expected) in [(0, "first"), (1, "second")] {
             let found = recordings.find(KEY, &label("a", repeat));
-            assert!(matches!(found, Found::Fresh(_)));
+            assert!(matches!(found, Lookup::Fresh(_)));
             assert_eq!(text(&recordings, &found).unwrap(), expected);
         }
-        assert_eq!(recordings.find(KEY, &label("a", 2)), Found::None);
+        assert_eq!(recordings.find(KEY, &label("a", 2)), Lookup::None);
     }
     assert_eq!(fs::read_to_string(directory.path().join(".speclens/.gitignore")).unwrap(), "*\n");
 }
@@ -107,12 +107,12 @@ fn another_act_is_stale_and_replaces_what_was_recorded() {
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "old");
     let found = recordings.find(OTHER, &label("a", 0));
-    assert!(matches!(found, Found::Stale(_)));
+    assert!(matches!(found, Lookup::Stale(_)));
     assert_eq!(text(&recordings, &found).unwrap(), "old");
     write(&recordings, OTHER, &label("a", 0), "new");
     assert_eq!(files(&directory).len(), 1);
     assert_eq!(text(&recordings, &recordings.find(OTHER, &label("a", 0))).unwrap(), "new");
-    assert!(matches!(recordings.find(KEY, &label("a", 0)), Found::Stale(_)));
+    assert!(matches!(recordings.find(KEY, &label("a", 0)), Lookup::Stale(_)));
 }
 
 #[test]
@@ -159,13 +159,13 @@ fn a_recording_from_a_clock_that_is_ahead_is_replaced() {
 fn recording_of_other_process_is_found_at_next_look() {
     let directory = tempfile::tempdir().unwrap();
     let (here, there) = (open(&directory), open(&directory));
-    assert!(!here.look_again());
+    assert!(!here.refresh());
     write(&there, KEY, &label("a", 0), "theirs");
-    assert!(here.look_again());
+    assert!(here.refresh());
     assert_eq!(text(&here, &here.find(KEY, &label("a", 0))).unwrap(), "theirs");
-    assert!(!here.look_again(), "nothing has changed since");
+    assert!(!here.refresh(), "nothing has changed since");
     fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
-    assert!(here.look_again() && here.is_empty());
+    assert!(here.refresh() && here.is_empty());
 }
 
 #[test]
@@ -203,12 +203,12 @@ fn a_renamed_test_keeps_its_recording_and_equal_acts_do_not_overwrite_each_other
     write(&recordings, KEY, &label("b", 0), "of b");
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).unwrap(), "of a");
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("b", 0))).unwrap(), "of b");
-    assert!(matches!(recordings.find(KEY, &label("renamed", 0)), Found::Fresh(_)));
-    assert_eq!(recordings.find(KEY, &label("renamed", 2)), Found::None, "of a repetition that never was");
-    assert_eq!(recordings.find(OTHER, &label("renamed", 0)), Found::None);
+    assert!(matches!(recordings.find(KEY, &label("renamed", 0)), Lookup::Fresh(_)));
+    assert_eq!(recordings.find(KEY, &label("renamed", 2)), Lookup::None, "of a repetition that never was");
+    assert_eq!(recordings.find(OTHER, &label("renamed", 0)), Lookup::None);
     // Another suite in the same directory has its own labels.
     let neighbor = Recordings::open(directory.path(), "kindlm.yml", LIMIT);
-    assert_eq!(neighbor.find(OTHER, &label("a", 0)), Found::None);
+    assert_eq!(neighbor.find(OTHER, &label("a", 0)), Lookup::None);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn unreadable_recording_is_not_used_and_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
-    let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+    let Lookup::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     let read = || recordings.read(&file.path, Dialect::KINDLM, &Secrets::none());
     let good = fs::read_to_string(&file.path).unwrap();
     assert!(read().is_ok());
@@ -257,7 +257,7 @@ fn an_output_that_is_too_long_is_cut_in_its_recording() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), &"\u{1}ä".repeat(LIMIT as usize));
-    let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+    let Lookup::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     assert!(fs::metadata(&file.path).unwrap().len() <= LIMIT);
     let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap();
     assert!(recording.evidence.stdout().unwrap().cut);
@@ -352,7 +352,7 @@ mod on_unix {
         let directory = tempfile::tempdir().unwrap();
         let recordings = open(&directory);
         write(&recordings, KEY, &label("a", 0), "text");
-        let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+        let Lookup::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
         let moved = directory.path().join("elsewhere.json");
         fs::rename(&file.path, &moved).unwrap();
         symlink(&moved, &file.path).unwrap();
@@ -366,10 +366,10 @@ fn recording_that_another_process_writes_again_under_its_name_is_news() {
     let (mine, other) = (open(&directory), open(&directory));
     let began_us = beginning_us();
     mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "first")).unwrap();
-    assert!(other.look_again());
-    assert!(!other.look_again(), "nothing happened since");
+    assert!(other.refresh());
+    assert!(!other.refresh(), "nothing happened since");
     mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "second")).unwrap();
-    assert!(other.look_again());
+    assert!(other.refresh());
     assert_eq!(files(&directory).len(), 1);
-    assert!(!mine.look_again(), "what it wrote itself is no news");
+    assert!(!mine.refresh(), "what it wrote itself is no news");
 }

@@ -10,14 +10,14 @@ use speclens_schema::evidence::{Capture, Evidence};
 use super::{Recording, Unusable};
 
 /// Size in bytes above which captures are stored as separate texts.
-const LARGE: usize = 64 * 1024;
+const MIN_SEPARATE_BYTES: usize = 64 * 1024;
 
 /// Size in bytes above which repeated captures are stored as separate texts: an agent may read a file many times.
-const REPEATED: usize = 2 * 1024;
+const MIN_REPEATED_BYTES: usize = 2 * 1024;
 
 const DIGEST_LENGTH: usize = 64;
 
-const CUT: &str = "the output was cut off in the recording, at `limits.recording_mib`";
+const TRUNCATED_NOTE: &str = "the output was cut off in the recording, at `limits.recording_mib`";
 
 /// The SHA-256 of a text, in lower-case hexadecimal digits: safe as the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -119,11 +119,11 @@ pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Resu
         return Ok(whole);
     }
     let mut lengths: Vec<usize> = whole.texts.iter().map(|(_, text)| text.len()).collect();
-    let budget = limit.saturating_sub((whole.json.len() + CUT.len() + "\"notes\":[\"\"],".len()) as u64);
-    let mut level = level(&mut lengths, usize::try_from(budget).unwrap_or(usize::MAX)).max(LARGE);
+    let budget = limit.saturating_sub((whole.json.len() + TRUNCATED_NOTE.len() + "\"notes\":[\"\"],".len()) as u64);
+    let mut level = level(&mut lengths, usize::try_from(budget).unwrap_or(usize::MAX)).max(MIN_SEPARATE_BYTES);
     whole.restore(recording);
     let mut recording = recording.clone();
-    recording.notes.push(CUT.to_owned());
+    recording.notes.push(TRUNCATED_NOTE.to_owned());
     loop {
         Arc::make_mut(&mut recording.evidence).cut_captures(level);
         let cut = Composed::of(&mut recording.clone())?;
@@ -153,11 +153,11 @@ fn level(lengths: &mut [usize], budget: usize) -> usize {
 fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {
     let captures = evidence.captures_mut();
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for capture in captures.iter().filter(|capture| capture.text.len() > REPEATED) {
+    for capture in captures.iter().filter(|capture| capture.text.len() > MIN_REPEATED_BYTES) {
         *counts.entry(&capture.text).or_default() += 1;
     }
     let is_taken = |capture: &Capture| {
-        capture.text.len() > LARGE || counts.get(capture.text.as_str()).is_some_and(|count| *count > 1)
+        capture.text.len() > MIN_SEPARATE_BYTES || counts.get(capture.text.as_str()).is_some_and(|count| *count > 1)
     };
     let taken: Vec<bool> = captures.iter().map(|capture| is_taken(capture)).collect();
     let large = captures.into_iter().enumerate().zip(taken).filter(|(_, is_taken)| *is_taken);
@@ -200,8 +200,16 @@ mod tests {
     fn evidence() -> Evidence {
         let command = |bytes| Ran { stdout: capture("c", bytes), ..Ran::default() };
         Evidence {
-            command: Some(Ran { stdout: capture("o", LARGE + 1), stderr: capture("e", LARGE), ..Ran::default() }),
-            commands: Some(CommandLog { commands: vec![command(3), command(2 * LARGE)], cut: false, unseen: None }),
+            command: Some(Ran {
+                stdout: capture("o", MIN_SEPARATE_BYTES + 1),
+                stderr: capture("e", MIN_SEPARATE_BYTES),
+                ..Ran::default()
+            }),
+            commands: Some(CommandLog {
+                commands: vec![command(3), command(2 * MIN_SEPARATE_BYTES)],
+                cut: false,
+                unseen: None,
+            }),
             ..Evidence::default()
         }
     }
@@ -212,7 +220,7 @@ mod tests {
         let mut apart = whole.clone();
         let (refs, texts) = take_out(&mut apart);
         let sizes: Vec<(usize, u64)> = refs.iter().map(|text| (text.capture, text.bytes)).collect();
-        assert_eq!(sizes, [(1, LARGE as u64 + 1), (6, 2 * LARGE as u64)]);
+        assert_eq!(sizes, [(1, MIN_SEPARATE_BYTES as u64 + 1), (6, 2 * MIN_SEPARATE_BYTES as u64)]);
         assert_eq!(apart.stderr(), whole.stderr());
         let stored: HashMap<Digest, String> = texts.into_iter().collect();
         let read = |text: &TextRef| text.check(stored[&text.sha256].clone().into_bytes());

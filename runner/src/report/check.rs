@@ -35,12 +35,12 @@ pub struct View {
 }
 
 /// A problem and the text that it is in.
-type Found<'r> = (&'r SourceText, &'r Problem);
+type LocatedProblem<'r> = (&'r SourceText, &'r Problem);
 
 /// Returns the report: each problem with its lines, and a summary by code where there are many files.
 pub fn human(reports: &[SuiteReport], view: View) -> String {
     let all = all(reports);
-    let (printed, left): (Vec<Found<'_>>, Vec<Found<'_>>) =
+    let (printed, left): (Vec<LocatedProblem<'_>>, Vec<LocatedProblem<'_>>) =
         all.into_iter().partition(|(_, problem)| problem.severity <= view.least);
     let files: BTreeSet<&str> = printed.iter().map(|(source, _)| source.path.as_str()).collect();
     let many = files.len() > MAX_FILES_IN_FULL;
@@ -81,7 +81,7 @@ pub fn concise(reports: &[SuiteReport], least: Severity) -> String {
 }
 
 /// Returns all problems in the order of the files; those of settings that several suites share once.
-fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
+fn all(reports: &[SuiteReport]) -> Vec<LocatedProblem<'_>> {
     let mut settings = BTreeSet::new();
     reports.iter().flat_map(|report| report.new_problems(&mut settings)).collect()
 }
@@ -104,13 +104,13 @@ struct Group<'r> {
 
 /// Problems whose messages differ in names only.
 struct Message<'r> {
-    first: Found<'r>,
+    first: LocatedProblem<'r>,
     /// The message, if it is the same for all of them.
     same: Option<String>,
     problems: usize,
 }
 
-fn summary(text: &mut String, printed: &[Found<'_>]) {
+fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
     let mut groups: BTreeMap<(Severity, Code), Group<'_>> = BTreeMap::new();
     for &(source, problem) in printed {
         let group = groups.entry((problem.severity, problem.code)).or_default();
@@ -176,14 +176,14 @@ fn shortened(message: &str) -> String {
 }
 
 /// Writes the number of problems, and of those that were not printed.
-fn totals(text: &mut String, reports: &[SuiteReport], printed: &[Found<'_>], left: &[Found<'_>]) {
+fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<'_>], left: &[LocatedProblem<'_>]) {
     let words = [
         (Severity::Error, "error", RED),
         (Severity::Warning, "warning", YELLOW),
         (Severity::Information, "note", CYAN),
         (Severity::Hint, "hint", CYAN),
     ];
-    let counted = |found: &[Found<'_>]| {
+    let counted = |found: &[LocatedProblem<'_>]| {
         let count = |severity| found.iter().filter(|(_, problem)| problem.severity == severity).count();
         let parts = words.into_iter().map(|(severity, word, style)| (count(severity), word, style));
         let parts = parts.filter(|(count, _, _)| *count > 0);

@@ -120,7 +120,7 @@ pub fn render(
     times: Times<'_>,
     contract: &str,
 ) -> String {
-    let rows: Vec<Row<'_>> = results.iter().filter_map(|judged| Row::of(case, judged, evidence)).collect();
+    let rows: Vec<ReportRow<'_>> = results.iter().filter_map(|judged| ReportRow::of(case, judged, evidence)).collect();
     let status = rows.iter().map(|row| row.status).max().unwrap_or(Word::Pass).max(Word::Pass);
     let mut text = String::new();
     let _ = writeln!(text, "workflow: {}\nscenario: {}", scalar(&subject.workflow), scalar(&subject.scenario));
@@ -167,7 +167,7 @@ impl Word {
 }
 
 /// A row of a report.
-struct Row<'r> {
+struct ReportRow<'r> {
     name: String,
     status: Word,
     detail: &'r str,
@@ -176,9 +176,9 @@ struct Row<'r> {
     threshold: Option<f64>,
 }
 
-impl<'r> Row<'r> {
+impl<'r> ReportRow<'r> {
     /// Returns the row of a claim; `None` if ClawSpec reports it elsewhere.
-    fn of(case: &Case, judged: &'r Judged, evidence: &Evidence) -> Option<Row<'r>> {
+    fn of(case: &Case, judged: &'r Judged, evidence: &Evidence) -> Option<ReportRow<'r>> {
         let claim = &case.claims[judged.claim];
         if claim.is_precondition() {
             return None;
@@ -198,7 +198,7 @@ impl<'r> Row<'r> {
             )
             | None => verdict.kind.to_owned(),
         };
-        Some(Row {
+        Some(ReportRow {
             name,
             status: Word::of(&verdict.outcome),
             detail: verdict.outcome.message(),
@@ -232,7 +232,7 @@ fn waited_ms(claim: &Claim, evidence: &Evidence) -> u64 {
     waits.max().unwrap_or(0)
 }
 
-fn write_feedback(rows: &[Row<'_>], contract: &str, text: &mut String) {
+fn write_feedback(rows: &[ReportRow<'_>], contract: &str, text: &mut String) {
     let failing = || {
         rows.iter().filter(|row| match row.status {
             Word::Fail | Word::Warn => !row.detail.is_empty(),

@@ -6,7 +6,7 @@ use speclens_schema::{
     document::{Encoding, LineColumn, Lines, Pointer},
     problem::{Fix, Problem, Severity},
     suite::Case,
-    verdict::{FailureCode, FilePlace, Place, Related, Status},
+    verdict::{FailureCode, FilePlace, Related, RelatedPlace, Status},
 };
 
 use super::{SourceText, SuiteReport};
@@ -21,14 +21,14 @@ pub(super) struct Finding<'r> {
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
     /// Related locations.
-    pub(super) related: Vec<Elsewhere>,
+    pub(super) related: Vec<RelatedLocation>,
     pub(super) fixes: Vec<&'r Fix>,
     /// The problem of the text, if it is one.
     pub(super) problem: Option<&'r Problem>,
 }
 
 /// A related location.
-pub(super) struct Elsewhere {
+pub(super) struct RelatedLocation {
     pub(super) message: String,
     pub(super) path: String,
     /// The range, with positions from 0 and columns in UTF-16 code units.
@@ -49,7 +49,8 @@ pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineC
 
 /// Returns the range of a part of another file; its beginning if the whole file is meant.
 pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
-    let (line, columns) = place.stretch.as_ref().map_or((0, 0..0), |stretch| (stretch.line, stretch.columns.clone()));
+    let (line, columns) =
+        place.line_part.as_ref().map_or((0, 0..0), |line_part| (line_part.line, line_part.columns.clone()));
     LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
 }
 
@@ -85,7 +86,7 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
             .iter()
             .map(|other| {
                 let there = source.source_of_related(other);
-                Elsewhere {
+                RelatedLocation {
                     message: source.secrets.mask(&other.message),
                     place: place_in(&there, &other.range),
                     path: there.path.clone(),
@@ -126,12 +127,17 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
 }
 
 /// Returns another place of a verdict.
-pub(super) fn elsewhere(report: &SuiteReport, source: &SourceText, claim: &Pointer, related: &Related) -> Elsewhere {
+pub(super) fn elsewhere(
+    report: &SuiteReport,
+    source: &SourceText,
+    claim: &Pointer,
+    related: &Related,
+) -> RelatedLocation {
     let (path, place) = match &related.at {
-        Place::Claim(at) => (source.path.clone(), place_in(source, &source.range_of(&claim.join(at)))),
-        Place::File(place) => (report.masked(&report.root.shown(&place.path)), place_in_file(place)),
+        RelatedPlace::Claim(at) => (source.path.clone(), place_in(source, &source.range_of(&claim.join(at)))),
+        RelatedPlace::File(place) => (report.masked(&report.root.shown(&place.path)), place_in_file(place)),
     };
-    Elsewhere { message: report.masked(&related.message), path, place }
+    RelatedLocation { message: report.masked(&related.message), path, place }
 }
 
 fn simple<'r>(

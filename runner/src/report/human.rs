@@ -19,7 +19,7 @@ use speclens_schema::{
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
-    verdict::{FailureCode, FilePlace, Place, Status, Stretch},
+    verdict::{FailureCode, FilePlace, LinePart, RelatedPlace, Status},
     words::plural,
 };
 
@@ -261,11 +261,11 @@ fn verdict_snippet(
     let mut elsewhere = Vec::new();
     for related in &verdict.related {
         match &related.at {
-            Place::Claim(at) => {
+            RelatedPlace::Claim(at) => {
                 let range = source.range_of(&claim.at.join(at));
                 marks.push(Mark { range, label: Some(related.message.clone()), primary: false });
             }
-            Place::File(place) => elsewhere.push(place_in_file(report, &related.message, place)),
+            RelatedPlace::File(place) => elsewhere.push(place_in_file(report, &related.message, place)),
         }
     }
     let mut group = level
@@ -299,11 +299,11 @@ fn verdict_snippet(
 fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Element<'static> {
     let path = plain::line(&report.masked(&report.root.shown(&place.path)));
     let message = plain::block(&shortened(&report.masked(message)));
-    let Some(stretch) = &place.stretch else { return note("place", &format!("{path}: {message}")) };
+    let Some(line_part) = &place.line_part else { return note("place", &format!("{path}: {message}")) };
     // Masking keeps the columns.
-    let stretch = Stretch { text: report.masked(&stretch.text), ..stretch.clone() };
-    let annotation = AnnotationKind::Context.span(stretch.range()).label(message);
-    let snippet = Snippet::source(tabless(&stretch.text)).path(path).line_start(stretch.line + 1).fold(false);
+    let line_part = LinePart { text: report.masked(&line_part.text), ..line_part.clone() };
+    let annotation = AnnotationKind::Context.span(line_part.range()).label(message);
+    let snippet = Snippet::source(tabless(&line_part.text)).path(path).line_start(line_part.line + 1).fold(false);
     Element::from(snippet.annotation(annotation))
 }
 

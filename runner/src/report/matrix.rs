@@ -14,7 +14,7 @@ pub(super) struct Matrix<'r> {
     /// The subjects, in the order of the suite.
     pub(super) subjects: Vec<SubjectScore<'r>>,
     /// The tests that were attempted, in the order of the suite.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<MatrixRow>,
     /// The total cost.
     pub(super) spending: Spending,
 }
@@ -30,7 +30,7 @@ pub(super) struct SubjectScore<'r> {
 
 /// One test.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct MatrixRow {
     /// The place of the test in the suite.
     pub(super) case: usize,
     /// The scores, by subject.
@@ -108,7 +108,7 @@ impl Matrix<'_> {
                 totals[index].add(run);
                 spending.add(run);
             }
-            rows.push(Row { case: case.case, scores });
+            rows.push(MatrixRow { case: case.case, scores });
         }
         let names = short_names(&subjects);
         let scored = subjects.into_iter().zip(names).zip(totals);

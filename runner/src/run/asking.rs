@@ -15,7 +15,7 @@ use crate::{
         Attempt,
         process::{self, Background, Environment},
     },
-    observe::{self, QuestionContext, Seen, View},
+    observe::{self, Observations, QuestionContext, View},
     recording::Recorded,
 };
 
@@ -31,7 +31,7 @@ impl Run {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let found = self.blocking(case, unit, move || run.unanswered(&shared, &planned)).await?;
         let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
-        let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
+        let Observations { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
         if cancelled {
             let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
             return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled before the judge answered"));
@@ -39,13 +39,14 @@ impl Run {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
             let recorded = run.answered(recorded, observations);
-            run.enter(run.attempt_ref(&shared, &planned), recorded)
+            run.store(run.attempt_ref(&shared, &planned), recorded)
         })
         .await
     }
 
     fn unanswered(&self, case: &Case, unit: &Unit) -> Option<Unanswered> {
-        let recorded = self.job.book.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
+        let recorded =
+            self.job.store.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
         let questions = judge::open_questions(case, &recorded.evidence);
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }

@@ -10,7 +10,7 @@ use std::{
 
 use speclens_schema::{
     dialect::clawspec::trigger::session_key as session_key_of,
-    evidence::{Context, Ended, Evidence, Moment, Need, Only, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, Need, ObservationTime, PartialRun, RunError, RunErrorKind},
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
@@ -19,16 +19,19 @@ use speclens_schema::{
 use super::{
     Mode, Run, Unit,
     budget::within,
-    decided::left_out,
     masked::{Masked, size_of},
+    stop_repeats::left_out,
     turn::{self, Turn},
 };
 use crate::{
-    book::{AttemptRef, Entered},
     event::{AbsenceKind, Event, Origin, RunResult},
-    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
+    evidence_store::{AttemptRef, Stored},
+    exec::{
+        self, ActionContext, ActionResult, ActionSite, Attempt, agent::AgentBackend, process::Background,
+        trigger::KnownRun,
+    },
     model::Model,
-    observe::{self, QuestionContext, Seen, View},
+    observe::{self, Observations, QuestionContext, View},
     recording::{self, Recorded},
     watch::{Identity, Watch, log},
 };
@@ -37,11 +40,11 @@ use crate::{
 struct Begun {
     context: Context,
     /// The observed run, if the attempt starts none.
-    elsewhere: Option<Elsewhere>,
+    external_run: Option<ExternalRun>,
 }
 
 /// A run that was started elsewhere.
-struct Elsewhere {
+struct ExternalRun {
     /// The identity of the run.
     identity: Identity,
     /// The event that ended it, if an earlier observation or the gateway log has it.
@@ -89,18 +92,19 @@ impl Run {
                 self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
             }
             (None, Mode::Preconditions) => {
-                let only = Some(Only::Preconditions);
+                let only = Some(PartialRun::Preconditions);
                 self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Present) => {
-                let only = Some(Only::Present);
+                let only = Some(PartialRun::Present);
                 self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
-                    let model = model.as_deref().map(Worker::Model);
-                    let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
-                    self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|absent| *absent)
+                    let model = model.as_deref().map(AgentBackend::Model);
+                    let backend =
+                        model.or_else(|| unit.subject.model_id().and_then(program_of).map(AgentBackend::Program));
+                    self.act(&case, unit, backend, None, began_us).await.unwrap_or_else(|absent| *absent)
                 }
                 // Nothing was done, so the recording stays.
                 Err(error) => self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
@@ -134,8 +138,8 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        worker: Option<Worker<'_>>,
-        only: Option<Only>,
+        backend: Option<AgentBackend<'_>>,
+        only: Option<PartialRun>,
         began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
@@ -151,41 +155,46 @@ impl Run {
         let begun = self.begun(case, unit, only).await?;
         let context = begun.context;
         let own = Arc::new(Background::default());
-        let world = self.world(case, unit, worker, &own);
+        let action_context = self.action_context(case, unit, backend, &own);
         let question_context = QuestionContext {
             models: Arc::clone(&self.job.models),
             output: None,
             secrets: Arc::clone(&self.job.secrets),
             test: case.name.clone(),
         };
-        let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), question_context);
+        let view = View::of(&ActionSite::of_suite(action_context), action_context, Arc::clone(&own), question_context);
         let (before, start) = match only {
-            Some(Only::Present) => {
+            Some(PartialRun::Present) => {
                 let nothing = Attempt::begun(context.clone());
                 (Masked::of(nothing, dialect, &self.job.secrets), Start::Withheld)
             }
-            Some(Only::Preconditions) => {
+            Some(PartialRun::Preconditions) => {
                 let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
                 (before, if start == Start::Act { Start::Unmet } else { start })
             }
             None => self.look_before(case, unit, context.clone(), &view).await?,
         };
-        let Performed { mut attempt, inputs, mut site } = match start {
-            Start::Act => exec::perform(&case.action, context, world, &view).await,
-            Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, world), world),
-            Start::Unmet => Performed::without_act(Attempt::begun(context), world),
-            Start::Cancelled => {
-                Performed::without_act(Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED), world)
+        let ActionResult { mut attempt, inputs, mut site } = match start {
+            Start::Act => exec::perform(&case.action, context, action_context, &view).await,
+            Start::Withheld => {
+                ActionResult::without_act(exec::trigger::seen_later(context, action_context), action_context)
             }
+            Start::Unmet => ActionResult::without_act(Attempt::begun(context), action_context),
+            Start::Cancelled => ActionResult::without_act(
+                Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED),
+                action_context,
+            ),
         };
         attempt.evidence.only = only;
-        if let Some(Elsewhere { identity, ended }) = begun.elsewhere {
+        if let Some(ExternalRun { identity, ended }) = begun.external_run {
             site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
             attempt.evidence.ended = ended;
         }
         // Paths are looked up unmasked. Recorded paths are masked.
         let needs = match (start, &attempt.evidence.error) {
-            (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
+            (Start::Act | Start::Withheld, None) => {
+                self.needs(case, unit, ObservationTime::After, &attempt.evidence.context)?
+            }
             // Further observations would not be judged.
             (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
@@ -208,8 +217,9 @@ impl Run {
         let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
-        let view = View::of(&site, world, Arc::clone(&own), QuestionContext { output, ..view.question_context });
-        let Seen { observations, cancelled } = observe::all(needs, &view).await;
+        let view =
+            View::of(&site, action_context, Arc::clone(&own), QuestionContext { output, ..view.question_context });
+        let Observations { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
         let mut observed = Evidence { observations, ..Evidence::default() };
@@ -219,14 +229,14 @@ impl Run {
     }
 
     /// Returns the surroundings of an attempt. `own` owns its background processes if the format ends them with it.
-    fn world<'w>(
+    fn action_context<'w>(
         &'w self,
         case: &'w Arc<Case>,
         unit: &'w Unit,
-        worker: Option<Worker<'w>>,
+        backend: Option<AgentBackend<'w>>,
         own: &'w Background,
-    ) -> World<'w> {
-        World {
+    ) -> ActionContext<'w> {
+        ActionContext {
             dialect: self.job.suite.dialect,
             directory: &self.job.directory,
             files: &self.job.files,
@@ -237,7 +247,7 @@ impl Run {
             case: unit.case,
             subject: &unit.subject,
             repeat: unit.repeat,
-            worker,
+            backend,
             keys: &self.keys,
             keep: self.keep_directories,
             version: &self.version,
@@ -253,7 +263,7 @@ impl Run {
         &self,
         case: &Arc<Case>,
         unit: &Unit,
-        moment: Moment,
+        moment: ObservationTime,
         context: &Context,
     ) -> Result<Vec<Need>, Box<RunResult>> {
         // This takes microseconds, but a claim may panic.
@@ -294,23 +304,23 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        only: Option<Only>,
+        only: Option<PartialRun>,
     ) -> Result<Begun, Box<RunResult>> {
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
-            return Ok(Begun { context, elsewhere: None });
+            return Ok(Begun { context, external_run: None });
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
-        let is_elsewhere = only == Some(Only::Present) || trigger.kind == TriggerKind::Nothing;
+        let is_elsewhere = only == Some(PartialRun::Present) || trigger.kind == TriggerKind::Nothing;
         if !is_elsewhere {
-            return Ok(Begun { context: of_run(None), elsewhere: None });
+            return Ok(Begun { context: of_run(None), external_run: None });
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let recorded = self
             .blocking(case, unit, move || {
                 let attempt_ref = run.attempt_ref(&shared, &planned);
                 run.job
-                    .book
+                    .store
                     .recorded(attempt_ref, run.job.clock.now(), &run.job.secrets)
                     .map(|recorded| recorded.evidence)
             })
@@ -342,7 +352,7 @@ impl Run {
                 if self.blocking(case, unit, look).await? { Some(Ended::Log) } else { seen }
             }
         };
-        Ok(Begun { context: of_run(Some(&known)), elsewhere: Some(Elsewhere { identity, ended }) })
+        Ok(Begun { context: of_run(Some(&known)), external_run: Some(ExternalRun { identity, ended }) })
     }
 
     /// Observes the state before the act, and judges the preconditions.
@@ -353,9 +363,9 @@ impl Run {
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let needs = self.needs(case, unit, Moment::Before, &context)?;
+        let needs = self.needs(case, unit, ObservationTime::Before, &context)?;
         let attempt = Attempt::begun(context);
-        let Seen { observations, cancelled } = observe::all(needs, view).await;
+        let Observations { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
         if observations.is_empty() && !cancelled && !case.has_preconditions() {
             return Ok((Masked::of(attempt, dialect, &self.job.secrets), Start::Act));
@@ -399,13 +409,13 @@ impl Run {
             let judged = attempt_ref.judged(&evidence, secrets, notes.clone());
             let result = RunResult { began_us, origin: Origin::Present, ..judged };
             return match only {
-                Only::Present if !cancelled => {
+                PartialRun::Present if !cancelled => {
                     let (act, now) = (action.parts(dialect, attempt_ref.subject, inputs), self.job.clock.now());
                     let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
-                    self.job.book.keep_present(attempt_ref.label(), seen);
+                    self.job.store.keep_present(attempt_ref.label(), seen);
                     RunResult { key: Some(key), ..result }
                 }
-                Only::Present | Only::Preconditions => result,
+                PartialRun::Present | PartialRun::Preconditions => result,
             };
         }
         // A cancelled run is not evidence about the action.
@@ -416,16 +426,16 @@ impl Run {
         let act = action.parts(dialect, attempt_ref.subject, inputs);
         let now = self.job.clock.now();
         let evidence = Arc::new(evidence);
-        self.enter(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
+        self.store(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// Enters the evidence of an attempt into the book, and judges it.
-    pub(super) fn enter(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
+    /// Adds the evidence of an attempt to the store, and judges it.
+    pub(super) fn store(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, notes);
-        let (result, entered) = self.job.book.enter(&attempt_ref.label(), recorded, dialect, secrets, judge);
-        let Entered { held, origin, error } = entered;
+        let (result, stored) = self.job.store.add(&attempt_ref.label(), recorded, dialect, secrets, judge);
+        let Stored { held, origin, error } = stored;
         if let Some(error) = error {
             self.warn(&error);
         }
@@ -446,8 +456,8 @@ impl Run {
 
     /// Removes texts and recordings that are no longer needed. A failure changes no result.
     pub(super) async fn tidy(&self, began_us: u64) {
-        let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
-        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
+        let (store, suite) = (Arc::clone(&self.job.store), Arc::clone(&self.job.suite));
+        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || store.tidy(&suite, began_us)).await {
             self.send(Event::Note { message });
         }
     }
@@ -465,7 +475,7 @@ impl Run {
             let suite = &run.job.suite;
             let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
             for unit in &whole {
-                let look = || run.job.book.look(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
+                let look = || run.job.store.result(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
                 known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
             }
             let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
@@ -488,7 +498,8 @@ impl Run {
     /// Judges the recorded evidence of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || run.job.book.look(run.attempt_ref(&shared, &planned), &run.job.secrets)).await
+        self.blocking(case, unit, move || run.job.store.result(run.attempt_ref(&shared, &planned), &run.job.secrets))
+            .await
     }
 
     pub(super) fn attempt_ref<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> AttemptRef<'a> {
@@ -515,13 +526,13 @@ impl Run {
 }
 
 /// Returns a note that nothing was started, and what was judged instead.
-fn looked(only: Only, context: &Context) -> Option<String> {
+fn looked(only: PartialRun, context: &Context) -> Option<String> {
     match only {
-        Only::Preconditions => None,
-        Only::Present if context.run_id.is_empty() => {
+        PartialRun::Preconditions => None,
+        PartialRun::Present if context.run_id.is_empty() => {
             Some("nothing was started: the current state was evaluated, for an unknown run".to_owned())
         }
-        Only::Present => {
+        PartialRun::Present => {
             Some(format!("nothing was started: the current state was evaluated, for the run `{}`", context.run_id))
         }
     }

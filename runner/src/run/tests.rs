@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Job, Mode, Options, run};
 use crate::{
-    book::Book,
     clock::Clock,
     event::{Event, SuiteResult},
+    evidence_store::EvidenceStore,
     files::DiskFiles,
     model::Models,
     recording::{Recordings, Retention},
@@ -102,7 +102,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         suite: Arc::new(suite),
         directory: directory.to_owned(),
         files: Arc::new(DiskFiles::new(directory, "")),
-        book: Arc::new(Book::new(
+        store: Arc::new(EvidenceStore::new(
             Some(Arc::new(Recordings::open(directory, "kindlm.yaml", 1024 * 1024))),
             Retention::default(),
         )),

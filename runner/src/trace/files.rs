@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     evidence::Trace,
     trace::{
-        Clues, Exported, ExportedTrace, Stored, TraceId, assemble, join,
+        Exported, ExportedTrace, Stored, TraceClues, TraceId, assemble, match_trace,
         opik::{self, OpikSpan},
         read_file,
     },
@@ -18,21 +18,21 @@ use speclens_schema::{
 use crate::observe::files::glob::glob;
 
 /// Maximum number of bytes of one file.
-const MAX_FILE: u64 = 256 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Reads a file of traces.
 pub fn read(path: &Path) -> Result<Stored, String> {
     let shown = path.display();
     let size = fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?.len();
-    if size > MAX_FILE {
-        return Err(format!("{shown} is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    if size > MAX_FILE_BYTES {
+        return Err(format!("{shown} is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     read_file(&text).map_err(|error| format!("{shown}, line {}: {}", error.line, error.message))
 }
 
 /// Looks for the trace of an act in files.
-pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Result<Option<Trace>, String> {
+pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) -> Result<Option<Trace>, String> {
     let mut stored = Stored::default();
     let paths: Vec<PathBuf> = patterns
         .iter()
@@ -56,12 +56,12 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Resu
     }
     let exported: Vec<ExportedTrace<'_>> =
         by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
-    let (found, joined) = join(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let (found, joined) = match_trace(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
     if !found.is_empty() {
         let spans = found.iter().flat_map(|index| exported[*index].spans.iter().copied());
         return Ok(Some(Trace { joined, ..assemble(spans) }));
     }
-    let (found, joined) = join(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let (found, joined) = match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
     let mut whole: Option<Trace> = None;
     for index in found {
         let trace = &stored.traces[index];

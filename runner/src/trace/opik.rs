@@ -9,7 +9,7 @@ use speclens_schema::{
     dialect::clawspec::config::Opik,
     evidence::Trace,
     trace::{
-        Clues, MAX_SPANS, join,
+        MAX_SPANS, TraceClues, match_trace,
         opik::{self, OpikSpan, OpikTrace, Search},
     },
 };
@@ -23,7 +23,7 @@ const HOSTED: &str = "https://www.comet.com/opik/api/";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of bytes of one answer.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum number of traces per request, and in total.
 const MAX_TRACES_PER_REQUEST: usize = 100;
@@ -67,14 +67,14 @@ impl OpikTarget {
     }
 
     /// Looks for the trace of an act.
-    pub(super) async fn look(&self, clues: &Clues) -> Result<Option<Trace>, String> {
+    pub(super) async fn look(&self, clues: &TraceClues) -> Result<Option<Trace>, String> {
         let asked = self.connect()?;
         let moment = |us: i64| Timestamp::from_microsecond(us).map(|it| it.to_string()).unwrap_or_default();
         let from = moment(clues.started_us.saturating_sub(clues.padding_us));
         let to = moment(clues.ended_us.map_or(i64::MAX / 4, |ended| ended.saturating_add(clues.padding_us)));
         let to = if to.is_empty() { moment(253_402_207_200_000_000) } else { to };
         let in_window = asked.traces(Search::Window(&from, &to)).await?;
-        let chosen = join(&in_window, clues);
+        let chosen = match_trace(&in_window, clues);
         // The clock of another machine may be off, so a trace outside the window may name the run.
         let elsewhere = match &chosen {
             Ok((found, _)) if !found.is_empty() => Vec::new(),
@@ -82,7 +82,7 @@ impl OpikTarget {
         };
         let (traces, (found, joined)) = match elsewhere.is_empty() {
             true => (&in_window, chosen.map_err(|ambiguous| ambiguous.sentence())?),
-            false => (&elsewhere, join(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
+            false => (&elsewhere, match_trace(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
         };
         let mut whole: Option<Trace> = None;
         for index in found {
@@ -138,7 +138,7 @@ impl Connection<'_> {
     }
 
     /// Returns the traces that name the run or its session, whenever they began.
-    async fn naming(&self, clues: &Clues) -> Result<Vec<OpikTrace>, String> {
+    async fn naming(&self, clues: &TraceClues) -> Result<Vec<OpikTrace>, String> {
         if let Some(run) = clues.run_id.as_deref().filter(|run| !run.is_empty()) {
             let tag = format!("clawspec:{run}");
             for search in [Search::Tag(&tag), Search::Metadata("runId", run), Search::Input(run)] {
@@ -190,8 +190,11 @@ impl Connection<'_> {
         }
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| silent(&error))? {
-            if answer.len() + chunk.len() > MAX_ANSWER {
-                return Err(format!("a response from Opik at {host} is larger than {} MiB", MAX_ANSWER / 1024 / 1024));
+            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(format!(
+                    "a response from Opik at {host} is larger than {} MiB",
+                    MAX_ANSWER_BYTES / 1024 / 1024
+                ));
             }
             answer.extend_from_slice(&chunk);
         }

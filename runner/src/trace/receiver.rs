@@ -33,7 +33,7 @@ use tokio::{
 use super::store::Store;
 
 /// Maximum number of bytes of one request, both as sent and decompressed. OpenTelemetry's collector has the same limit.
-pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
+pub const MAX_REQUEST_BYTES: usize = 20 * 1024 * 1024;
 
 /// Maximum time for a request to arrive.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -236,10 +236,10 @@ impl Packing {
             Packing::Plain => Ok(body),
             Packing::Gzip => {
                 let mut unpacked = Vec::new();
-                let limit = MAX_REQUEST as u64 + 1;
+                let limit = MAX_REQUEST_BYTES as u64 + 1;
                 let read = MultiGzDecoder::new(&*body).take(limit).read_to_end(&mut unpacked);
                 read.map_err(|error| Refusal::malformed(&format!("the body is not valid gzip: {error}")))?;
-                if unpacked.len() > MAX_REQUEST { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
+                if unpacked.len() > MAX_REQUEST_BYTES { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
             }
         }
     }
@@ -259,7 +259,8 @@ impl Refusal {
     }
 
     fn too_large() -> Refusal {
-        let message = format!("the request is larger than {} MiB: export smaller batches", MAX_REQUEST / 1024 / 1024);
+        let message =
+            format!("the request is larger than {} MiB: export smaller batches", MAX_REQUEST_BYTES / 1024 / 1024);
         Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, code: 8, message }
     }
 
@@ -301,7 +302,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
     let Some(packing) = Packing::of(request.headers()) else {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or compressed with gzip");
     };
-    let arriving = Limited::new(request.into_body(), MAX_REQUEST).collect();
+    let arriving = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect();
     let body = match tokio::time::timeout(ARRIVAL_TIMEOUT, arriving).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return Refusal::too_large().response(encoding),

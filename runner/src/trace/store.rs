@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use speclens_schema::trace::{Exported, ExportedTrace, LogEvent, Signals, Spending, TraceId};
+use speclens_schema::trace::{CostCounters, Exported, ExportedTrace, LogEvent, Signals, TraceId};
 use tokio::{sync::watch, time::Instant};
 
 /// Maximum number of stored spans.
@@ -26,7 +26,7 @@ pub(super) struct Store {
 #[derive(Debug, Default)]
 struct TraceBuffer {
     traces: HashMap<TraceId, Received>,
-    spending: Spending,
+    cost_counters: CostCounters,
     arrivals: u64,
     spans: usize,
     bytes: usize,
@@ -50,7 +50,7 @@ pub(super) struct Contents<'s> {
     /// The time of the last arrival of each trace.
     pub(super) last: Vec<Instant>,
     /// The cost of acts.
-    pub(super) spending: &'s Spending,
+    pub(super) cost_counters: &'s CostCounters,
 }
 
 impl Default for Store {
@@ -71,7 +71,7 @@ impl Store {
         let mut held = self.held();
         held.arrivals += 1;
         held.make_place(count, bytes, signals.spans.first().map(|it| &it.span.trace_id));
-        held.spending.add(signals.points);
+        held.cost_counters.add(signals.points);
         let mut refused = 0;
         for exported in signals.spans {
             if !held.has_place(share) {
@@ -118,7 +118,7 @@ impl Store {
                 (ExportedTrace { id, spans: received.spans.iter().collect(), is_older }, received.last)
             })
             .unzip();
-        look(Contents { traces, last, spending: &held.spending })
+        look(Contents { traces, last, cost_counters: &held.cost_counters })
     }
 
     /// Removes and returns everything in the store, with spans by trace.

@@ -14,11 +14,11 @@ use prost::Message;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use speclens_schema::{
-    evidence::{Answer, Joined, Trace, TraceAnswer},
+    evidence::{Answer, Trace, TraceAnswer, TraceMatch},
     trace::otlp,
 };
 
-use super::{MAX_REQUEST, TraceSettings, TraceWatch, Traces, now_us};
+use super::{MAX_REQUEST_BYTES, TraceSettings, TraceWatch, Traces, now_us};
 use crate::watch::Identity;
 
 const PROTOBUF: &str = "application/x-protobuf";
@@ -133,7 +133,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     let exporter = Exporter::of(&traces);
     let plain = request(1, &[(1, 0, chat())], json!({}));
     let text = plain.to_string().into_bytes();
-    let huge = vec![b' '; MAX_REQUEST + 1];
+    let huge = vec![b' '; MAX_REQUEST_BYTES + 1];
     let bomb = gzip(&huge);
     let charset = "application/json; charset=utf-8";
     /// A request, with the status of the response: path, content type, headers, body.
@@ -211,7 +211,7 @@ async fn trace_is_complete_when_its_root_has_ended_and_nothing_follows() {
         .await;
     ended.await.unwrap();
     let trace = found(collecting.await.unwrap());
-    assert_eq!((trace.spans.len(), trace.joined, trace.unfinished), (2, Some(Joined::Mark), false));
+    assert_eq!((trace.spans.len(), trace.joined, trace.unfinished), (2, Some(TraceMatch::Mark), false));
     let inner = trace.spans.iter().find(|span| span.id == "0000000000000002").unwrap();
     assert_eq!(inner.parent.as_deref(), Some("0000000000000001"));
 }
@@ -225,11 +225,11 @@ async fn spans_of_earlier_acts_and_other_runs_are_not_taken_for_those_of_this_on
     let act = identity();
     assert_eq!(missing(watch.collect(&act, &[]).await), "no trace of the run was found");
     exporter.spans(request(2, &[(2, 0, chat())], json!({}))).await;
-    assert_eq!(found(watch.collect(&act, &[]).await).joined, Some(Joined::Window));
+    assert_eq!(found(watch.collect(&act, &[]).await).joined, Some(TraceMatch::Window));
     exporter.spans(request(3, &[(3, 0, chat())], json!({}))).await;
     assert!(no_trace(watch.collect(&act, &[]).await).contains("2 traces began during the run"));
     let logged = vec![format!("{:032x}", 3)];
-    assert_eq!(found(watch.collect(&act, &logged).await).joined, Some(Joined::LoggedId));
+    assert_eq!(found(watch.collect(&act, &logged).await).joined, Some(TraceMatch::LoggedId));
 }
 
 #[tokio::test]
@@ -309,7 +309,7 @@ async fn trace_in_a_file_is_found_by_its_run() {
     let watch = TraceWatch::begin(Arc::new(Traces::new(of_files.clone())));
     let act = Identity { run_id: Some(run.to_owned()), ..identity() };
     let trace = found(watch.collect(&act, &[]).await);
-    assert_eq!((trace.spans.len(), trace.joined), (1, Some(Joined::RunId)));
+    assert_eq!((trace.spans.len(), trace.joined), (1, Some(TraceMatch::RunId)));
     std::fs::write(directory.path().join("traces/b.jsonl"), "\n{]").unwrap();
     let reason = no_trace(watch.collect(&act, &[]).await);
     assert!(reason.contains("b.jsonl, line 2: not valid JSON"), "{reason}");

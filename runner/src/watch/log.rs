@@ -13,13 +13,13 @@ use std::{
 
 use speclens_schema::{
     dialect::clawspec::gateway_log::{GatewayLog, Lineage},
-    evidence::{Capture, LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Moment, Unread},
+    evidence::{Capture, LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ObservationTime, ReadFailure},
 };
 use tokio::time::Instant;
 
 use crate::observe::content;
 use family::{Family, Member};
-use scan::{At, Found, Source};
+use scan::{At, ScanResult, Source};
 
 use super::{Identity, Watch};
 
@@ -128,7 +128,7 @@ impl LogWatch {
     /// Returns the lines of the run since the watch began.
     pub fn collect(&self, identity: &Identity) -> LogAnswer {
         let run = identity.run_id.clone().unwrap_or_default();
-        self.reading(&LogNeed { path: None, run, moment: Moment::After }, identity).answer
+        self.reading(&LogNeed { path: None, run, moment: ObservationTime::After }, identity).answer
     }
 
     /// Returns the progress of a run, unless the log is unchanged.
@@ -173,7 +173,7 @@ impl LogWatch {
             if has_last {
                 gaps.push(LogGap::Removed);
             }
-            let file = file.try_clone().map_err(|error| Unread::Failed(error.to_string()));
+            let file = file.try_clone().map_err(|error| ReadFailure::Failed(error.to_string()));
             opened
                 .insert(0, Opened { path: mark.path.clone(), file, from: mark.end, mark: Some(mark), is_recent: true });
         }
@@ -220,7 +220,7 @@ pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Optio
 /// it started.
 pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) -> bool {
     let Some(run) = identity.run_id.clone() else { return false };
-    let need = LogNeed { path: None, run, moment: Moment::After };
+    let need = LogNeed { path: None, run, moment: ObservationTime::After };
     let watch = Watch { identity: identity.clone(), ..Watch::default() };
     let answer = look(&need, pattern, directory, Some(&watch)).answer;
     let log = GatewayLog::of(&answer, &need.run);
@@ -236,7 +236,7 @@ pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) ->
 /// A file to read.
 struct Opened<'m> {
     path: String,
-    file: Result<File, Unread>,
+    file: Result<File, ReadFailure>,
     from: u64,
     mark: Option<&'m Mark>,
     is_recent: bool,
@@ -245,11 +245,11 @@ struct Opened<'m> {
 impl<'m> Opened<'m> {
     fn of(member: &Member) -> Opened<'m> {
         let file = match content::open(&member.place).and_then(|file| Ok((file.metadata()?, file))) {
-            Ok((metadata, _)) if metadata.is_dir() => Err(Unread::Directory),
-            Ok((metadata, _)) if !metadata.is_file() => Err(Unread::Failed("it is not a regular file".to_owned())),
+            Ok((metadata, _)) if metadata.is_dir() => Err(ReadFailure::Directory),
+            Ok((metadata, _)) if !metadata.is_file() => Err(ReadFailure::Failed("it is not a regular file".to_owned())),
             Ok((_, file)) => Ok(file),
-            Err(_) if member.place.is_dir() => Err(Unread::Directory),
-            Err(error) => Err(Unread::Failed(error.to_string())),
+            Err(_) if member.place.is_dir() => Err(ReadFailure::Directory),
+            Err(error) => Err(ReadFailure::Failed(error.to_string())),
         };
         Opened { path: member.path.clone(), file, from: 0, mark: None, is_recent: false }
     }
@@ -328,12 +328,12 @@ fn read(
         files.push(LogFile { path, unread });
     }
     let lineage = Lineage::of(&need.run, session.as_deref());
-    let Found { lines, gaps: found, is_half, failed } = scan::scan(&sources, lineage, MAX_BYTES);
+    let ScanResult { lines, gaps: found, is_half, failed } = scan::scan(&sources, lineage, MAX_BYTES);
     gaps.extend(found);
     gaps.sort_unstable();
     gaps.dedup();
     for (source, reason) in failed {
-        files[origins[source].0].unread = Some(Unread::Failed(reason));
+        files[origins[source].0].unread = Some(ReadFailure::Failed(reason));
     }
     let first = |source: usize| match origins[source].1 {
         Some(mark) => {

@@ -21,22 +21,22 @@ use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, EntryKind, FileLog};
 pub use exchange::Exchange;
-pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
+pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ReadFailure};
 pub use needs::{answer_in, merged};
-pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
-pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
+pub use observed::{Answer, CommandGap, CommandLog, Content, Need, Observation, PathState};
+pub use question::{AskedModel, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
 pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
-pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
+pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch};
 pub use turns::{Ended, Turn};
 pub use workspace::{
-    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, Moment, Presence, ResponseAnswer, ResponseNeed, SeenFile,
-    TemplateValues, VariablesNeed,
+    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, ObservationTime, Presence, ResponseAnswer, ResponseNeed,
+    SeenFile, TemplateValues, VariablesNeed,
 };
 
 use crate::{
-    mask::{HIDDEN, has_hidden},
-    verdict::{Open, Status, Verdict},
+    mask::{MASK_CHARACTER, has_hidden},
+    verdict::{Provisional, Status, Verdict},
 };
 
 /// The observation of one attempt. `None` means "not observed": a claim about it is
@@ -77,14 +77,14 @@ pub struct Evidence {
     pub exchange: Option<Exchange>,
     /// The part of the test that was observed on purpose. `None`: all of it. Such evidence is not recorded.
     #[serde(skip)]
-    pub only: Option<Only>,
+    pub only: Option<PartialRun>,
     /// The error that ended the attempt, if any. There are no verdicts then.
     pub error: Option<RunError>,
 }
 
 /// A part of a test that is observed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum PartialRun {
     /// The preconditions.
     Preconditions,
     /// The current state, without an act.
@@ -195,14 +195,14 @@ pub struct Capture {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<(usize, usize)>,
     /// The information that is lost by masking.
-    #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
-    pub concealed: Concealed,
+    #[serde(default, skip_serializing_if = "MaskingLoss::is_nothing")]
+    pub concealed: MaskingLoss,
 }
 
 /// Information that the masked text of a stream does not show, other than the text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Concealed {
+pub enum MaskingLoss {
     /// None: secrets were inside strings only.
     #[default]
     Nothing,
@@ -223,8 +223,8 @@ pub struct Output {
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
-    /// The information that is lost by masking. Each masked unit inside a string is [`HIDDEN`].
-    pub concealed: Concealed,
+    /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
+    pub concealed: MaskingLoss,
 }
 
 /// A tool call.
@@ -350,8 +350,8 @@ impl Evidence {
     }
 
     /// Returns a verdict, or unknown if it holds only for an act that has ended.
-    pub fn settled(&self, open: Open, verdict: Verdict) -> Verdict {
-        if self.has_ended() { verdict } else { open.of_unfinished(verdict) }
+    pub fn settled(&self, provisional: Provisional, verdict: Verdict) -> Verdict {
+        if self.has_ended() { verdict } else { provisional.of_unfinished(verdict) }
     }
 
     /// Returns the output streams of the act's command.
@@ -382,10 +382,10 @@ impl Evidence {
 impl Output {
     /// Returns whether a secret is masked in it.
     pub fn has_hidden(&self) -> bool {
-        self.concealed == Concealed::Everything
-            || self.text.contains(HIDDEN)
+        self.concealed == MaskingLoss::Everything
+            || self.text.contains(MASK_CHARACTER)
             || self.json.as_ref().is_some_and(has_hidden)
-            || self.tool_calls.iter().any(|call| call.name.contains(HIDDEN) || has_hidden(&call.arguments))
+            || self.tool_calls.iter().any(|call| call.name.contains(MASK_CHARACTER) || has_hidden(&call.arguments))
     }
 }
 
@@ -430,7 +430,7 @@ impl Capture {
         })
     }
 
-    /// Returns the text, each masked unit as [`HIDDEN`].
+    /// Returns the text, each masked unit as [`MASK_CHARACTER`].
     pub fn hidden_text(&self) -> Cow<'_, str> {
         if self.masked.is_empty() {
             return as_observed(&self.text);
@@ -439,7 +439,7 @@ impl Capture {
         let mut from = 0;
         for &(start, end) in &self.masked {
             text.push_str(&as_observed(&self.text[from..start]));
-            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { HIDDEN }));
+            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { MASK_CHARACTER }));
             from = end;
         }
         text.push_str(&as_observed(&self.text[from..]));
@@ -459,11 +459,15 @@ fn drop_half_character(bytes: &mut Vec<u8>) {
 
 /// Returns a text without the character for masked units: a program that wrote it hid nothing.
 fn as_observed(text: &str) -> Cow<'_, str> {
-    if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "\u{fffd}")) } else { Cow::Borrowed(text) }
+    if text.contains(MASK_CHARACTER) {
+        Cow::Owned(text.replace(MASK_CHARACTER, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
-impl Concealed {
+impl MaskingLoss {
     fn is_nothing(&self) -> bool {
-        *self == Concealed::Nothing
+        *self == MaskingLoss::Nothing
     }
 }

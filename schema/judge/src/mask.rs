@@ -15,7 +15,7 @@ use crate::{
 
 /// A masked unit in a parsed output: not a star, since the output may contain stars of its own. Unicode has assigned
 /// this character to no one.
-pub const HIDDEN: char = '\u{FDD0}';
+pub const MASK_CHARACTER: char = '\u{FDD0}';
 
 /// Maximum number of rounds of masking: masked text may match a pattern that the text itself did not.
 const MAX_ROUNDS: usize = 4;
@@ -382,9 +382,9 @@ pub fn texts_of(value: &Value) -> Vec<String> {
     texts
 }
 
-/// Returns a text as it may be shown, with stars for [hidden](HIDDEN) units.
+/// Returns a text as it may be shown, with stars for [hidden](MASK_CHARACTER) units.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "*")) } else { Cow::Borrowed(text) }
+    if text.contains(MASK_CHARACTER) { Cow::Owned(text.replace(MASK_CHARACTER, "*")) } else { Cow::Borrowed(text) }
 }
 
 /// Returns a value as it may be shown.
@@ -402,9 +402,9 @@ pub fn shown_value(value: &Value) -> Value {
 /// Returns whether a value, including its keys, has hidden parts.
 pub fn has_hidden(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.contains(HIDDEN),
+        Value::String(text) => text.contains(MASK_CHARACTER),
         Value::Array(items) => items.iter().any(has_hidden),
-        Value::Object(members) => members.iter().any(|(key, value)| key.contains(HIDDEN) || has_hidden(value)),
+        Value::Object(members) => members.iter().any(|(key, value)| key.contains(MASK_CHARACTER) || has_hidden(value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -2,26 +2,26 @@
 //! [`evidence::Trace`](crate::evidence::Trace). Pure: the runner receives them.
 //!
 //! ```text
-//! OTLP, protobuf or JSON ── otlp ──▶ Exported ── join: which trace is that of the act ── assemble ──▶ Trace
-//! Opik, JSON lines ───────────────── opik ────── join ───────────────────────────────────────────▶ Trace
+//! OTLP, protobuf or JSON ── otlp ──▶ Exported ── match_trace: which trace is that of the act ── assemble ──▶ Trace
+//! Opik, JSON lines ───────────────── opik ────── match_trace ───────────────────────────────────────────▶ Trace
 //! ```
 
 mod assemble;
 mod attributes;
 mod content;
+mod conventions;
+mod cost_counters;
 mod exported;
 mod file;
-mod join;
-mod meaning;
+mod match_trace;
 pub mod opik;
 pub mod otlp;
-mod spending;
 
 pub use assemble::{MAX_SPANS, assemble};
 pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{SpanContent, ToolUse, said};
+pub use conventions::{asks_model, is_outermost};
+pub use cost_counters::CostCounters;
 pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
-pub use join::{Ambiguous, Candidate, Clues, ExportedTrace, MARK, join};
-pub use meaning::{asks_model, is_outermost};
-pub use spending::Spending;
+pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, TraceClues, match_trace};

@@ -1,23 +1,23 @@
 //! The verdicts of claims about evidence.
 
+mod builder;
 mod failure;
-mod found;
 mod place;
-mod row;
+mod presence;
 
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Context, Evidence, Need};
 use speclens_yaml::Pointer;
 
+pub use builder::VerdictBuilder;
 pub use failure::FailureCode;
-pub use found::{CUT, Found, MASKED};
-pub use place::{FilePlace, Place, Related, Stretch};
-pub use row::Row;
+pub use place::{FilePlace, LinePart, Related, RelatedPlace};
+pub use presence::{MASKED, Presence, TRUNCATED};
 
 /// The results of a claim that may still change while the act is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Open {
+pub enum Provisional {
     /// None: the event that it checks has happened, or the format has a time limit for it.
     #[default]
     Nothing,
@@ -27,13 +27,13 @@ pub enum Open {
     Everything,
 }
 
-impl Open {
+impl Provisional {
     /// Returns the verdict about a running act: unknown, if it may still change.
     pub(crate) fn of_unfinished(self, verdict: Verdict) -> Verdict {
         let may_turn = match (self, &verdict.outcome) {
-            (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
-            (Open::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
-            (Open::Nothing | Open::Pass | Open::Everything, _) => false,
+            (Provisional::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
+            (Provisional::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
+            (Provisional::Nothing | Provisional::Pass | Provisional::Everything, _) => false,
         };
         verdict.unless(may_turn.then_some("the end of the run was not observed, so more may have happened later"))
     }
@@ -63,8 +63,8 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     }
 
     /// Returns which of its results hold only for an act that has ended.
-    fn open(&self) -> Open {
-        Open::Nothing
+    fn provisional(&self) -> Provisional {
+        Provisional::Nothing
     }
 
     /// Returns whether the claim itself handles masked text that could decide it. Otherwise it is unknown as soon as

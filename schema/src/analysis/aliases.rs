@@ -16,7 +16,7 @@ use crate::{
 const VALUE: &str = "the value is here";
 
 /// A value with a problem.
-struct Place {
+struct AliasedValue {
     /// Bytes of the value.
     own: Range<usize>,
     /// Index of the problem that was found at the value.
@@ -61,7 +61,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         values.is_some_and(|values| through_alias(problem) || values.hold(problem.range.start))
     };
     // Problems that an alias repeats, in document order: their locations, and the locations of the uses.
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<AliasedValue> = Vec::new();
     let mut known: FxHashMap<(Code, &str, Range<usize>), usize> = FxHashMap::default();
     for (index, problem) in problems.iter().enumerate() {
         if !is_repeated(problem) {
@@ -69,7 +69,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         }
         let Some(own) = own(problem) else { continue };
         let found = *known.entry((problem.code, problem.message.as_str(), own.clone())).or_insert_with(|| {
-            places.push(Place { own, at_value: None, uses: Vec::new() });
+            places.push(AliasedValue { own, at_value: None, uses: Vec::new() });
             places.len() - 1
         });
         match through_alias(problem) {
@@ -80,7 +80,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         }
     }
     let mut gone = vec![false; problems.len()];
-    for Place { own, at_value, uses } in places {
+    for AliasedValue { own, at_value, uses } in places {
         let Some((&first, others)) = uses.split_first() else { continue };
         let (reported, others) = match at_value {
             Some(reported) => (reported, uses.as_slice()),

@@ -8,7 +8,7 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::{finish, stretches::Stretches};
+use super::{finish, item_chunks::ItemChunks};
 use crate::{
     document::{ItemBlocks, NodeRef},
     finding::Report,
@@ -61,13 +61,13 @@ pub(super) struct CrossItemContext<'s, 'd> {
 }
 
 impl RuleProblems {
-    /// Updates the problems. Nothing is kept of stretches with items whose problems change. Problems that cannot be kept are
+    /// Updates the problems. Nothing is kept of chunks with items whose problems change. Problems that cannot be kept are
     /// added to the others.
     pub(super) fn bring_up_to_date(
         &mut self,
         rule: &dyn CrossItemRule,
         context: &CrossItemContext<'_, '_>,
-        stretches: &mut Stretches,
+        chunks: &mut ItemChunks,
         others: &mut Vec<Problem>,
     ) {
         if self.is_linked {
@@ -78,7 +78,7 @@ impl RuleProblems {
             }
             numbers.sort_unstable();
             numbers.dedup();
-            stretches.forget(numbers.iter().map(|number| self.problems[*number].link.of.item).collect());
+            chunks.forget(numbers.iter().map(|number| self.problems[*number].link.of.item).collect());
             for &number in &numbers {
                 let link = self.problems[number].link.clone();
                 self.problems[number] = context.cross_item_problem(rule, link, None, others);
@@ -96,7 +96,7 @@ impl RuleProblems {
         let head = old.iter().zip(&new).take_while(is_same).count();
         let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
         let changed = old[head..old.len() - tail].iter().chain(&new[head..new.len() - tail]);
-        stretches.forget(changed.map(|known| known.link.of.item).collect());
+        chunks.forget(changed.map(|known| known.link.of.item).collect());
         let numbered = new.iter().enumerate();
         let about = numbered.flat_map(|(number, known)| known.link.facts().map(move |fact| (fact.item, number)));
         self.about = about.collect();

@@ -12,7 +12,7 @@ pub(super) struct Errors<'p> {
     /// Starts of the problems that are errors according to the settings, and of their repetitions.
     refused: Vec<usize>,
     /// Problems that leave part of the text not understood, whatever the settings are.
-    doubts: Vec<&'p Problem>,
+    unparsed: Vec<&'p Problem>,
 }
 
 impl<'p> Errors<'p> {
@@ -27,10 +27,11 @@ impl<'p> Errors<'p> {
             errors.flat_map(|problem| std::iter::once(problem.range.start).chain(uses(problem))).collect();
         refused.sort_unstable();
         // Two tests with the same name are both understood.
-        let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
-        let mut doubts: Vec<&Problem> = found.iter().filter(is_doubt).collect();
-        doubts.sort_by_key(|problem| problem.range.start);
-        Errors { refused, doubts }
+        let is_unparsed =
+            |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
+        let mut unparsed: Vec<&Problem> = found.iter().filter(is_unparsed).collect();
+        unparsed.sort_by_key(|problem| problem.range.start);
+        Errors { refused, unparsed }
     }
 
     /// Whether an error begins outside of all these ranges, which are in document order.
@@ -45,20 +46,20 @@ impl<'p> Errors<'p> {
         inside < self.refused.len()
     }
 
-    /// Returns whether an error begins in a range, and the doubts that begin in it.
+    /// Returns whether an error begins in a range, and the problems that leave text unparsed in it.
     pub(super) fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
         let first = self.refused.partition_point(|place| *place < range.start);
         let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
-        let first = self.doubts.partition_point(|problem| problem.range.start < range.start);
-        let doubts = self.doubts[first..].iter().take_while(|problem| problem.range.start < range.end);
-        (is_refused, doubts.copied().collect())
+        let first = self.unparsed.partition_point(|problem| problem.range.start < range.start);
+        let unparsed = self.unparsed[first..].iter().take_while(|problem| problem.range.start < range.end);
+        (is_refused, unparsed.copied().collect())
     }
 }
 
 /// Returns a case with the errors in its range.
-pub(super) fn doubted(case: Arc<Case>, is_refused: bool, doubts: &[&Problem]) -> Arc<Case> {
-    if !doubts.is_empty() || !case.intact {
-        Arc::new(case.doubted(doubts))
+pub(super) fn with_errors(case: Arc<Case>, is_refused: bool, unparsed: &[&Problem]) -> Arc<Case> {
+    if !unparsed.is_empty() || !case.intact {
+        Arc::new(case.with_errors(unparsed))
     } else if is_refused {
         Arc::new(Case { intact: false, ..Case::clone(&case) })
     } else {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Analyzer, Found, aliases, directives, facts,
-    item_list::{ItemLists, Looked, Wrong},
+    Analyzer, DocumentFindings, aliases, directives, facts,
+    item_list::{ItemLists, ItemWithProblems, Looked},
     levels::Levels,
     problems::{Group, Problems},
     ranges::Ranges,
@@ -21,8 +21,13 @@ use crate::{
 
 /// Turns findings into reported problems: applies comments and settings, and folds duplicates. The findings of an item
 /// stay shared and unchanged, unless something outside of the item affects them.
-pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer, settings: &Settings) -> Problems {
-    let Found { mut lists, mut others } = found;
+pub(super) fn finish(
+    found: DocumentFindings<'_>,
+    document: &Document,
+    analyzer: &Analyzer,
+    settings: &Settings,
+) -> Problems {
+    let DocumentFindings { mut lists, mut others } = found;
     let allowances = directive::allowances(document);
     let length = document.text().len_bytes();
     let (everywhere, somewhere): (Vec<&Allowance>, Vec<&Allowance>) =
@@ -54,9 +59,13 @@ pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer,
 }
 
 /// Moves the problems of some items to the others.
-fn hand_over<'d>(lists: &mut [Looked<'d>], others: &mut Vec<Problem>, is_meant: impl Fn(&Looked<'d>, &Wrong) -> bool) {
+fn hand_over<'d>(
+    lists: &mut [Looked<'d>],
+    others: &mut Vec<Problem>,
+    is_meant: impl Fn(&Looked<'d>, &ItemWithProblems) -> bool,
+) {
     for looked in lists {
-        let (meant, rest): (Vec<Wrong>, Vec<Wrong>) =
+        let (meant, rest): (Vec<ItemWithProblems>, Vec<ItemWithProblems>) =
             std::mem::take(&mut looked.wrong).into_iter().partition(|item| is_meant(looked, item));
         others.extend(meant.iter().flat_map(|item| looked.problems(item)));
         looked.wrong = rest;

@@ -13,9 +13,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::{
     Analyzer, Findings,
     cross_item::{CrossItemContext, CrossItemProblem, RelativeProblem, RuleProblems},
+    item_chunks::{CachedResult, ItemChunks},
     levels::Levels,
     problems::{Group, ItemPlace, ItemReport, Reported, Reports},
-    stretches::{Settled, Stretches},
 };
 use crate::{
     document::{Definitions, Dependencies, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
@@ -42,7 +42,7 @@ pub(super) struct ItemList {
     ids: Vec<u64>,
     /// Number of items that are not alone in a block and are checked each time.
     loose: usize,
-    known: Vec<Known>,
+    known: Vec<CachedItem>,
     /// Items with problems.
     wrong: Vec<usize>,
     /// Items with aliases, each with the ids of the blocks that the aliases lead to. `None` for any block.
@@ -54,7 +54,7 @@ pub(super) struct ItemList {
     by_rule: Vec<RuleProblems>,
     /// The items that changed since the rules last looked at them.
     changed: Vec<usize>,
-    stretches: Stretches,
+    chunks: ItemChunks,
 }
 
 /// The items of a list after a check.
@@ -63,16 +63,16 @@ pub(super) struct Looked<'d> {
     pub(super) list: &'static str,
     blocks: Option<ItemBlocks<'d>>,
     item_list: ItemList,
-    /// Items with problems that are alone in an intact block, in the stretches of which nothing is kept.
-    pub(super) wrong: Vec<Wrong>,
+    /// Items with problems that are alone in an intact block, in the chunks of which nothing is kept.
+    pub(super) wrong: Vec<ItemWithProblems>,
     /// Their cross-item problems: the number of the rule, and that of the problem.
     cross_item: Vec<(usize, usize)>,
-    /// The number of items with problems in each stretch. `None` for a stretch that is as it was.
+    /// The number of items with problems in each chunk. `None` for a chunk that is as it was.
     opened: Vec<Option<usize>>,
 }
 
 /// Cached result of an item.
-struct Known {
+struct CachedItem {
     /// Hash of everything that the result depends on.
     key: u64,
     /// Start of its node, relative to the offset of its ranges.
@@ -88,7 +88,7 @@ struct Fresh {
     id: u64,
     /// Ids of the blocks that its aliases lead to, or its own; `None` for any block. Empty without aliases.
     dependencies: Vec<Option<u64>>,
-    known: Known,
+    known: CachedItem,
 }
 
 impl ItemLists {
@@ -105,7 +105,7 @@ impl ItemLists {
 
 /// An item with problems, and its location.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wrong {
+pub(super) struct ItemWithProblems {
     /// Index of the item.
     pub(super) index: usize,
     /// The start of the block that it is alone in, its line, and its length in bytes.
@@ -118,7 +118,7 @@ pub(super) struct Wrong {
     cross_item: (usize, usize),
 }
 
-impl Wrong {
+impl ItemWithProblems {
     /// Returns the bytes of the block.
     pub(super) fn extent(&self) -> Range<usize> {
         self.start..self.start + self.length
@@ -162,32 +162,36 @@ impl<'d> Looked<'d> {
         let mut by_rule = std::mem::take(&mut item_list.by_rule);
         by_rule.resize_with(rules.len(), RuleProblems::default);
         let changed = std::mem::take(&mut item_list.changed);
-        let mut stretches = std::mem::take(&mut item_list.stretches);
+        let mut chunks = std::mem::take(&mut item_list.chunks);
         let key_of = |index: usize| (item_list.ids[index], item_list.known[index].key);
         {
             let start_of = item_list.starts(*blocks);
             let items = item_list.items(list, &start_of);
             let context = CrossItemContext { root, items, blocks: *blocks, key_of: &key_of, changed: &changed };
             for (rule, problems) in rules.iter().zip(&mut by_rule) {
-                problems.bring_up_to_date(*rule, &context, &mut stretches, others);
+                problems.bring_up_to_date(*rule, &context, &mut chunks, others);
             }
         }
         item_list.by_rule = by_rule;
-        item_list.stretches = stretches;
+        item_list.chunks = chunks;
     }
 
-    /// Finds the items with problems that are alone in an intact block, unless they are in a stretch that is as it was. The
+    /// Finds the items with problems that are alone in an intact block, unless they are in a chunk that is as it was. The
     /// problems of other items are added to the others.
     pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
-        self.opened = vec![None; self.item_list.stretches.len()];
+        self.opened = vec![None; self.item_list.chunks.len()];
         let blocks = self.blocks;
         self.open(others, |items, settled| {
             settled.is_none() || !blocks.is_some_and(|blocks| blocks.are_consecutive(items))
         });
     }
 
-    /// Does the same in stretches that are as they were, by the bytes of the items with problems and what is kept of them.
-    pub(super) fn open_where(&mut self, others: &mut Vec<Problem>, is_meant: impl Fn(Range<usize>, &Settled) -> bool) {
+    /// Does the same in chunks that are as they were, by the bytes of the items with problems and what is kept of them.
+    pub(super) fn open_where(
+        &mut self,
+        others: &mut Vec<Problem>,
+        is_meant: impl Fn(Range<usize>, &CachedResult) -> bool,
+    ) {
         let mut blocks = self.blocks;
         self.open(others, |items, settled| {
             settled.zip(blocks.as_mut()).is_some_and(|(settled, blocks)| {
@@ -198,19 +202,23 @@ impl<'d> Looked<'d> {
         self.wrong.sort_by_key(|wrong| wrong.index);
     }
 
-    /// Finds the items with problems in some of the stretches.
-    fn open(&mut self, others: &mut Vec<Problem>, mut is_meant: impl FnMut(Range<usize>, Option<&Settled>) -> bool) {
+    /// Finds the items with problems in some of the chunks.
+    fn open(
+        &mut self,
+        others: &mut Vec<Problem>,
+        mut is_meant: impl FnMut(Range<usize>, Option<&CachedResult>) -> bool,
+    ) {
         let mut end = 0;
         for number in 0..self.opened.len() {
-            let items = end..end + self.item_list.stretches.count(number);
+            let items = end..end + self.item_list.chunks.count(number);
             end = items.end;
-            if self.opened[number].is_none() && is_meant(items.clone(), self.item_list.stretches.settled(number)) {
+            if self.opened[number].is_none() && is_meant(items.clone(), self.item_list.chunks.settled(number)) {
                 self.opened[number] = Some(self.open_items(items, others));
             }
         }
     }
 
-    /// Finds those of a stretch. Returns their number.
+    /// Finds those of a chunk. Returns their number.
     fn open_items(&mut self, items: Range<usize>, others: &mut Vec<Problem>) -> usize {
         let part = |place: &dyn Fn(usize) -> usize| place(items.start)..place(items.end);
         let mut cross_item: Vec<(usize, usize, usize)> = Vec::new();
@@ -230,10 +238,11 @@ impl<'d> Looked<'d> {
         let place = |item: usize| before + cross_item.partition_point(|(of, ..)| *of < item);
         let mut apart = Vec::new();
         for &index in &wrong {
-            let wrong_item = Wrong { index, cross_item: (place(index), place(index + 1)), ..Wrong::default() };
+            let wrong_item =
+                ItemWithProblems { index, cross_item: (place(index), place(index + 1)), ..ItemWithProblems::default() };
             match self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone) {
                 Some(ItemBlock { start, line, length, has_anchors, is_intact, .. }) => {
-                    let item = Wrong { start, line, length, has_anchors, ..wrong_item };
+                    let item = ItemWithProblems { start, line, length, has_anchors, ..wrong_item };
                     // Unparsed text next to them may affect what is reported.
                     if is_intact { self.wrong.push(item) } else { apart.push(item) }
                 }
@@ -245,14 +254,14 @@ impl<'d> Looked<'d> {
         wrong.len()
     }
 
-    /// Returns the codes of problems in stretches that are as they were, each with the bytes of the items with problems.
+    /// Returns the codes of problems in chunks that are as they were, each with the bytes of the items with problems.
     pub(super) fn kept_codes(&self) -> Vec<(Range<usize>, &[Code])> {
         let mut found = Vec::new();
         let mut end = 0;
         for (number, opened) in self.opened.iter().enumerate() {
             let first = end;
-            end += self.item_list.stretches.count(number);
-            let settled = self.item_list.stretches.settled(number).filter(|_| opened.is_none());
+            end += self.item_list.chunks.count(number);
+            let settled = self.item_list.chunks.settled(number).filter(|_| opened.is_none());
             if let Some(settled) = settled.filter(|settled| !settled.codes.is_empty()) {
                 let start = self.place_of(first).start;
                 found.push((start + settled.extent.start..start + settled.extent.end, &*settled.codes));
@@ -261,7 +270,7 @@ impl<'d> Looked<'d> {
         found
     }
 
-    /// Returns the items with reported problems, in groups: those of a stretch together. Those that are left in a stretch are
+    /// Returns the items with reported problems, in groups: those of a chunk together. Those that are left in a chunk are
     /// kept, unless others are not.
     pub(super) fn groups(&mut self, levels: &Levels<'_>) -> Vec<Group> {
         let wrong = std::mem::take(&mut self.wrong);
@@ -269,10 +278,10 @@ impl<'d> Looked<'d> {
         let mut groups = Vec::new();
         let mut end = 0;
         for number in 0..self.opened.len() {
-            let items = end..end + self.item_list.stretches.count(number);
+            let items = end..end + self.item_list.chunks.count(number);
             end = items.end;
             let Some(found) = self.opened[number] else {
-                let settled = self.item_list.stretches.settled(number);
+                let settled = self.item_list.chunks.settled(number);
                 let reports = settled.and_then(|settled| settled.reports.as_ref()).map(Arc::clone);
                 groups.extend(reports.map(|reports| Group::new(self.place_of(items.start), self.list, reports)));
                 continue;
@@ -286,13 +295,13 @@ impl<'d> Looked<'d> {
             let is_alone = || self.item_list.ids[items.clone()].iter().all(|id| *id != 0);
             let is_consecutive = || self.blocks.is_some_and(|blocks| blocks.are_consecutive(items.clone()));
             let is_whole = own.len() == found && is_alone() && is_consecutive();
-            self.item_list.stretches.settle(number, is_whole.then_some(settled));
+            self.item_list.chunks.settle(number, is_whole.then_some(settled));
         }
         groups
     }
 
-    /// Returns what is reported of some items of a stretch. `first`: the first item of the stretch.
-    fn settled(&mut self, first: ItemPlace, wrong: &[Wrong], levels: &Levels<'_>) -> Settled {
+    /// Returns what is reported of some items of a chunk. `first`: the first item of the chunk.
+    fn settled(&mut self, first: ItemPlace, wrong: &[ItemWithProblems], levels: &Levels<'_>) -> CachedResult {
         let mut items = Vec::new();
         let mut codes: Vec<Code> = Vec::new();
         for wrong in wrong {
@@ -307,7 +316,7 @@ impl<'d> Looked<'d> {
         codes.sort_unstable();
         codes.dedup();
         let start = wrong.first().map_or(0, |wrong| wrong.start - first.start);
-        Settled {
+        CachedResult {
             levels: levels.key(),
             reports: Reports::of(items).map(Arc::new),
             codes,
@@ -317,7 +326,10 @@ impl<'d> Looked<'d> {
         }
     }
 
-    fn cross_item_problems(&self, wrong: &Wrong) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
+    fn cross_item_problems(
+        &self,
+        wrong: &ItemWithProblems,
+    ) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
         let numbers = self.cross_item[wrong.cross_item.0..wrong.cross_item.1].iter();
         numbers.filter_map(|(rule, number)| {
             let problem = &self.item_list.by_rule[*rule].problems[*number];
@@ -326,19 +338,19 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item, including cross-item problems. Ranges are relative to its block.
-    pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
+    pub(super) fn found(&self, wrong: &ItemWithProblems) -> impl Iterator<Item = &Problem> {
         let own = &self.item_list.known[wrong.index].findings.problems;
         own.iter().chain(self.cross_item_problems(wrong).map(|(_, relative)| &relative.problem))
     }
 
     /// Whether the report of an item's problems depends on other parts of the document.
-    pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
+    pub(super) fn is_entangled(&self, wrong: &ItemWithProblems) -> bool {
         self.item_list.known[wrong.index].findings.is_entangled
             || self.cross_item_problems(wrong).any(|(_, relative)| relative.is_entangled)
     }
 
     /// Returns copies of the problems of an item, with absolute locations.
-    pub(super) fn problems(&self, wrong: &Wrong) -> Vec<Problem> {
+    pub(super) fn problems(&self, wrong: &ItemWithProblems) -> Vec<Problem> {
         let base = Definition::list_at(self.list).index(wrong.index);
         let own = self.item_list.known[wrong.index].findings.problems.iter();
         let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
@@ -359,7 +371,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item as they are reported, and the items that they name.
-    fn reported(&mut self, wrong: &Wrong, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
+    fn reported(&mut self, wrong: &ItemWithProblems, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
         for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
@@ -434,13 +446,13 @@ impl ItemList {
         let leading = numbered().flat_map(|(index, fresh)| fresh.dependencies.iter().map(move |lead| (index, *lead)));
         let leading = leading.collect();
         renumber(&mut self.leading, &old, count, leading, |(index, _)| index);
-        self.stretches.replace(old.clone(), count);
+        self.chunks.replace(old.clone(), count);
         let gone = if self.facts.is_empty() { 0..0 } else { old.clone() };
         self.facts[gone.clone()].iter().for_each(|facts| self.tally.remove(facts));
         let facts: Vec<Facts> = new.iter().filter_map(|fresh| fresh.known.findings.facts.clone()).collect();
         facts.iter().for_each(|facts| self.tally.add(facts));
         drop(self.facts.splice(gone, facts));
-        let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
+        let (ids, known): (Vec<u64>, Vec<CachedItem>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
         let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
         self.loose = self.loose + loose(&ids) - loose(&self.ids[old.clone()]);
         drop(self.ids.splice(old.clone(), ids));
@@ -512,7 +524,7 @@ impl Analyzer {
                 Some(place) => self.look_or_recall(document, item, &place, basis, list, files, count),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    let known = Known { key: 0, offset: item.range().start, findings, reported: None };
+                    let known = CachedItem { key: 0, offset: item.range().start, findings, reported: None };
                     Fresh { id: 0, dependencies: Vec::new(), known }
                 }
             }
@@ -550,7 +562,7 @@ impl Analyzer {
         if item_list.facts.is_empty() {
             // Rules look only at items with facts, so no rule would update these.
             item_list.by_rule.clear();
-            item_list.stretches.forget_cross_item();
+            item_list.chunks.forget_cross_item();
         }
         match is_one_for_one && !item_list.facts.is_empty() {
             true => item_list.changed.extend(asked),
@@ -587,7 +599,11 @@ impl Analyzer {
             Some(Dependencies::These(ids)) => ids.iter().skip(usize::from(ids.len() > 1)).copied().map(Some).collect(),
             Some(Dependencies::Any { .. }) => vec![None],
         };
-        Fresh { id, dependencies, known: Known { key, offset: item.range().start - start, findings, reported: None } }
+        Fresh {
+            id,
+            dependencies,
+            known: CachedItem { key, offset: item.range().start - start, findings, reported: None },
+        }
     }
 
     /// Returns a hash of everything outside of the document that the findings of an item depend on, including its list:

@@ -77,7 +77,7 @@ fn only_cases_without_errors_are_intact() {
 }
 
 /// Returns the reasons why each case cannot pass.
-fn doubts(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
+fn unparsed(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let cases = analyzer().analyze(&document, &files(), settings).suite.cases;
     let reasons = |case: &std::sync::Arc<crate::suite::Case>| {
@@ -109,27 +109,27 @@ fn a_case_with_a_part_that_is_not_understood_cannot_pass() {
         for expect in [format!("expect: {{{claims}}}"), format!("expect: {{{claims}}} # speclens: allow({})", ALL)] {
             let text = SUITE.replace("expect: {output: {contains: [x]}}", &expect);
             for settings in [&Settings::default(), &off] {
-                let doubts = doubts(&text, settings);
-                assert!(!doubts[0].0 && !doubts[0].1.is_empty(), "{expect}: {doubts:?}");
-                assert!(doubts[2].0 && doubts[2].1.is_empty(), "{expect}: {doubts:?}");
+                let unparsed = unparsed(&text, settings);
+                assert!(!unparsed[0].0 && !unparsed[0].1.is_empty(), "{expect}: {unparsed:?}");
+                assert!(unparsed[2].0 && unparsed[2].1.is_empty(), "{expect}: {unparsed:?}");
             }
         }
     }
     let without = SUITE.replace("    expect: {output: {maxLength: 3}}\n", "");
-    assert!(!doubts(&without, &off)[2].1.is_empty());
-    assert!(doubts(SUITE, &off).iter().all(|(intact, doubts)| *intact && doubts.is_empty()));
+    assert!(!unparsed(&without, &off)[2].1.is_empty());
+    assert!(unparsed(SUITE, &off).iter().all(|(intact, unparsed)| *intact && unparsed.is_empty()));
 }
 
 #[test]
 fn a_line_that_lost_its_test_belongs_to_the_one_above() {
     let lost = "  expect:\n      output: {contains: [NOPE]}\n";
     let last = format!("{SUITE}{lost}");
-    assert_eq!(doubts(&last, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(unparsed(&last, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [true, true, false]);
     let first = SUITE.replace("  - name: b", &format!("{lost}  - name: b"));
-    assert_eq!(doubts(&first, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(unparsed(&first, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [false, true, true]);
     let alone = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo hello\n    expect:\n      output: {contains: [hello]}\n  expect:\n      output: {contains: [NOPE]}\n";
-    assert!(!doubts(alone, &Settings::default())[0].0);
-    assert!(!doubts(&format!("{alone}gates: {{}}\n"), &Settings::default())[0].0);
+    assert!(!unparsed(alone, &Settings::default())[0].0);
+    assert!(!unparsed(&format!("{alone}gates: {{}}\n"), &Settings::default())[0].0);
 }
 
 #[test]

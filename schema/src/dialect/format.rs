@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::{CaseOutcome, Count, GateReport};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
-    evidence::{Capture, Concealed, Evidence},
+    evidence::{Capture, Evidence, MaskingLoss},
     files::{self, Files},
     finding::{Finding, Report},
     json_schema::SpecFile,
@@ -243,8 +243,8 @@ pub trait Format: Sync {
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower>;
 
     /// Returns which parts of the format's protocol masking removed from standard output.
-    fn concealed(&self, _written: &Capture, _masked: &Capture) -> Concealed {
-        Concealed::Nothing
+    fn concealed(&self, _written: &Capture, _masked: &Capture) -> MaskingLoss {
+        MaskingLoss::Nothing
     }
 
     /// Interprets the output of a run according to the format's protocol. Recordings contain only the raw streams, so

@@ -26,7 +26,7 @@ pub(crate) mod variables;
 use super::format::{EffectiveDefault, Format, Lower, Starter, Traced};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
-    evidence::{Capture, Concealed, Evidence, Usage},
+    evidence::{Capture, Evidence, MaskingLoss, Usage},
     files::Files,
     finding::Report,
     json_schema::SpecFile,
@@ -145,7 +145,7 @@ impl Format for KindLm {
         Box::new(lower::RootContext::of(document, files, settings))
     }
 
-    fn concealed(&self, written: &Capture, masked: &Capture) -> Concealed {
+    fn concealed(&self, written: &Capture, masked: &Capture) -> MaskingLoss {
         protocol::concealed(written, masked)
     }
 

@@ -4,10 +4,10 @@
 use super::{FileKind, Matches};
 
 /// Maximum number of directory entries to visit.
-const ENTRY_LIMIT: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum depth of the search.
-const DEPTH_LIMIT: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Returns the matches of a pattern in the tree that `list` returns.
 ///
@@ -46,7 +46,7 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     };
     let (segments, names) = (cut(pattern), cut(path));
     // Each `**` multiplies the number of ways to match.
-    if names.len() > DEPTH_LIMIT || segments.iter().filter(|segment| *segment == "**").count() > 4 {
+    if names.len() > MAX_DEPTH || segments.iter().filter(|segment| *segment == "**").count() > 4 {
         return false;
     }
     let (segments, names): (Vec<&str>, Vec<&str>) =
@@ -77,7 +77,7 @@ impl Search<'_> {
 
     fn below(&mut self, directory: &str, segments: &[&str], depth: usize) {
         let Some((segment, rest)) = segments.split_first() else { return };
-        if depth > DEPTH_LIMIT || self.seen > ENTRY_LIMIT {
+        if depth > MAX_DEPTH || self.seen > MAX_ENTRIES {
             self.found.cut = true;
             return;
         }

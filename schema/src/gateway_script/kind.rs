@@ -5,7 +5,7 @@ use crate::{
     dialect::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs},
-    spec_file::{Empty, Family, Kind, Landmarks, Names, SpecFile},
+    spec_file::{Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolSource},
 };
 
 impl SpecFile {
@@ -15,12 +15,12 @@ impl SpecFile {
         title: "scripted gateway",
         singular: "scripted gateway",
         heading: Some("NAME.gateway.yaml"),
-        names: Names::Perhaps(&["**/*.gateway.yaml"]),
+        names: FilePatterns::Perhaps(&["**/*.gateway.yaml"]),
         signs: &Runs,
-        family: Family::Serves(Dialect::CLAWSPEC),
+        owner: FileOwner::Serves(Dialect::CLAWSPEC),
         empty: Empty::Incomplete("begin it with `runs:` and a list of runs"),
         keys_are_names: true,
-        landmarks: Landmarks::At(|_| Vec::new()),
+        symbols: SymbolSource::At(|_| Vec::new()),
         report: |root, _, report| lint::report(root, report),
         schema: generate::<GatewayScript>,
         committed: || {

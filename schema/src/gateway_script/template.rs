@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Unfilled, Variable, expanded, trimmed_placeholders},
+    template::{MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
 };
 
 const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
@@ -18,14 +18,14 @@ const VARIABLES: &[Variable] = &[
 ];
 
 /// Syntax of the templates.
-pub const FILLING: Filling = Filling {
+pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "gateway",
     texts: "Scripted gateways: all strings",
     docs: "Spaces around a name are ignored. An unknown name is an error.",
     allows_blanks: true,
     variables: VARIABLES,
-    presets: &[],
-    unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
+    known_values: &[],
+    missing_value: Some(MissingValue { note: "it has no value, so the script is not played", elsewhere: None }),
 };
 
 /// Expands the placeholders of a text. Those without a value are kept.

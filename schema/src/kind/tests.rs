@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn check(path: &str, text: &str, expected: Option<SpecFile>) {
-    let found = detect(path, text, &Around::NOTHING).map(|found| found.file);
+    let found = detect(path, text, &FileContext::NOTHING).map(|found| found.file);
     assert_eq!(found, expected, "{path}\n{text}");
 }
 
@@ -33,7 +33,8 @@ fn scripted_models_need_their_name_and_turns_or_answers() {
     check("build.script.yaml", "name: build\nsteps:\n  - run: make\n", None);
     check("build.script.yaml", "default:\n  - stage: a\n", None);
     check(".script.yaml", "default: []\n", None);
-    let typing = detect("careful.script.yaml", "def\n", &Around::NOTHING).map(|found| (found.file, found.is_guess));
+    let typing =
+        detect("careful.script.yaml", "def\n", &FileContext::NOTHING).map(|found| (found.file, found.is_guess));
     assert_eq!(typing, Some((SpecFile::SCRIPT, true)));
 }
 
@@ -54,8 +55,8 @@ fn scripted_gateways_need_their_name_and_runs_or_scores() {
 /// Checks the kind of a file in such a workspace.
 #[track_caller]
 fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {
-    let around = Around { workspace: &|| workspace, ..Around::NOTHING };
-    let found = detect(path, text, &around).map(|found| (found.file, found.is_guess));
+    let context = FileContext { workspace: &|| workspace, ..FileContext::NOTHING };
+    let found = detect(path, text, &context).map(|found| (found.file, found.is_guess));
     assert_eq!(found, expected, "{path} {workspace:?}\n{text}");
 }
 
@@ -119,7 +120,7 @@ fn content_of_other_tools_outweighs_directory_and_name() {
     for tasks in ["[{name: build, command: make}]", "\n  - name: build\n    command: make"] {
         check("commands.yaml", &format!("cli: mytool\ntasks: {tasks}\n"), None);
     }
-    let is_guess = |path, text| detect(path, text, &Around::NOTHING).map(|found| found.is_guess);
+    let is_guess = |path, text| detect(path, text, &FileContext::NOTHING).map(|found| found.is_guess);
     assert_eq!(is_guess("kindlm.yaml", "services:\n  web: {image: a}\n"), Some(true));
     assert_eq!(is_guess("kindlm.yaml", "tests:\n  - name: a\n"), Some(false));
     assert_eq!(is_guess("kindlm.yaml", "kindml: 1\n"), Some(false));
@@ -127,8 +128,8 @@ fn content_of_other_tools_outweighs_directory_and_name() {
 
 #[test]
 fn person_who_names_a_file_makes_its_content_sure_and_no_other_file_ours() {
-    let around = Around { is_asked_for: true, ..Around::NOTHING };
-    let file = |path, text| detect(path, text, &around).map(|found| (found.file, found.is_guess));
+    let context = FileContext { is_asked_for: true, ..FileContext::NOTHING };
+    let file = |path, text| detect(path, text, &context).map(|found| (found.file, found.is_guess));
     for text in ["", "config: {}\nscenarios: []\n", "openapi: 3.1.0\ninfo: {}\n"] {
         assert_eq!(file("tests/scenarios.yaml", text), None);
     }
@@ -287,7 +288,7 @@ fn the_author_has_the_first_word() {
 
 #[test]
 fn a_file_that_a_suite_names_holds_tasks() {
-    let named = Around { is_named_by_suite: true, ..Around::NOTHING };
+    let named = FileContext { is_named_by_suite: true, ..FileContext::NOTHING };
     let file = |path| detect(path, "", &named).map(|found| (found.file, found.is_guess));
     assert_eq!(file("tasks/a.yaml"), Some((SpecFile::CLI_BENCH_TASKS, false)));
     assert_eq!(file("cli-bench.yaml"), Some((SpecFile::CLI_BENCH, false)));

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, Relation, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Rule},
     problem::Code,
     shape::Shape,
     validate::{Context, fix, head},
@@ -67,17 +67,18 @@ pub(crate) fn too_many(context: &Context<'_>, at: Pointer) -> Finding {
 impl Rule for Excluding {
     const CODE: Code = Code::ConflictingFields;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("{} are mutually exclusive", all_of(self.0.iter().copied()))).help("keep one of them")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("{} are mutually exclusive", all_of(self.0.iter().copied()))).help("keep one of them")
     }
 }
 
 impl Rule for SeveralInItem {
     const CODE: Code = Code::ConflictingFields;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let names = all_of(self.keys.iter().map(String::as_str));
-        let words = Words::new(format!("{names} are in the same list item")).help(fix::split_into(self.keys.len()));
-        words.fix(site.root.find(&self.item).and_then(fix::split))
+        let words =
+            MessageParts::new(format!("{names} are in the same list item")).help(fix::split_into(self.keys.len()));
+        words.fix(location.root.find(&self.item).and_then(fix::split))
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod kindlm;
 use crate::{
     document::NodeRef,
     edit,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::{Code, Fix},
     walk::Value,
 };
@@ -42,12 +42,12 @@ fn number(node: NodeRef<'_>) -> Option<f64> {
 impl Rule for EmptyRange {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let EmptyRange { low, high } = self;
-        let bounds = site.node().zip(site.parent().and_then(|holder| holder.get(high)));
+        let bounds = location.node().zip(location.parent().and_then(|holder| holder.get(high)));
         let written = |node: NodeRef<'_>| edit::words(node).unwrap_or_default();
         let (least, most) = bounds.map(|(least, most)| (written(least), written(most))).unwrap_or_default();
-        Words::new(format!("`{low}` ({least}) is greater than `{high}` ({most})")).remedy(
+        MessageParts::new(format!("`{low}` ({least}) is greater than `{high}` ({most})")).remedy(
             format!("swap `{low}` and `{high}`"),
             Fix::guess,
             bounds.and_then(|(least, most)| edit::swap(least, most)),

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     document::NodeRef,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     names::{self, Declaration, Role},
     problem::{Code, Severity, Subject},
@@ -94,15 +94,15 @@ impl Rule for DuplicateName {
         if self.declaration.shape.name_words().is_warning { Severity::Warning } else { Code::DuplicateName.severity() }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let DuplicateName { declaration, name } = self;
         let about = declaration.shape.name_words();
         let what = match about.what {
             Some(what) => what.to_owned(),
             None => format!("{} {}", names::singular(declaration.kind), declaration.key()),
         };
-        let words = Words::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.clone()));
-        let words = about.note.into_iter().fold(words, Words::note);
-        about.help.into_iter().fold(words, Words::help)
+        let words = MessageParts::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.clone()));
+        let words = about.note.into_iter().fold(words, MessageParts::note);
+        about.help.into_iter().fold(words, MessageParts::help)
     }
 }

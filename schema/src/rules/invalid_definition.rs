@@ -1,10 +1,10 @@
 use crate::{
     dialect::clawspec::{
         structure::{self, Failure},
-        target::{Directory, Found},
+        target::{Directory, TargetLookup},
     },
     files::{FileKind, Files},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
 };
 
@@ -23,7 +23,7 @@ struct Unstructured {
 
 /// Checks the definition of a target.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
-    if target.elsewhere.is_some() || target.found(files) != Found::Target {
+    if target.elsewhere.is_some() || target.found(files) != TargetLookup::Target {
         return;
     }
     let file = target.file();
@@ -43,11 +43,11 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
 impl Rule for Unstructured {
     const CODE: Code = Code::InvalidDefinition;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let Unstructured { file, failures } = self;
         let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
         let names: Vec<&str> = failures.iter().map(|failure| failure.check).collect();
-        Words::new(format!("`{file}` does not pass ClawSpec's structural checks"))
+        MessageParts::new(format!("`{file}` does not pass ClawSpec's structural checks"))
             .note(format!("ClawSpec does not run this target; failed checks: {}", names.join(", ")))
             .help(helps.join("; "))
     }

@@ -3,7 +3,7 @@ pub(crate) mod kindlm;
 
 use crate::{
     files,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::{Code, Severity},
     walk::Value,
 };
@@ -47,8 +47,8 @@ impl NotPortable {
 impl Rule for Outside {
     const CODE: Code = Code::InvalidPath;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is outside the workspace", self.0)).help("write a relative path without `..`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is outside the workspace", self.0)).help("write a relative path without `..`")
     }
 }
 
@@ -56,7 +56,7 @@ impl Rule for NotPortable {
     const CODE: Code = Code::InvalidPath;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` {}", self.path, self.reason)).note("it may not exist on other machines")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` {}", self.path, self.reason)).note("it may not exist on other machines")
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     check::pattern::refused_by_original,
     dialect::Format,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     mask,
     pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
     problem::{Code, Fix, Severity},
@@ -101,14 +101,14 @@ impl Rule for InvalidPattern {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let invalid = |reason: &str| Words::new(format!("not a valid regular expression: {reason}"));
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let invalid = |reason: &str| MessageParts::new(format!("not a valid regular expression: {reason}"));
         match self {
-            InvalidPattern::Unusable { reason, note, .. } => note.iter().fold(invalid(reason), Words::note),
+            InvalidPattern::Unusable { reason, note, .. } => note.iter().fold(invalid(reason), MessageParts::note),
             InvalidPattern::Unsupported { reason, note } => {
-                Words::new(format!("unsupported regular expression: {reason}")).note(note)
+                MessageParts::new(format!("unsupported regular expression: {reason}")).note(note)
             }
-            InvalidPattern::IgnoreCase => Words::new(
+            InvalidPattern::IgnoreCase => MessageParts::new(
                 "not a valid regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`",
             )
             .note("the pattern ignores case anyway")
@@ -116,17 +116,17 @@ impl Rule for InvalidPattern {
             InvalidPattern::PlainText { program, pattern, reason } => {
                 let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
                 let fix = instead_of(pattern).and_then(|(help, meant)| {
-                    Some(Fix::guess(help, site.replaced(serde_json::Value::from(meant).to_string())?))
+                    Some(Fix::guess(help, location.replaced(serde_json::Value::from(meant).to_string())?))
                 });
                 words.fix_with_help(fix)
             }
             InvalidPattern::NotLinear(error) => {
-                let words = Words::new(format!("this pattern cannot be used for masking: {}", error.reason))
+                let words = MessageParts::new(format!("this pattern cannot be used for masking: {}", error.reason))
                     .note("this pattern masks nothing");
-                error.help.into_iter().fold(words, Words::help)
+                error.help.into_iter().fold(words, MessageParts::help)
             }
             InvalidPattern::Nested { program, note } => {
-                Words::new(format!("{program} rejects patterns with nested quantifiers"))
+                MessageParts::new(format!("{program} rejects patterns with nested quantifiers"))
                     .note(note)
                     .help("remove the inner or the outer quantifier")
             }

@@ -1,7 +1,7 @@
 use crate::{
     check::schema_file::SchemaError,
     dialect::kindlm::schema_files::{SchemaFile, State},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
 };
 
@@ -30,8 +30,9 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
 impl Rule for InvalidSchema {
     const CODE: Code = Code::InvalidSchemaFile;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.error.message);
-        self.error.help.iter().copied().fold(words, Words::help)
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        let words =
+            MessageParts::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.error.message);
+        self.error.help.iter().copied().fold(words, MessageParts::help)
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     document::{Pointer, Scalar},
     edit,
-    finding::{Explanation, Finding, Rule, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
@@ -93,14 +93,14 @@ pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Find
 impl Rule for NotAllowed {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
-            return Words::new("this value is not allowed here");
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let (Some(node), Some(shape)) = (location.node(), &self.shape) else {
+            return MessageParts::new("this value is not allowed here");
         };
         let choices = shape.values();
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
-        let mut words = Words::new(format!("{} must be {names}, found {}", self.place, describe(node)));
+        let mut words = MessageParts::new(format!("{} must be {names}, found {}", self.place, describe(node)));
         if let Some(near) = fix::nearest_choice(node, &choices) {
             let sure = node
                 .text()
@@ -135,19 +135,20 @@ impl Explanation for OfOtherType {
 impl Rule for WrongForm {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let found = || site.node().map(describe).unwrap_or_default();
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let found = || location.node().map(describe).unwrap_or_default();
         match self {
-            WrongForm::Word(name) => Words::new(format!("{} is not a valid `{name}`", found())),
+            WrongForm::Word(name) => MessageParts::new(format!("{} is not a valid `{name}`", found())),
             WrongForm::Item(shape) => {
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
                 let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
                 let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
-                Words::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
+                MessageParts::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
             }
             WrongForm::Url(name) => {
-                let text = site.node().and_then(|node| node.text()).unwrap_or(name);
-                Words::new(format!("`{text}` is not a valid URL")).help("begin it with a scheme, such as `https://`")
+                let text = location.node().and_then(|node| node.text()).unwrap_or(name);
+                MessageParts::new(format!("`{text}` is not a valid URL"))
+                    .help("begin it with a scheme, such as `https://`")
             }
         }
     }
@@ -156,8 +157,8 @@ impl Rule for WrongForm {
 impl Rule for Violates {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("the value violates `{}` of the JSON Schema", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("the value violates `{}` of the JSON Schema", self.0))
     }
 }
 

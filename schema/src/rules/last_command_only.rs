@@ -1,6 +1,6 @@
 use crate::{
     dialect::cli_bench::asserted::Asserted,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
 };
 
@@ -31,8 +31,8 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
 impl Rule for LastCommandOnly {
     const CODE: Code = Code::LastCommandOnly;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this assertion checks only the output of the last command")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("this assertion checks only the output of the last command")
             .note("the task expects several commands, and the model decides which one runs last")
     }
 }

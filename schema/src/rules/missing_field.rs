@@ -1,6 +1,6 @@
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::Shape,
     validate::{Context, as_fragment, fix, head},
@@ -62,16 +62,16 @@ fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, Str
 impl Rule for Missing {
     const CODE: Code = Code::MissingField;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let (key, mapping) = (&self.key, site.parent());
-        let words = Words::new(match &self.owner {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let (key, mapping) = (&self.key, location.parent());
+        let words = MessageParts::new(match &self.owner {
             Some(owner) => format!("`{owner}` is missing `{key}`"),
             None => format!("missing `{key}`"),
         });
         let member = self.shape.as_ref().and_then(|shape| shape.step(key, mapping));
         let docs = || member.as_ref()?.summary().map(|docs| format!("`{key}`: {}", as_fragment(docs)));
         let note = member.as_ref().and_then(Shape::needed_because).map(str::to_owned).or_else(docs);
-        let words = note.into_iter().fold(words, Words::note);
+        let words = note.into_iter().fold(words, MessageParts::note);
         let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
         words.fix(fix).help(format!("add `{key}`"))
     }
@@ -80,9 +80,9 @@ impl Rule for Missing {
 impl Rule for NoneOf {
     const CODE: Code = Code::MissingField;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("missing {}", listed(self.alternatives.iter().copied())));
-        let place = site.node().zip(self.shape.as_ref());
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("missing {}", listed(self.alternatives.iter().copied())));
+        let place = location.node().zip(self.shape.as_ref());
         let fix = |key: &&'static str| place.and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
         words.fix(self.alternatives.iter().filter_map(fix)).help("add one of them")
     }

@@ -5,7 +5,7 @@ pub(crate) mod kindlm;
 use crate::{
     dialect::Format,
     files::{FileKind, Files, Resolved},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
     rules::invalid_path,
@@ -108,19 +108,19 @@ impl Rule for Missing {
         self.severity
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let Missing { path, scheme, near, root, note, creation, .. } = self;
         let words = match (near, root) {
             (Some(near), _) => {
-                let edits = site.replaced(scalar(&format!("{scheme}{near}")));
-                Words::new(format!("`{path}` does not exist")).remedy(
+                let edits = location.replaced(scalar(&format!("{scheme}{near}")));
+                MessageParts::new(format!("`{path}` does not exist")).remedy(
                     format!("change it to `{near}`"),
                     Fix::guess,
                     edits,
                 )
             }
-            (None, Some(root)) => Words::new(format!("`{path}` does not exist in `{root}`")),
-            (None, None) => note.iter().fold(Words::new(format!("`{path}` does not exist")), Words::note),
+            (None, Some(root)) => MessageParts::new(format!("`{path}` does not exist in `{root}`")),
+            (None, None) => note.iter().fold(MessageParts::new(format!("`{path}` does not exist")), MessageParts::note),
         };
         words.fix(creation.clone())
     }
@@ -129,9 +129,9 @@ impl Rule for Missing {
 impl Rule for OtherKind {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let OtherKind { path, noun } = self;
         let thing = if *noun == "directory" { "directory" } else { "file" };
-        Words::new(format!("`{path}` is not a {thing}")).help(format!("name a {noun}"))
+        MessageParts::new(format!("`{path}` is not a {thing}")).help(format!("name a {noun}"))
     }
 }

@@ -3,7 +3,7 @@ use crate::{
     document::Shape,
     edit,
     files::Files,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     relations::Items,
@@ -103,10 +103,10 @@ fn tag(scenario: &LintNode<'_>) -> Option<Vec<Edit>> {
 impl Rule for NoNegative {
     const CODE: Code = Code::MissingNegative;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new("no scenario is tagged `negative`")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new("no scenario is tagged `negative`")
             .note("ClawSpec refuses to run this target, and every other target that is selected with it");
-        let Some(scenarios) = site.lint_node() else { return words };
+        let Some(scenarios) = location.lint_node() else { return words };
         match capital(&scenarios) {
             Some(tag) => {
                 let written = tag.text().unwrap_or_default();
@@ -122,8 +122,8 @@ impl Rule for NoNegative {
 impl Rule for Claimed {
     const CODE: Code = Code::MissingNegative;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`negative` is `true`, but the contract has no scenario tagged `negative`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`negative` is `true`, but the contract has no scenario tagged `negative`")
             .help("add such a scenario, or write `negative: false`")
     }
 }
@@ -132,8 +132,8 @@ impl Rule for Unclaimed {
     const CODE: Code = Code::MissingNegative;
     const SEVERITY: Severity = Severity::Information;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario tagged `negative`, but `negative` is not `true`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("the contract has a scenario tagged `negative`, but `negative` is not `true`")
             .help("write `negative: true`")
     }
 }

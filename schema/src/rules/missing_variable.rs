@@ -4,7 +4,7 @@ pub(crate) mod kindlm;
 use std::collections::HashSet;
 
 use crate::{
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::{self, Variable, trimmed_placeholders},
@@ -39,7 +39,7 @@ struct HalfWritten {
 
 /// A variable that has a value only in other kinds of files.
 #[derive(Debug)]
-struct Elsewhere {
+struct OtherFileVariable {
     written: String,
     /// Kinds of files in which it has a value.
     files: &'static str,
@@ -50,27 +50,27 @@ struct Elsewhere {
 /// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
-    let Some(filling) = value.template().and_then(template::filling) else { return };
-    let Some(unfilled) = filling.unfilled else { return };
+    let Some(syntax) = value.template().and_then(template::syntax) else { return };
+    let Some(missing_value) = syntax.missing_value else { return };
     let (file, limited) = (value.file(), value.template_names());
     let has_value = |variable: &Variable| {
         variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
-    let names: Vec<&str> = filling.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
+    let names: Vec<&str> = syntax.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
     let lint_node = value.lint_node();
     let mut seen: HashSet<&str> = HashSet::new();
     for found in trimmed_placeholders(text).into_iter().filter(|found| seen.insert(found.name)) {
-        let elsewhere = unfilled.elsewhere.filter(|_| filling.variables.iter().any(|it| it.name == found.name));
+        let elsewhere = missing_value.elsewhere.filter(|_| syntax.variables.iter().any(|it| it.name == found.name));
         let written = found.text.to_owned();
         if names.contains(&found.name) {
             continue;
         } else if let Some((files, note)) = elsewhere {
-            let rule = Elsewhere { written, files, note };
+            let rule = OtherFileVariable { written, files, note };
             report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let rule = Unknown { written, near, names, note: unfilled.note };
+            let rule = Unknown { written, near, names, note: missing_value.note };
             report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         }
     }
@@ -101,30 +101,30 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
 }
 
 /// Returns the fix that replaces part of a string with a placeholder.
-fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
-    let edits = site.lint_node()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
+fn placeholder(location: &Location<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
+    let edits = location.lint_node()?.with_part(location.range, written, format!("{{{{{name}}}}}"))?;
     Some(Fix::guess(title, edits))
 }
 
 impl Rule for Unknown {
     const CODE: Code = Code::MissingVariable;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("unknown variable `{}`", self.written)).note(self.note);
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("unknown variable `{}`", self.written)).note(self.note);
         if let Some(near) = &self.near {
             let help = format!("change it to `{{{{{near}}}}}`");
-            return words.fix(placeholder(site, &self.written, near, &help)).help(help);
+            return words.fix(placeholder(location, &self.written, near, &help)).help(help);
         }
         let names: Vec<String> = self.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
         words.help(format!("use {}", listed(names.iter().map(String::as_str))))
     }
 }
 
-impl Rule for Elsewhere {
+impl Rule for OtherFileVariable {
     const CODE: Code = Code::MissingVariable;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
     }
 }
 
@@ -132,12 +132,12 @@ impl Rule for HalfWritten {
     const CODE: Code = Code::MissingVariable;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let HalfWritten { written, name } = self;
         let help = format!("write `{{{{{name}}}}}`");
-        Words::new(format!("`{written}` is not expanded"))
+        MessageParts::new(format!("`{written}` is not expanded"))
             .note("the text is used unchanged")
-            .fix(placeholder(site, written, name, &help))
+            .fix(placeholder(location, written, name, &help))
             .help(help)
     }
 }

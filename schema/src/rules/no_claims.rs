@@ -1,6 +1,6 @@
 use crate::{
     dialect::kindlm::expects::turns,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -25,8 +25,8 @@ pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
 impl Rule for NoClaims {
     const CODE: Code = Code::NoClaims;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`expect` has no expectations, so this test always passes")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`expect` has no expectations, so this test always passes")
             .help("add an expectation, such as `output: { contains: [...] }`")
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     dialect::cli_bench::asserted::Asserted,
     edit,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
 };
@@ -29,9 +29,9 @@ pub(crate) fn check_task(task: &LintNode<'_>, asserted: &Asserted<'_>, report: &
 impl Rule for NoExitCode {
     const CODE: Code = Code::NoExitCode;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let help = "add `exit_code: 0`";
-        let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
-        Words::new("no assertion checks whether the command succeeded").remedy(help, Fix::guess, edits)
+        let edits = location.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
+        MessageParts::new("no assertion checks whether the command succeeded").remedy(help, Fix::guess, edits)
     }
 }

@@ -1,6 +1,6 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar},
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::{Shape, Type},
     validate::{Context, describe, fix, place},
@@ -84,8 +84,8 @@ pub(crate) fn empty(context: &Context<'_>, at: Pointer) -> Finding {
 impl Rule for Number {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let node = site.node();
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let node = location.node();
         let number = node.and_then(NodeRef::scalar).map_or(0.0, |scalar| match scalar {
             Scalar::Int(value) => value as f64,
             Scalar::Float(value) => value,
@@ -101,7 +101,7 @@ impl Rule for Number {
         };
         let from = if bounds.contains(" to ") { "from " } else { "" };
         let found = node.map(describe).unwrap_or_default();
-        let words = Words::new(format!("`{}` must be {from}{bounds}, found {found}", self.name));
+        let words = MessageParts::new(format!("`{}` must be {from}{bounds}, found {found}", self.name));
         // A share that was written as a percentage.
         let share = node.filter(|_| bounds == "0 to 1");
         match share.and_then(|node| Some((node, node.text()?.parse::<u32>().ok()?))) {
@@ -117,14 +117,14 @@ impl Rule for Number {
 impl Rule for EmptyText {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new(match self {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(match self {
             EmptyText::Field { name, .. } => format!("`{name}` must not be empty"),
             EmptyText::ItemOf(list) => format!("an item of `{list}` must not be empty"),
             EmptyText::Item => "this item must not be empty".to_owned(),
         });
         match self {
-            EmptyText::Field { note, .. } => note.iter().fold(words, Words::note),
+            EmptyText::Field { note, .. } => note.iter().fold(words, MessageParts::note),
             EmptyText::ItemOf(_) | EmptyText::Item => words,
         }
     }
@@ -133,13 +133,15 @@ impl Rule for EmptyText {
 impl Rule for Empty {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let (item, key) = ("add an item", "add a key");
         match self {
-            Empty::List(name) => Words::new(format!("`{name}` must not be empty")).help(item),
-            Empty::Mapping(name) => Words::new(format!("`{name}` must not be empty")).help(key),
-            Empty::File { is_list } => Words::new("the file must not be empty").help(if *is_list { item } else { key }),
-            Empty::Item(alternatives) => Words::new("the mapping must not be empty")
+            Empty::List(name) => MessageParts::new(format!("`{name}` must not be empty")).help(item),
+            Empty::Mapping(name) => MessageParts::new(format!("`{name}` must not be empty")).help(key),
+            Empty::File { is_list } => {
+                MessageParts::new("the file must not be empty").help(if *is_list { item } else { key })
+            }
+            Empty::Item(alternatives) => MessageParts::new("the mapping must not be empty")
                 .help(format!("add {}", listed(alternatives.iter().copied()))),
         }
     }

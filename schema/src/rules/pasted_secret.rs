@@ -3,7 +3,7 @@ pub(crate) mod clawspec;
 use crate::{
     check::secret::pasted_secret,
     document::NodeRef,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::Code,
     walk::Value,
 };
@@ -49,13 +49,13 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 impl Rule for PastedSecret {
     const CODE: Code = Code::PastedSecret;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            PastedSecret::Text(what) => Words::new(format!("this looks like {what}"))
+            PastedSecret::Text(what) => MessageParts::new(format!("this looks like {what}"))
                 .note("anyone who can read the file has it")
                 .help("set it in the environment, and list the variable in `redact_env`"),
             PastedSecret::InsteadOfName(key) => {
-                Words::new(format!("`{key}` contains a key, not the name of an environment variable"))
+                MessageParts::new(format!("`{key}` contains a key, not the name of an environment variable"))
                     .note("anyone who can read the file has the key")
                     .help(
                         "revoke the key, put a new one in an environment variable, and write the variable's name \

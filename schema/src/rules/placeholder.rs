@@ -1,5 +1,5 @@
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
     walk::Value,
 };
@@ -47,9 +47,9 @@ fn left_out(text: &str) -> Option<&str> {
 impl Rule for Placeholder {
     const CODE: Code = Code::Placeholder;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let text = site.node().and_then(|node| node.as_str()).unwrap_or_default();
-        Words::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let text = location.node().and_then(|node| node.as_str()).unwrap_or_default();
+        MessageParts::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
             "" => "replace it".to_owned(),
             what => format!("write {what}"),
         })

@@ -3,7 +3,7 @@ use std::ops::Range;
 use crate::{
     dialect::cli_bench::facts::{About, SuiteFacts, tasks},
     document::{NodeRef, Pointer},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     relations::{Items, Named},
@@ -124,8 +124,8 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
 impl Rule for RevealingIntent {
     const CODE: Code = Code::RevealingIntent;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("the intent contains the command `{}`", self.command))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("the intent contains the command `{}`", self.command))
             .note("the task measures only whether the model copies it")
             .help("describe what the model must achieve, not how")
     }

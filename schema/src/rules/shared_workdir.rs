@@ -1,6 +1,6 @@
 use crate::{
     dialect::cli_bench::config::Config,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix},
@@ -41,14 +41,14 @@ pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for SharedWorkdir {
     const CODE: Code = Code::SharedWorkdir;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let count = self.at_once;
         let help = "set `concurrency: 1`";
-        let edits = match LintNode::root(site.root).get(CONCURRENCY) {
+        let edits = match LintNode::root(location.root).get(CONCURRENCY) {
             Some(lint_node) => lint_node.replaced("1"),
-            None => line_in_order(site.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
+            None => line_in_order(location.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
         };
-        Words::new("all tasks share this directory")
+        MessageParts::new("all tasks share this directory")
             .note(format!("cli-bench runs up to {count} of them at once; speclens runs them one after the other"))
             .remedy(help, Fix::guess, edits)
     }

@@ -5,7 +5,7 @@ use crate::{
         shell::{Quotes, quotes_at},
         variables::{Command, MAX_PLACEHOLDERS},
     },
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::{Code, Severity},
 };
 
@@ -100,11 +100,11 @@ impl Rule for ShellQuoting {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let text = &self.placeholder;
         let holds = |sign: char| match sign {
-            '\n' => Words::new(format!("the value of `{text}` contains a line break")),
-            sign => Words::new(format!("the value of `{text}` contains `{sign}`")),
+            '\n' => MessageParts::new(format!("the value of `{text}` contains a line break")),
+            sign => MessageParts::new(format!("the value of `{text}` contains `{sign}`")),
         };
         let in_quotes = || format!("put quotes around `{text}`");
         match self.broken {
@@ -114,7 +114,7 @@ impl Rule for ShellQuoting {
             QuotingMistake::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
             QuotingMistake::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),
             QuotingMistake::Bare(sign) => holds(sign).note("the shell interprets it").help(in_quotes()),
-            QuotingMistake::Spaces => Words::new(format!("the value of `{text}` contains spaces"))
+            QuotingMistake::Spaces => MessageParts::new(format!("the value of `{text}` contains spaces"))
                 .note("the shell splits it into several words")
                 .help(in_quotes()),
             QuotingMistake::Here(sign) => holds(sign).note("the shell expands it in this here-document"),

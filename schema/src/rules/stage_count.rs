@@ -1,5 +1,5 @@
 use crate::{
-    finding::{Relation, Report, Rule, Scope, Site, Words},
+    finding::{Location, MessageParts, Relation, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     validate::is_damaged,
@@ -38,11 +38,11 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for OtherCount {
     const CODE: Code = Code::StageCount;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherCount { written, actual } = self;
-        let edits = site.lint_node().and_then(|lint_node| lint_node.replaced(actual.to_string()));
+        let edits = location.lint_node().and_then(|lint_node| lint_node.replaced(actual.to_string()));
         let items = if *actual == 1 { "item" } else { "items" };
-        Words::new(format!("`pipeline.stages` is {written}, but the list `stages` has {actual} {items}")).remedy(
+        MessageParts::new(format!("`pipeline.stages` is {written}, but the list `stages` has {actual} {items}")).remedy(
             format!("change it to {actual}"),
             Fix::guess,
             edits,

@@ -4,7 +4,7 @@ mod misread;
 
 use crate::{
     check::pattern::refused_by_original,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     pattern::{Compiled, Limit, Pattern},
     problem::Code,
 };
@@ -46,10 +46,10 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
 impl Rule for MatchesNothing {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            MatchesNothing::EmptyLine => Words::new("this pattern matches an empty line"),
-            MatchesNothing::EmptyString(note) => Words::new("this pattern matches the empty string").note(note),
+            MatchesNothing::EmptyLine => MessageParts::new("this pattern matches an empty line"),
+            MatchesNothing::EmptyString(note) => MessageParts::new("this pattern matches the empty string").note(note),
         }
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
-    dialect::clawspec::target::{Directory, Found, Target, change_to, is_defined},
+    dialect::clawspec::target::{Directory, Target, TargetLookup, change_to, is_defined},
     files::Files,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
@@ -22,7 +22,7 @@ struct Outside {
 
 /// A directory other than that of the file.
 #[derive(Debug)]
-struct Elsewhere {
+struct OtherDirectory {
     key: &'static str,
     wanted: String,
     here: String,
@@ -40,10 +40,15 @@ pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report)
         Target::Below(directory) => {
             let Directory { path, key, wanted, elsewhere, .. } = directory;
             if let Some(here) = elsewhere
-                && directory.found(files) == Found::Target
+                && directory.found(files) == TargetLookup::Target
             {
                 let is_defined = is_defined(here, files);
-                report.push(path.finding(Elsewhere { key, wanted: wanted.clone(), here: here.clone(), is_defined }));
+                report.push(path.finding(OtherDirectory {
+                    key,
+                    wanted: wanted.clone(),
+                    here: here.clone(),
+                    is_defined,
+                }));
             }
         }
     }
@@ -52,26 +57,26 @@ pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report)
 impl Rule for Outside {
     const CODE: Code = Code::TargetMismatch;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let Outside { path, here } = self;
-        let words = Words::new(format!("`{path}` is not a plain path from the root of the workspace"))
+        let words = MessageParts::new(format!("`{path}` is not a plain path from the root of the workspace"))
             .note("ClawSpec compares the path as text")
             .help("write it without `./` and `..`, as `skills/NAME` or `agents/NAME`");
         let to_here = |here: &String| {
-            let edits = site.lint_node()?.replaced(scalar(here))?;
+            let edits = location.lint_node()?.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))
         };
         words.fix_with_help(here.as_ref().and_then(to_here))
     }
 }
 
-impl Rule for Elsewhere {
+impl Rule for OtherDirectory {
     const CODE: Code = Code::TargetMismatch;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let Elsewhere { key, wanted, here, is_defined } = self;
-        let fix = site.lint_node().and_then(|path: LintNode<'_>| change_to(&path, key, here, *is_defined));
-        Words::new("`target.path` is not the directory of this file")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let OtherDirectory { key, wanted, here, is_defined } = self;
+        let fix = location.lint_node().and_then(|path: LintNode<'_>| change_to(&path, key, here, *is_defined));
+        MessageParts::new("`target.path` is not the directory of this file")
             .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`, but the file is in `{here}`"))
             .fix_with_help(fix)
     }

@@ -1,6 +1,6 @@
 use crate::{
     dialect::clawspec::template::variable,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     template::trimmed_placeholders,
@@ -26,8 +26,8 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 impl Rule for TemplateInName {
     const CODE: Code = Code::TemplateInName;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the name of a scenario cannot contain a template variable")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("the name of a scenario cannot contain a template variable")
             .note("ClawSpec cannot find the scenario by its expanded name")
     }
 }

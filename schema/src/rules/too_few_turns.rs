@@ -4,7 +4,7 @@ use crate::{
         facts::{About, SuiteFacts, tasks},
         tasks::Difficulty,
     },
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     relations::Items,
@@ -51,15 +51,15 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
 impl Rule for TooFewTurns {
     const CODE: Code = Code::TooFewTurns;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             TooFewTurns::ForDifficulty { turns, difficulty, least } => {
-                Words::new(format!("{turns} turns may be too few for `difficulty: {difficulty}`"))
+                MessageParts::new(format!("{turns} turns may be too few for `difficulty: {difficulty}`"))
                     .help(format!("allow at least {least} turns"))
             }
             TooFewTurns::ForDiscovery { turns } => {
                 let turns = if *turns == 1 { "one turn".to_owned() } else { format!("{turns} turns") };
-                Words::new(format!("{turns} may be too few with `help_modes: [discoverable]`"))
+                MessageParts::new(format!("{turns} may be too few with `help_modes: [discoverable]`"))
                     .note("looking up help takes one to three turns")
             }
         }

@@ -1,6 +1,6 @@
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule},
     problem::Code,
     validate::head,
 };
@@ -25,7 +25,7 @@ pub(crate) fn aliases(node: NodeRef<'_>) -> Finding {
 impl Rule for MultipliedAliases {
     const CODE: Code = Code::TooLarge;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("these aliases expand to too many values").help("write the values out")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("these aliases expand to too many values").help("write the values out")
     }
 }

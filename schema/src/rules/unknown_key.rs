@@ -4,10 +4,10 @@ use crate::{
     dialect::Dialect,
     document::{EntryRef, Pointer, Scalar},
     edit,
-    finding::{Finding, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule, Scope},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
-    shape::{self, Place, Shape, Type},
+    shape::{self, KeyPath, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},
@@ -47,7 +47,7 @@ struct UnknownKey {
     unchecked_by: Option<Dialect>,
     /// Whether the key can be commented out if there is no other fix.
     may_go: bool,
-    meant: Meant,
+    meant: IntendedKey,
     /// Explanation of the key in the types, instead of `meant`.
     other_name: Option<OtherName>,
     /// Missing provider that a KindLM model next to the key refers to.
@@ -56,7 +56,7 @@ struct UnknownKey {
 
 /// Intended meaning of an unknown key.
 #[derive(Debug)]
-enum Meant {
+enum IntendedKey {
     /// A merge key, in a format without merging.
     Merge(Option<Dialect>),
     /// The key that KindLM itself sets to the content of a field.
@@ -98,8 +98,8 @@ struct Rename {
 /// A key that belongs to another mapping.
 #[derive(Debug)]
 struct Move {
-    here: Place,
-    to: Place,
+    here: KeyPath,
+    to: KeyPath,
     /// Schema of the key below which it belongs, if that is in the same mapping.
     child: Option<Shape>,
     /// Whether the key is missing there.
@@ -110,7 +110,7 @@ struct Move {
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
     let mut rule = decide(context, &at, key, is_required);
-    rule.other_name = OtherName::of(context, &at, key).filter(|_| !matches!(rule.meant, Meant::Secret));
+    rule.other_name = OtherName::of(context, &at, key).filter(|_| !matches!(rule.meant, IntendedKey::Secret));
     let mut explains = None;
     if let Some(other_name) = &rule.other_name {
         explains.clone_from(&other_name.explains);
@@ -141,22 +141,24 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     let mut severity = if known.claims { Severity::Error } else { Code::UnknownKey.severity() };
     let (meant, is_alike) = guess(context, at, &parent, key, &known);
     let is_lost = match &meant {
-        Meant::Merge(_) => false,
-        Meant::Resolved { .. } => {
+        IntendedKey::Merge(_) => false,
+        IntendedKey::Resolved { .. } => {
             severity = Severity::Warning;
             false
         }
-        Meant::Elsewhere(it) => is_misplaced_claim(file, it, key),
-        Meant::LikeElsewhere { name, way } => way.as_ref().is_some_and(|(it, _)| is_misplaced_claim(file, it, name)),
-        Meant::Negation { .. }
-        | Meant::Flipped { .. }
-        | Meant::Opposite(_)
-        | Meant::StandIn { .. }
-        | Meant::Name(_)
-        | Meant::Taken(_)
-        | Meant::OtherForm { .. }
-        | Meant::Secret
-        | Meant::OneOf(_) => false,
+        IntendedKey::Elsewhere(it) => is_misplaced_claim(file, it, key),
+        IntendedKey::LikeElsewhere { name, way } => {
+            way.as_ref().is_some_and(|(it, _)| is_misplaced_claim(file, it, name))
+        }
+        IntendedKey::Negation { .. }
+        | IntendedKey::Flipped { .. }
+        | IntendedKey::Opposite(_)
+        | IntendedKey::StandIn { .. }
+        | IntendedKey::Name(_)
+        | IntendedKey::Taken(_)
+        | IntendedKey::OtherForm { .. }
+        | IntendedKey::Secret
+        | IntendedKey::OneOf(_) => false,
     };
     if is_lost {
         severity = Severity::Error;
@@ -164,9 +166,10 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     if is_required {
         severity = severity.min(Code::MissingField.severity());
     }
-    let is_said = matches!(meant, Meant::Merge(_) | Meant::Resolved { .. });
-    let is_opposite = matches!(meant, Meant::Negation { .. } | Meant::Flipped { .. } | Meant::Opposite(_));
-    let has_name = matches!(meant, Meant::StandIn { .. }) || is_alike && !is_opposite;
+    let is_said = matches!(meant, IntendedKey::Merge(_) | IntendedKey::Resolved { .. });
+    let is_opposite =
+        matches!(meant, IntendedKey::Negation { .. } | IntendedKey::Flipped { .. } | IntendedKey::Opposite(_));
+    let has_name = matches!(meant, IntendedKey::StandIn { .. }) || is_alike && !is_opposite;
     UnknownKey {
         key: key.to_owned(),
         form: known.variant.map(|(_, form)| form),
@@ -181,20 +184,20 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
 }
 
 /// Returns the intended meaning of a key, and whether it resembles a key of its mapping.
-fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (Meant, bool) {
+fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (IntendedKey, bool) {
     let file = context.file;
     let Mapping { node: mapping, here, fields, free, variant, tags, .. } = known;
     if key == "<<" && !context.node.document().rules().merges() {
-        return (Meant::Merge(file.dialect()), false);
+        return (IntendedKey::Merge(file.dialect()), false);
     }
     let is_resolved = |name: &str| known.shape.as_ref()?.step(name, None)?.resolved_as().filter(|other| *other == key);
     let is_written = |name: &str| mapping.is_some_and(|mapping| mapping.entry(name).is_some());
     if let Some(field) = fields.iter().copied().find(|name| is_resolved(name).is_some() && is_written(name)) {
-        return (Meant::Resolved { field }, false);
+        return (IntendedKey::Resolved { field }, false);
     }
     let entry = mapping.and_then(|mapping| mapping.entry(key));
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
-        return (Meant::Secret, true);
+        return (IntendedKey::Secret, true);
     }
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> =
@@ -212,7 +215,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
             .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
         holds || is_surely(key, name, fields.iter().copied())
     });
-    let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+    let is_close = |place: &KeyPath| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
     // If only one of both places accepts the value, the key belongs there.
     let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
         let other = Shape::find(file, &place.pointer().key(key), None);
@@ -225,11 +228,11 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     }
     if let Some(name) = context.stand_ins.borrow().get(at).copied() {
         let belongs_to = tags.first().zip(*variant).map(|(first, (tag, _))| (tag, *first));
-        return (Meant::StandIn { rename: rename(name, false), belongs_to }, true);
+        return (IntendedKey::StandIn { rename: rename(name, false), belongs_to }, true);
     }
     if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
         if !free.contains(&name) {
-            return (Meant::Taken(name), true);
+            return (IntendedKey::Taken(name), true);
         }
         // Of two possible keys, only one can be renamed.
         let means_it = |other: &str| {
@@ -239,44 +242,52 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         // A dash that is not a YAML dash starts an item, not a name.
         let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         let is_sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
-        return (Meant::Name(rename(name, is_sure)), true);
+        return (IntendedKey::Name(rename(name, is_sure)), true);
     }
     if let ([first, rest @ ..], Some((tag, own))) = (tags.as_slice(), *variant) {
         let is_like = likeness(own, first).1 > 0 || rest.is_empty();
-        return (Meant::OtherForm { tag, forms: tags, is_like }, near.is_some());
+        return (IntendedKey::OtherForm { tag, forms: tags, is_like }, near.is_some());
     }
-    let way = |place: &Place, here: &Place| Move {
+    let way = |place: &KeyPath, here: &KeyPath| Move {
         here: here.clone(),
         to: place.clone(),
         child: place.0.last().and_then(|child| member(child)),
         is_missing: outer(parent, place, here).is_some_and(|outer| context.mapping(&outer).missing.contains(&key)),
     };
     if let (Some(place), Some(here)) = (elsewhere, here) {
-        return (Meant::Elsewhere(way(place, here)), near.is_some());
+        return (IntendedKey::Elsewhere(way(place, here)), near.is_some());
     }
     let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
     if let (Some(name), Some(here)) = (alike, here) {
         let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
         let is_sure = is_surely(key, name, shape::all_keys(file));
-        return (Meant::LikeElsewhere { name, way: place.map(|place| (way(place, here), is_sure)) }, near.is_some());
+        return (
+            IntendedKey::LikeElsewhere { name, way: place.map(|place| (way(place, here), is_sure)) },
+            near.is_some(),
+        );
     }
-    (Meant::OneOf(free.clone()), near.is_some())
+    (IntendedKey::OneOf(free.clone()), near.is_some())
 }
 
-fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> Meant {
+fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> IntendedKey {
     let is_free = |name: &str| known.free.contains(&name);
     let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
     let value = entry.map(|entry| entry.value);
     if let Some(negation) = same_negation(key, name, &known.fields) {
-        return Meant::Negation { of: name, name: negation, member: member(negation), is_free: is_free(negation) };
+        return IntendedKey::Negation {
+            of: name,
+            name: negation,
+            member: member(negation),
+            is_free: is_free(negation),
+        };
     }
     if member(name).is_some_and(|member| member.kind() == Type::Boolean)
         && let Some(value) = value.filter(|value| value.alias().is_none())
         && let Some(Scalar::Bool(value)) = value.scalar()
     {
-        return Meant::Flipped { name, value: !value, is_free: is_free(name) };
+        return IntendedKey::Flipped { name, value: !value, is_free: is_free(name) };
     }
-    Meant::Opposite(name)
+    IntendedKey::Opposite(name)
 }
 
 impl Rule for UnknownKey {
@@ -286,23 +297,23 @@ impl Rule for UnknownKey {
         self.severity
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let key = &self.key;
-        let words = Words::new(match (&self.meant, self.form) {
-            (Meant::Resolved { field }, _) => format!("`{key}` has no effect with `{field}`"),
+        let words = MessageParts::new(match (&self.meant, self.form) {
+            (IntendedKey::Resolved { field }, _) => format!("`{key}` has no effect with `{field}`"),
             (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
             (_, None) => format!("unknown key `{key}`"),
         });
-        let mut words = self.meant.words(key, words, site);
+        let mut words = self.meant.message(key, words, location);
         if self.may_go && words.fixes.is_empty() {
-            words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
+            words.fixes.extend(edit::comment_out(location.root, location.at).map(Fix::comment));
         }
         let words = match self.unchecked_by {
             Some(dialect) => words.note(ignored_by(dialect)),
             None => words,
         };
         let words = match &self.other_name {
-            Some(other_name) => other_name.words(key, words, site),
+            Some(other_name) => other_name.message(key, words, location),
             None => words,
         };
         match &self.wanted {
@@ -319,44 +330,44 @@ fn ignored_by(dialect: Dialect) -> String {
 
 /// Returns the edits that rename a key, and those of its value. A key from a merge must be fixed
 /// where it is written: here it exists only by reference.
-fn renamed(site: &Site<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
-    Some([site.lint_node()?.renamed(name)?, value].concat())
+fn renamed(location: &Location<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
+    Some([location.lint_node()?.renamed(name)?, value].concat())
 }
 
-impl Meant {
-    fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
-        let value = || site.node();
+impl IntendedKey {
+    fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
+        let value = || location.node();
         match self {
-            Meant::Merge(dialect) => words
+            IntendedKey::Merge(dialect) => words
                 .note(format!(
                     "{} does not apply merge keys here",
                     dialect.map_or("speclens", |format| format.program())
                 ))
                 .help("write the keys out"),
-            Meant::Resolved { .. } => words.help("remove it"),
-            Meant::Secret => words,
-            Meant::Negation { of, name, member, is_free } => {
+            IntendedKey::Resolved { .. } => words.help("remove it"),
+            IntendedKey::Secret => words,
+            IntendedKey::Negation { of, name, member, is_free } => {
                 let help = format!("write `{name}`, the opposite of `{of}`");
                 let reshaped = value().zip(member.as_ref()).and_then(|(value, member)| fix::reshaped(value, member));
-                let edits = reshaped.filter(|_| *is_free).and_then(|shaped| renamed(site, name, shaped.edits));
+                let edits = reshaped.filter(|_| *is_free).and_then(|shaped| renamed(location, name, shaped.edits));
                 words.remedy(help, Fix::guess, edits)
             }
-            Meant::Flipped { name, value: wanted, is_free } => {
+            IntendedKey::Flipped { name, value: wanted, is_free } => {
                 let help = format!("write `{name}: {wanted}`, which means the same");
                 let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
-                words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(site, name, turned)))
+                words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(location, name, turned)))
             }
-            Meant::Opposite(name) => words.note(format!("there is no key for the opposite of `{name}`")),
-            Meant::StandIn { rename, belongs_to } => {
+            IntendedKey::Opposite(name) => words.note(format!("there is no key for the opposite of `{name}`")),
+            IntendedKey::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {
                     Some((tag, form)) => words.note(format!("`{key}` belongs to `{tag}: {form}`")),
                     None => words,
                 };
-                rename.words(key, words.note(format!("the required key `{}` is missing", rename.name)), site)
+                rename.message(key, words.note(format!("the required key `{}` is missing", rename.name)), location)
             }
-            Meant::Name(rename) => rename.words(key, words, site),
-            Meant::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
-            Meant::OtherForm { tag, forms, is_like } => words
+            IntendedKey::Name(rename) => rename.message(key, words, location),
+            IntendedKey::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
+            IntendedKey::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {
                     (true, [form]) => format!("`{key}` belongs to `{tag}: {form}`"),
                     (true, forms) => format!(
@@ -366,18 +377,18 @@ impl Meant {
                     (false, _) => format!("`{key}` belongs to other values of `{tag}`"),
                 })
                 .help("remove it"),
-            Meant::Elsewhere(way) => {
+            IntendedKey::Elsewhere(way) => {
                 let help = way.to.way_from(&way.here);
-                words.fix(way.fix(key, &help, site)).help(help).subject(Subject::Home(way.to.clone()))
+                words.fix(way.fix(key, &help, location)).help(help).subject(Subject::Home(way.to.clone()))
             }
-            Meant::LikeElsewhere { name, way: Some((way, is_sure)) } => {
+            IntendedKey::LikeElsewhere { name, way: Some((way, is_sure)) } => {
                 let help = format!("{}, as `{name}`", way.to.way_from(&way.here));
-                let edits = way.child_here().filter(|_| *is_sure).zip(site.parent());
+                let edits = way.child_here().filter(|_| *is_sure).zip(location.parent());
                 let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
                 words.remedy(help, Fix::guess, edits)
             }
-            Meant::LikeElsewhere { way: None, .. } => words,
-            Meant::OneOf(free) => words.help(match free.as_slice() {
+            IntendedKey::LikeElsewhere { way: None, .. } => words,
+            IntendedKey::OneOf(free) => words.help(match free.as_slice() {
                 [] => "remove it".to_owned(),
                 [only] => format!("use `{only}`, or remove it"),
                 [..] => format!("use {}, or remove it", listed(free.iter().copied())),
@@ -393,28 +404,28 @@ impl Move {
         self.to.0.last().copied().filter(|_| is_below)
     }
 
-    fn fix(&self, key: &str, title: &str, site: &Site<'_>) -> Option<Fix> {
+    fn fix(&self, key: &str, title: &str, location: &Location<'_>) -> Option<Fix> {
         if let Some(child) = self.child_here() {
-            return fix::below(site.parent()?, key, child, self.child.as_ref());
+            return fix::below(location.parent()?, key, child, self.child.as_ref());
         }
-        let parent = site.at.parent()?;
+        let parent = location.at.parent()?;
         let outer = outer(&parent, &self.to, &self.here)?;
         let holder = parent.below(&outer)?.steps().next()?.to_string();
-        let edits = edit::beside(site.parent()?, key, site.root.find(&outer)?, &holder)?;
+        let edits = edit::beside(location.parent()?, key, location.root.find(&outer)?, &holder)?;
         Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
     }
 }
 
 /// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item
 /// does not apply to all items, so it stays in its item.
-fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
+fn outer(parent: &Pointer, to: &KeyPath, here: &KeyPath) -> Option<Pointer> {
     let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
     between.iter().try_fold(parent.clone(), |at, _| at.parent())
 }
 
 impl Rename {
     /// Returns the new name of the key, and the schema of its value.
-    fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
+    fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
         let Rename { name, is_sure, .. } = *self;
         let title = fix::rename_title(name);
         let Some(member) = &self.member else { return words.help(title) };
@@ -427,7 +438,7 @@ impl Rename {
             });
         }
         let kind = with_article(&member.type_name());
-        let value = site.node().filter(|value| !value.is_null());
+        let value = location.node().filter(|value| !value.is_null());
         let nothing = Reshaped { edits: Vec::new(), is_sure: true };
         let Some(shaped) = value.map_or(Some(nothing), |value| fix::reshaped(value, member)) else {
             return words.help(format!("write `{name}`, which takes {kind}"));
@@ -440,7 +451,7 @@ impl Rename {
             words = words.note(format!("`{name}` takes {}", wanted.label()));
         }
         let fix = if is_sure && fits && shaped.is_sure { Fix::safe } else { Fix::guess };
-        let edits = renamed(site, name, shaped.edits);
+        let edits = renamed(location, name, shaped.edits);
         let fix = edits.map(|edits| Fix { preferred: is_sure || fits, ..fix(title.clone(), edits) });
         words.fix(fix).help(title)
     }
@@ -458,7 +469,7 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
 
 /// Returns the nearest place at which a key is known. A key of another form of the mapping does not
 /// belong elsewhere.
-pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
+pub(crate) fn nearest_place(file: SpecFile, here: &KeyPath, key: &str) -> Option<&'static KeyPath> {
     let others = shape::places_of(file, key).iter().filter(|place| *place != here);
     others.min_by_key(|place| (here.distance(place), place.0.len()))
 }

@@ -10,7 +10,7 @@ use crate::{
     dialect::{Format, Lookup},
     document::{Document, NodeRef, Pointer},
     files::Files,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::{self, Declaration, Name, Role},
@@ -88,10 +88,10 @@ impl Unknown {
     }
 
     /// Returns the help to change the name, and its edits.
-    fn change(&self, site: &Site<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
+    fn change(&self, location: &Location<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
         match self.is_key {
-            true => (rename_title(name), site.lint_node().and_then(|lint_node| lint_node.renamed(name))),
-            false => (format!("change it to `{name}`"), site.replaced(scalar(name))),
+            true => (rename_title(name), location.lint_node().and_then(|lint_node| lint_node.renamed(name))),
+            false => (format!("change it to `{name}`"), location.replaced(scalar(name))),
         }
     }
 }
@@ -249,10 +249,10 @@ impl Rule for Unknown {
         self.severity
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = self.note.iter().fold(Words::new(&self.message), Words::note);
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = self.note.iter().fold(MessageParts::new(&self.message), MessageParts::note);
         if let Some(near) = &self.near {
-            let (help, edits) = self.change(site, near);
+            let (help, edits) = self.change(location, near);
             return words.remedy(help, Fix::guess, edits);
         }
         match &self.otherwise {
@@ -260,7 +260,7 @@ impl Rule for Unknown {
             Otherwise::Note(note) => words.note(note),
             Otherwise::Help(help) => words.help(help),
             Otherwise::Only(note, name) => {
-                let (title, edits) = self.change(site, name);
+                let (title, edits) = self.change(location, name);
                 words.note(note).fix(edits.map(|edits| Fix::suggestion(title, edits)))
             }
         }

@@ -7,7 +7,7 @@ use crate::{
     },
     document::NodeRef,
     edit,
-    finding::{Report, Rule, Scope, Site, Words},
+    finding::{Location, MessageParts, Report, Rule, Scope},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
@@ -24,12 +24,12 @@ page! {
 #[derive(Debug)]
 struct Unknown {
     name: String,
-    meant: Meant,
+    meant: IntendedType,
 }
 
 /// Intended meaning of the type.
 #[derive(Debug)]
-enum Meant {
+enum IntendedType {
     /// A type under another name, and whether that is certain.
     Called { real: &'static str, is_same: bool },
     /// No single type: what to write instead.
@@ -69,27 +69,27 @@ pub(crate) fn opposite_type(name: &str) -> Option<&'static str> {
     OPPOSITES.into_iter().chain(turned).find(|(one, _)| *one == name).map(|(_, other)| other)
 }
 
-impl Meant {
-    fn of(name: &str) -> Meant {
+impl IntendedType {
+    fn of(name: &str) -> IntendedType {
         let kinds = assertion_shape().and_then(|shape| shape.step("type", None));
         if let Some((real, is_same)) = kinds.as_ref().and_then(|kinds| kinds.value_called(name)) {
-            return Meant::Called { real, is_same };
+            return IntendedType::Called { real, is_same };
         }
         if let Some(advice) = kinds.as_ref().and_then(|kinds| kinds.advice(name)) {
-            return Meant::Advice { note: advice.note, help: advice.help };
+            return IntendedType::Advice { note: advice.note, help: advice.help };
         }
         let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported);
         let names: Vec<&'static str> = names.map(|info| info.name).collect();
         let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "));
         if let Some(opposite) = bare.and_then(|bare| opposite_type(bare.trim())) {
-            return Meant::Negated(opposite);
+            return IntendedType::Negated(opposite);
         }
         if let Some(near) = nearest(name, names.iter().copied()) {
-            return Meant::Misspelled(near);
+            return IntendedType::Misspelled(near);
         }
         match opposite_of(name, &names) {
-            Some(other) => Meant::OppositeOf { other, negation: same_negation(name, other, &names) },
-            None => Meant::Nothing,
+            Some(other) => IntendedType::OppositeOf { other, negation: same_negation(name, other, &names) },
+            None => IntendedType::Nothing,
         }
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let unknown = kind.text().filter(|name| Assertion::type_info(name).is_none());
     // A type with a value after it is a syntax fault.
     if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
-        let finding = kind.finding(Unknown { name: name.to_owned(), meant: Meant::of(name) });
+        let finding = kind.finding(Unknown { name: name.to_owned(), meant: IntendedType::of(name) });
         let variable = Scope::CodeAt(Code::MissingVariable, kind.at.clone());
         report.push(finding.instead_of(Scope::At(kind.at.clone())).instead_of(variable));
     }
@@ -174,7 +174,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Returns the fixes that search in the artifacts of the scenario for what was expected of the reply.
-fn about_files(site: &Site<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str) -> Vec<Fix> {
+fn about_files(location: &Location<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str) -> Vec<Fix> {
     let real = match name {
         "response_contains" | "output_contains" | "reply_contains" => "log_entry",
         "not_contains" | "response_not_contains" | "output_not_contains" => "artifact_absent_words",
@@ -191,16 +191,16 @@ fn about_files(site: &Site<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, n
         edits.extend(literal(&member, real)?);
         Some(Fix::suggestion(format!("check `{path}`"), edits))
     };
-    artifact_paths(site).iter().take(MAX_FILES).filter_map(fix).collect()
+    artifact_paths(location).iter().take(MAX_FILES).filter_map(fix).collect()
 }
 
 /// Returns the fix that replaces `wait_for_artifact` with an assertion that the file exists.
-fn awaited(site: &Site<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> Option<Fix> {
+fn awaited(location: &Location<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> Option<Fix> {
     let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
     let mut edits = [kind.replaced("file_present")?, file.renamed("path")?].concat();
     for (key, member) in assertion.entries() {
         if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
-            edits.extend(edit::comment_out(site.root, &member.at)?);
+            edits.extend(edit::comment_out(location.root, &member.at)?);
         }
     }
     Some(Fix::suggestion("require that the file exists", edits))
@@ -265,49 +265,49 @@ fn changed_to(real: &str) -> String {
 impl Rule for Unknown {
     const CODE: Code = Code::UnknownType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let name = self.name.as_str();
-        let words = Words::new(format!("unknown assertion type `{name}`"));
-        let (Some(assertion), Some(kind)) = (site.holder(), site.lint_node()) else { return words };
+        let words = MessageParts::new(format!("unknown assertion type `{name}`"));
+        let (Some(assertion), Some(kind)) = (location.holder(), location.lint_node()) else { return words };
         let words = match &self.meant {
-            Meant::Called { real, .. } if is_wild(&assertion, real) => {
+            IntendedType::Called { real, .. } if is_wild(&assertion, real) => {
                 words.help(format!("use one `{real}` for each file, because it does not expand wildcards"))
             }
-            Meant::Called { real, is_same } => {
+            IntendedType::Called { real, is_same } => {
                 words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))
             }
-            Meant::Advice { note, help } => {
-                let words = note.iter().fold(words, Words::note);
+            IntendedType::Advice { note, help } => {
+                let words = note.iter().fold(words, MessageParts::note);
                 help.iter().fold(words, |words, help| words.help(*help))
             }
-            Meant::Misspelled(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
-            Meant::Negated(opposite) => words.help(format!("use `{opposite}`")),
-            Meant::OppositeOf { other, negation: Some(negation) } => {
+            IntendedType::Misspelled(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
+            IntendedType::Negated(opposite) => words.help(format!("use `{opposite}`")),
+            IntendedType::OppositeOf { other, negation: Some(negation) } => {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))
             }
-            Meant::OppositeOf { other, negation: None } => {
+            IntendedType::OppositeOf { other, negation: None } => {
                 words.note(format!("ClawSpec has no type for the opposite of `{other}`"))
             }
-            Meant::Nothing => words.help("use one of the types that `speclens explain` lists"),
+            IntendedType::Nothing => words.help("use one of the types that `speclens explain` lists"),
         };
         words
-            .fix(about_files(site, &assertion, &kind, name))
-            .fix(awaited(site, &assertion, &kind).filter(|_| name == "invoke"))
-            .fix(comment(site, &assertion.at))
+            .fix(about_files(location, &assertion, &kind, name))
+            .fix(awaited(location, &assertion, &kind).filter(|_| name == "invoke"))
+            .fix(comment(location, &assertion.at))
     }
 }
 
 impl Rule for NotUnderType {
     const CODE: Code = Code::UnknownType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let name = &self.name;
-        let assertion = site.holder();
-        let edits = site.lint_node().zip(assertion).and_then(|(member, assertion)| match self.is_value {
+        let assertion = location.holder();
+        let edits = location.lint_node().zip(assertion).and_then(|(member, assertion)| match self.is_value {
             true => member.renamed("type"),
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
-        Words::new("missing `type`").note("nothing is checked").remedy(help, Fix::safe, edits)
+        MessageParts::new("missing `type`").note("nothing is checked").remedy(help, Fix::safe, edits)
     }
 }

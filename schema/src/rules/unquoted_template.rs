@@ -1,7 +1,7 @@
 use crate::{
     document::{NodeRef, Pointer, Shape},
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     walk::Value,
@@ -71,17 +71,17 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 impl Rule for UnquotedKey {
     const CODE: Code = Code::UnquotedTemplate;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("a string that begins with `{{` needs quotes")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("a string that begins with `{{` needs quotes")
     }
 }
 
 impl Rule for Unquoted {
     const CODE: Code = Code::UnquotedTemplate;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let quoted = site.node().and_then(|template| edit::quote_with(template, site.range));
-        Words::new("a string that begins with `{{` needs quotes")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let quoted = location.node().and_then(|template| edit::quote_with(template, location.range));
+        MessageParts::new("a string that begins with `{{` needs quotes")
             .fix(quoted.map(|(quoted, edits)| Fix::safe(format!("write `{quoted}`"), edits)))
     }
 }

@@ -2,7 +2,7 @@ use crate::{
     dialect::clawspec::stages::Condition,
     document::NodeRef,
     edit,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Problem},
     words::nearest,
@@ -42,11 +42,11 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
 impl Rule for UnknownCondition {
     const CODE: Code = Code::UnsupportedExpression;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` is not a supported health check", self.text))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("`{}` is not a supported health check", self.text))
             .note("ClawSpec aborts the run with an error");
         match self.near {
-            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(near)),
+            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, location.replaced(near)),
             None => {
                 let [first, second, _] = Condition::WRITTEN;
                 words.help(format!("write `{first}`, `{second}` or `elapsed <= 30m`, or comment it out"))

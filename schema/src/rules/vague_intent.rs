@@ -1,6 +1,6 @@
 use crate::{
     dialect::cli_bench::facts::{About, SuiteFacts, tasks},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::Code,
     relations::Items,
 };
@@ -142,8 +142,8 @@ impl IntentRequest {
 impl Rule for VagueIntent {
     const CODE: Code = Code::VagueIntent;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the intent states no outcome").help("describe what the model must achieve or find out")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("the intent states no outcome").help("describe what the model must achieve or find out")
     }
 }
 

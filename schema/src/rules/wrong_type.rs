@@ -1,7 +1,7 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     edit,
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::{self, Shape, Type},
     validate::{Context, describe, fix, place, unit, with_article},
@@ -66,9 +66,9 @@ fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
 impl Rule for WrongType {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
-            return Words::new("the value has the wrong type");
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let (Some(node), Some(shape)) = (location.node(), &self.shape) else {
+            return MessageParts::new("the value has the wrong type");
         };
         let is_whole_file = self.is_whole_file;
         let (mut label, kind) = (shape.type_name(), shape.kind());
@@ -80,7 +80,7 @@ impl Rule for WrongType {
         let label =
             if is_number && node.as_str().is_some() { format!("the number {label}") } else { with_article(&label) };
         let found = describe(node);
-        let mut words = Words::new(match &self.key {
+        let mut words = MessageParts::new(match &self.key {
             _ if is_whole_file && kind == Type::List => format!("expected a list, found {found}"),
             _ if is_whole_file => format!("expected a mapping, found {found}"),
             Some(key) if node.is_null() => format!("`{key}` has no value"),
@@ -94,14 +94,16 @@ impl Rule for WrongType {
                 _ => format!("begin the file with `{}: …`", first_field(shape)),
             });
         }
-        if let Some((key, meant)) = self.key.as_ref().and_then(|key| Some((key, unit::meant(key, node, shape)?))) {
-            let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
+        if let Some((key, meant)) =
+            self.key.as_ref().and_then(|key| Some((key, unit::intended_value(key, node, shape)?)))
+        {
+            let words = MessageParts::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
             return match meant.fix {
                 Some(fix) => words.fix_with_help(Some(fix)),
                 None => words.help("write only the number, in the unit of the field"),
             };
         }
-        self.with_correction(words, &label, site, node, shape)
+        self.with_correction(words, &label, location, node, shape)
     }
 }
 
@@ -109,12 +111,12 @@ impl WrongType {
     /// Adds the help and the fix for a value of the wrong type.
     fn with_correction(
         &self,
-        mut words: Words,
+        mut words: MessageParts,
         label: &str,
-        site: &Site<'_>,
+        location: &Location<'_>,
         node: NodeRef<'_>,
         shape: &Shape,
-    ) -> Words {
+    ) -> MessageParts {
         let (kind, is_whole_file) = (shape.kind(), self.is_whole_file);
         let mut fix = None;
         // In flow style, there is no dash.
@@ -173,11 +175,11 @@ impl WrongType {
                 fix = short.fix(node, short.text.clone());
             }
             (Type::Mapping, NodeShape::Sequence)
-                if !in_brackets && !site.at.is_root() && !items_are_entries(node, shape) =>
+                if !in_brackets && !location.at.is_root() && !items_are_entries(node, shape) =>
             {
                 words.help = Some(keyed_help(node));
             }
-            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !site.at.is_root() => {
+            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !location.at.is_root() => {
                 words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `-`" }.to_owned());
                 // A mapping with free keys accepts any item and reads its keys as names.
                 let is_like =
@@ -196,7 +198,7 @@ impl WrongType {
                 fix = Some(undashed);
             }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => words.help = Some("write `{…}`".to_owned()),
-            (Type::Mapping, NodeShape::Sequence) if !site.at.is_root() => {
+            (Type::Mapping, NodeShape::Sequence) if !location.at.is_root() => {
                 words.help = Some("remove the `-`".to_owned())
             }
             (_, NodeShape::Scalar) if node.is_null() => {

@@ -5,7 +5,7 @@ use crate::{
     dialect::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs},
-    spec_file::{Empty, Family, Kind, Landmarks, Names, SpecFile},
+    spec_file::{Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolSource},
 };
 
 impl SpecFile {
@@ -15,12 +15,12 @@ impl SpecFile {
         title: "scripted model",
         singular: "scripted model",
         heading: Some("NAME.script.yaml"),
-        names: Names::Perhaps(&["**/*.script.yaml"]),
+        names: FilePatterns::Perhaps(&["**/*.script.yaml"]),
         signs: &Turns,
-        family: Family::Serves(Dialect::CLI_BENCH),
+        owner: FileOwner::Serves(Dialect::CLI_BENCH),
         empty: Empty::Incomplete("begin it with `default:` and a list of turns"),
         keys_are_names: true,
-        landmarks: Landmarks::At(|_| Vec::new()),
+        symbols: SymbolSource::At(|_| Vec::new()),
         report: lint::report,
         schema: generate::<Script>,
         committed: || {

@@ -300,9 +300,9 @@ impl Action {
     /// The hash covers the serialized action, so a new field is part of the key unless it is excluded
     /// explicitly.
     pub fn key(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> String {
-        let act = self.act(dialect, subject, inputs);
+        let key_content = self.key_content(dialect, subject, inputs);
         // Strings, and maps with strings as keys, can always be serialized.
-        let written = serde_json::to_vec(&act).unwrap_or_default();
+        let written = serde_json::to_vec(&key_content).unwrap_or_default();
         Sha256::digest(written).iter().take(KEY_BYTES).fold(String::with_capacity(KEY_BYTES * 2), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
@@ -311,19 +311,19 @@ impl Action {
 }
 
 impl Action {
-    fn act<'a>(&'a self, dialect: Dialect, subject: &'a Subject, inputs: &'a Inputs) -> Act<'a> {
-        Act { dialect, subject, action: self, inputs }
+    fn key_content<'a>(&'a self, dialect: Dialect, subject: &'a Subject, inputs: &'a Inputs) -> KeyContent<'a> {
+        KeyContent { dialect, subject, action: self, inputs }
     }
 
     /// Returns the parts of the key.
     pub fn parts(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> Parts {
-        parts::parts(&self.act(dialect, subject, inputs))
+        parts::parts(&self.key_content(dialect, subject, inputs))
     }
 }
 
 /// Content of a key.
 #[derive(Serialize)]
-struct Act<'a> {
+struct KeyContent<'a> {
     dialect: Dialect,
     subject: &'a Subject,
     action: &'a Action,

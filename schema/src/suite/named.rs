@@ -153,7 +153,7 @@ fn outside(path: &str) -> Option<&str> {
 
 /// Splits a command into unquoted words like a shell, without comments and the targets of `>`.
 fn words(command: &str) -> Vec<String> {
-    let mut words = Words::default();
+    let mut words = WordSplitter::default();
     let mut characters = command.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
@@ -192,7 +192,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Words {
+struct WordSplitter {
     ended: Vec<String>,
     /// Word that has been started.
     word: Option<String>,
@@ -200,7 +200,7 @@ struct Words {
     is_target: bool,
 }
 
-impl Words {
+impl WordSplitter {
     fn push(&mut self, letter: char) {
         self.word.get_or_insert_default().push(letter);
     }

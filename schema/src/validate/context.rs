@@ -8,7 +8,7 @@ use crate::{
     finding::Finding,
     json_schema::SpecFile,
     rules::{conflicting_fields, invalid_setting, invalid_value, missing_field, out_of_range, unknown_key, wrong_type},
-    shape::{self, Place, Shape, Variant},
+    shape::{self, KeyPath, Shape, Variant},
 };
 
 /// A violation from the validator, before its rule is chosen.
@@ -16,12 +16,12 @@ pub(super) struct Violation {
     /// Location; for a missing key, that of the key.
     pub(super) at: Pointer,
     /// Kind of the violation.
-    pub(super) wrong: Wrong,
+    pub(super) kind: ViolationKind,
 }
 
 /// Kinds of violations. Of several at one node, the first one here is reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wrong {
+pub(super) enum ViolationKind {
     /// An unknown key of the mapping.
     UnknownKey(String),
     /// A missing key.
@@ -49,8 +49,8 @@ pub(super) enum Wrong {
 }
 
 impl Violation {
-    pub(super) fn rank(&self) -> (Wrong, Pointer) {
-        (self.wrong.clone(), self.at.clone())
+    pub(super) fn rank(&self) -> (ViolationKind, Pointer) {
+        (self.kind.clone(), self.at.clone())
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Mapping<'d> {
     pub(crate) node: Option<NodeRef<'d>>,
     pub(crate) shape: Option<Shape>,
     /// Place in the kind of file.
-    pub(crate) here: Option<Place>,
+    pub(crate) here: Option<KeyPath>,
     /// Allowed keys.
     pub(crate) fields: Vec<&'static str>,
     /// Allowed keys that are not used yet.
@@ -137,20 +137,20 @@ impl<'d> Context<'d> {
     /// Returns the finding of a violation. `is_required`: whether an unknown key replaces a required
     /// one.
     pub(super) fn finding(&self, violation: Violation, is_required: bool) -> Finding {
-        let Violation { at, wrong } = violation;
-        let finding = match wrong {
-            Wrong::UnknownKey(key) => unknown_key::of(self, at, &key, is_required),
-            Wrong::Missing(key) => missing_field::of(self, at, key),
-            Wrong::Type => wrong_type::of(self, at),
-            Wrong::Value => invalid_value::of(self, at),
-            Wrong::NoneOf => missing_field::none_of(self, at),
-            Wrong::SeveralOf => conflicting_fields::several_of(self, at),
-            Wrong::Number => out_of_range::number(self, at),
-            Wrong::EmptyText => out_of_range::empty_text(self, at),
-            Wrong::Empty => out_of_range::empty(self, at),
-            Wrong::TooMany => conflicting_fields::too_many(self, at),
-            Wrong::Pattern => invalid_value::wrong_form(self, at),
-            Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
+        let Violation { at, kind } = violation;
+        let finding = match kind {
+            ViolationKind::UnknownKey(key) => unknown_key::of(self, at, &key, is_required),
+            ViolationKind::Missing(key) => missing_field::of(self, at, key),
+            ViolationKind::Type => wrong_type::of(self, at),
+            ViolationKind::Value => invalid_value::of(self, at),
+            ViolationKind::NoneOf => missing_field::none_of(self, at),
+            ViolationKind::SeveralOf => conflicting_fields::several_of(self, at),
+            ViolationKind::Number => out_of_range::number(self, at),
+            ViolationKind::EmptyText => out_of_range::empty_text(self, at),
+            ViolationKind::Empty => out_of_range::empty(self, at),
+            ViolationKind::TooMany => conflicting_fields::too_many(self, at),
+            ViolationKind::Pattern => invalid_value::wrong_form(self, at),
+            ViolationKind::Other(keyword) => invalid_value::other(self, at, keyword),
         };
         let finding = match self.file.dialect() {
             Some(dialect) => dialect.format().explain(self, finding),
@@ -187,7 +187,7 @@ impl<'d> Context<'d> {
     }
 
     /// Returns the place of a mapping in the kind of file.
-    fn place_in_file(&self, at: &Pointer) -> Option<Place> {
+    fn place_in_file(&self, at: &Pointer) -> Option<KeyPath> {
         shape::place_of(self.file, &self.base.join(at))
     }
 

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     document::Pointer,
     rules::unknown_key,
-    shape::{self, Place},
+    shape::{self, KeyPath},
     words::{differ_in_sense, nearest, opposite_of},
 };
 
 use super::{
-    context::{Context, Mapping, Violation, Wrong},
+    context::{Context, Mapping, Violation, ViolationKind},
     could_hold,
 };
 
@@ -27,14 +27,14 @@ impl Context<'_> {
         let mut moved: HashSet<Pointer> = HashSet::new();
         let pairs = only_pairs(violations);
         for violation in violations.iter() {
-            let Wrong::UnknownKey(key) = &violation.wrong else { continue };
+            let ViolationKind::UnknownKey(key) = &violation.kind else { continue };
             let parent = violation.at.parent().unwrap_or_default();
             let mapping = self.mapping(&parent);
             if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
                 misspelled.insert(violation.at.clone());
                 meant.insert((parent, name));
             } else if let Some(place) = self.neighbor(&mapping, &parent, key)
-                && violations.iter().any(|other| other.at == place && matches!(other.wrong, Wrong::Missing(_)))
+                && violations.iter().any(|other| other.at == place && matches!(other.kind, ViolationKind::Missing(_)))
             {
                 misspelled.insert(violation.at.clone());
                 moved.insert(place);
@@ -54,7 +54,7 @@ impl Context<'_> {
         }
         violations.retain(|violation| {
             let is_reported = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
-            if let Wrong::Missing(key) = &violation.wrong {
+            if let ViolationKind::Missing(key) = &violation.kind {
                 if moved.contains(&violation.at) {
                     return false;
                 }
@@ -62,7 +62,8 @@ impl Context<'_> {
                 return !self.mapping(&parent).missing.iter().any(|name| name == key && is_reported(&parent, name));
             }
             let alternatives = || self.shape(&violation.at).map(|shape| shape.alternatives()).unwrap_or_default();
-            violation.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| is_reported(&violation.at, name))
+            violation.kind != ViolationKind::NoneOf
+                || !alternatives().iter().any(|name| is_reported(&violation.at, name))
         });
         misspelled
     }
@@ -71,7 +72,7 @@ impl Context<'_> {
     /// the key does not belong nearby.
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
-            |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
+            |place: &KeyPath| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
         if shape::places_of(self.file, key).iter().any(is_near)
             || opposite_of(key, &mapping.fields).is_some()
             || differ_in_sense(key, name)
@@ -105,9 +106,9 @@ fn only_pairs(violations: &[Violation]) -> HashMap<Pointer, String> {
     let mut seen: HashMap<Pointer, (usize, usize, Option<&String>)> = HashMap::new();
     for violation in violations {
         let parent = || violation.at.parent().unwrap_or_default();
-        if matches!(violation.wrong, Wrong::UnknownKey(_)) {
+        if matches!(violation.kind, ViolationKind::UnknownKey(_)) {
             seen.entry(parent()).or_default().0 += 1;
-        } else if let Wrong::Missing(name) = &violation.wrong {
+        } else if let ViolationKind::Missing(name) = &violation.kind {
             let counts = seen.entry(parent()).or_default();
             counts.1 += 1;
             counts.2 = Some(name);

@@ -46,7 +46,7 @@ fn of_parts(document: &Document) -> BTreeSet<String> {
 }
 
 fn names(base: &Pointer, findings: &[Violation]) -> BTreeSet<String> {
-    findings.iter().map(|finding| format!("{} {:?}", base.join(&finding.at), finding.wrong)).collect()
+    findings.iter().map(|finding| format!("{} {:?}", base.join(&finding.at), finding.kind)).collect()
 }
 
 fn suite() -> Value {

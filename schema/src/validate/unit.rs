@@ -109,18 +109,18 @@ fn suffix(word: &str) -> Option<Suffix> {
 }
 
 /// Intended value of a string with a unit.
-pub(crate) struct Meant {
+pub(crate) struct IntendedValue {
     pub(crate) unit: Unit,
     /// The same amount in the unit of the field, if it is valid there.
     pub(crate) fix: Option<Fix>,
 }
 
 /// Returns the intended value of a string with a unit instead of a number. `None` for other values.
-pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
+pub(crate) fn intended_value(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<IntendedValue> {
     let unit = Unit::of(key, shape)?;
     let number = unit.number(node.as_str()?)?;
     let fits = |number: f64| shape.admits_number(number) && (shape.kind() != Type::Integer || number.fract() == 0.0);
-    Some(Meant { unit, fix: written(node, number, fits) })
+    Some(IntendedValue { unit, fix: written(node, number, fits) })
 }
 
 /// Returns the fix for a duration with a unit instead of a number of seconds. `None` for other values.

@@ -313,8 +313,8 @@ impl Block {
 
     fn anchors_in_table(&self, name: &str) -> Option<&[usize]> {
         /// Below this, a linear search is faster than a table.
-        const FEW: usize = 16;
-        (self.anchors.len() > FEW).then(|| {
+        const MAX_LINEAR_SEARCH_ITEMS: usize = 16;
+        (self.anchors.len() > MAX_LINEAR_SEARCH_ITEMS).then(|| {
             let table = self.anchor_table.get_or_init(|| {
                 let mut table: FxHashMap<SmolStr, Vec<usize>> = FxHashMap::default();
                 for (place, anchor) in self.anchors.iter().enumerate() {

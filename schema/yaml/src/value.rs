@@ -37,7 +37,7 @@ pub struct Members<'d> {
 
 impl<'d> Members<'d> {
     /// Up to this number, a linear search is faster than a table.
-    const FEW: usize = 32;
+    const MAX_LINEAR_SEARCH_ITEMS: usize = 32;
 
     /// Returns the members.
     pub fn as_slice(&self) -> &[(Cow<'d, str>, Plain<'d>)] {
@@ -65,7 +65,7 @@ impl<'d> Members<'d> {
     }
 
     fn place(&self, key: &str) -> Option<usize> {
-        if self.list.len() > Members::FEW {
+        if self.list.len() > Members::MAX_LINEAR_SEARCH_ITEMS {
             return self.places.get(key).copied();
         }
         self.list.iter().position(|(known, _)| known == key)
@@ -73,10 +73,10 @@ impl<'d> Members<'d> {
 
     fn push(&mut self, key: Cow<'d, str>, value: Plain<'d>) {
         let count = self.list.len();
-        if count == Members::FEW {
+        if count == Members::MAX_LINEAR_SEARCH_ITEMS {
             self.places = self.list.iter().enumerate().map(|(place, (key, _))| (key.clone(), place)).collect();
         }
-        if count >= Members::FEW {
+        if count >= Members::MAX_LINEAR_SEARCH_ITEMS {
             self.places.insert(key.clone(), count);
         }
         self.list.push((key, value));

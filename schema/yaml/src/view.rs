@@ -375,11 +375,11 @@ impl<'d> NodeRef<'d> {
     /// `left`: number of bases that may still be searched, since bases that are merged twice multiply.
     fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
         /// Bases may have bases; aliases cannot be circular, the bound is for safety only.
-        const DEPTH: usize = 64;
+        const MAX_DEPTH: usize = 64;
         if let Some(entry) = self.own_entry(key) {
             return Some(entry);
         }
-        if !self.document.index.may_merge || depth > DEPTH || self.own_entry("<<").is_none() {
+        if !self.document.index.may_merge || depth > MAX_DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
         let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);
@@ -411,7 +411,7 @@ impl<'d> NodeRef<'d> {
     /// Returns the entry with this key in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
         /// Below this, a linear search is faster than a table.
-        const FEW: usize = 32;
+        const MAX_LINEAR_SEARCH_ITEMS: usize = 32;
         let node = self.resolved();
         let (place, count) = match node.place {
             Place::Root => (0, node.document.index.entries.len()),
@@ -420,7 +420,7 @@ impl<'d> NodeRef<'d> {
             }
             Place::Node { .. } | Place::RootList | Place::List(_) => return None,
         };
-        if count <= FEW {
+        if count <= MAX_LINEAR_SEARCH_ITEMS {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::threads;
 
 /// Work that finishes within this time shows nothing.
-const PATIENCE: Duration = Duration::from_millis(400);
+const PROGRESS_DELAY: Duration = Duration::from_millis(400);
 
 /// The indicator. It disappears when this is dropped.
 pub(super) struct Activity {
@@ -37,7 +37,7 @@ impl Activity {
         let (over, waiting) = mpsc::channel::<()>();
         let shown = bar.clone();
         let show = move || {
-            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if waiting.recv_timeout(PROGRESS_DELAY) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
                 shown.enable_steady_tick(Duration::from_millis(100));
                 // Returns an error at the end: nothing is ever sent.

@@ -26,7 +26,7 @@ use speclens_schema::{
         },
     },
     document::Document,
-    evidence::Moment,
+    evidence::ObservationTime,
     faults,
     json_schema::SpecFile,
     problem::Severity,
@@ -170,7 +170,7 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
 fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     let files = loaded.workspace.files(&loaded.directory, &loaded.place);
     let scoring = Scoring::of(&loaded.workspace.settings);
-    Arc::new(Measuring { scope: Arc::new(Scope::new(Moment::After, &lower::settings(&files), &scoring)) })
+    Arc::new(Measuring { scope: Arc::new(Scope::new(ObservationTime::After, &lower::settings(&files), &scoring)) })
 }
 
 /// Prepares a suite to run under the settings in force.

@@ -17,7 +17,7 @@ use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
     document::{Document, NodeRef},
-    json_schema::{Counts, SpecFile},
+    json_schema::{DiscoveryRule, SpecFile},
     kind,
     problem::Code,
     script,
@@ -33,7 +33,7 @@ use crate::{
 
 /// A spec file.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct DiscoveredFile {
     /// Path as given, or below the given directory.
     pub(super) path: PathBuf,
     /// Its kind, and the suite or workspace it belongs to.
@@ -53,7 +53,7 @@ pub(super) enum Wanted {
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
     /// The spec files, each once, sorted by path.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<DiscoveredFile>,
     /// Named files that are not suites, and directories that could not be searched: they may contain a failing suite.
     pub(super) failures: Vec<anyhow::Error>,
 }
@@ -76,7 +76,7 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> Discovery {
             Vec::new()
         });
         if wanted == Wanted::Files {
-            let parts: Vec<Found> = found.iter().flat_map(|main| parts_of(main, &scopes)).collect();
+            let parts: Vec<DiscoveredFile> = found.iter().flat_map(|main| parts_of(main, &scopes)).collect();
             found.extend(parts);
         }
         for found in found {
@@ -119,7 +119,7 @@ fn below(
     scopes: &Scopes,
     wanted: Wanted,
     failures: &mut Vec<anyhow::Error>,
-) -> anyhow::Result<Vec<Found>> {
+) -> anyhow::Result<Vec<DiscoveredFile>> {
     let known_failures = failures.len();
     let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
     let mut workspaces = vec![directory.join(Config::FILE)];
@@ -157,14 +157,14 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts == Counts::Matched) {
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.discovery == DiscoveryRule::Matched) {
             Some(patterns) if patterns.name(&real) => ByName::Ours,
             Some(patterns) => ByName::Excluded(patterns.source),
             None if named.is_some() => ByName::Ours,
             None => ByName::Unknown,
         };
         let inclusion = inclusion(&scope, &text, by_name, wanted);
-        counts.then(|| (Found { path: path.clone(), scope }, inclusion))
+        counts.then(|| (DiscoveredFile { path: path.clone(), scope }, inclusion))
     };
     let mut found = Vec::new();
     for (file, inclusion) in in_parallel(&paths, look).into_iter().flatten() {
@@ -287,21 +287,21 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Inclusion::Counts } else { Inclusion::Part };
     let is_asked = wanted == Wanted::Files || said;
-    match (scope.file.counts, name) {
-        (Counts::Always, _) => Inclusion::Counts,
-        (Counts::Never, _) => Inclusion::Part,
-        (Counts::Named, ByName::Ours) => Inclusion::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
-        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
-        (Counts::Declared, _) => counts(is_asked),
-        (Counts::InSuite, _) => counts(said || scope.main.is_some()),
-        (Counts::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
-        (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,
+    match (scope.file.discovery, name) {
+        (DiscoveryRule::Always, _) => Inclusion::Counts,
+        (DiscoveryRule::Never, _) => Inclusion::Part,
+        (DiscoveryRule::Named, ByName::Ours) => Inclusion::Counts,
+        (DiscoveryRule::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Inclusion::Counts,
+        (DiscoveryRule::Named, ByName::Unknown | ByName::Excluded(_)) => Inclusion::NotNamed,
+        (DiscoveryRule::Declared, _) => counts(is_asked),
+        (DiscoveryRule::InSuite, _) => counts(said || scope.main.is_some()),
+        (DiscoveryRule::Matched, ByName::Excluded(source)) if !is_asked => Inclusion::Excluded(source),
+        (DiscoveryRule::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Inclusion::Counts,
     }
 }
 
 /// Returns a file that the command line names: its name decides, else its content.
-fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
+fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<DiscoveredFile> {
     let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (text, problem) = read_text(&real);
     let surely = matches!(kind::of_path(&slashed(&real)), Some(kind::Named::Surely(_)));
@@ -321,7 +321,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
             }
         }
     }
-    Ok(Found { path: path.to_owned(), scope })
+    Ok(DiscoveredFile { path: path.to_owned(), scope })
 }
 
 /// Returns the message for a named file that is not a spec file, and how to declare it as one.
@@ -353,7 +353,7 @@ fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
 }
 
 /// Returns the task files that a main file names, and the scripts of its scripted models.
-pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
+pub(super) fn parts_of(main: &DiscoveredFile, scopes: &Scopes) -> Vec<DiscoveredFile> {
     if main.scope.file != SpecFile::CLI_BENCH {
         return Vec::new();
     }
@@ -374,20 +374,20 @@ pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         let scope = Scope { file, root, place: place.clone(), main: main_place, is_guess: false };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
         // A path outside the named directory cannot be shown relative to it.
-        Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
+        DiscoveredFile { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
     };
     paths.map(part).collect()
 }
 
 /// Returns a script that the command line names; `None` if it does not exist, which is reported when it is played.
-pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
+pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<DiscoveredFile> {
     let real = absolute(path).ok().filter(|real| real.is_file())?;
     let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::SCRIPT);
     let alone = || {
         let place = real.file_name()?.to_str()?.to_owned();
         Some(Scope { file: SpecFile::SCRIPT, root: real.parent()?.to_owned(), place, main: None, is_guess: false })
     };
-    Some(Found { path: path.to_owned(), scope: found.or_else(alone)? })
+    Some(DiscoveredFile { path: path.to_owned(), scope: found.or_else(alone)? })
 }
 
 /// Returns an absolute path. A link keeps its own name because that is the name it was given by.

@@ -9,8 +9,8 @@ use speclens_schema::{
     document::Pointer,
     json_schema::SpecFile,
     problem::{Code, example::examples},
-    shape::{self, Need, Place, Shape},
-    template::FILLINGS,
+    shape::{self, KeyPath, Need, Shape},
+    template::SYNTAXES,
     verdict::{FailureCode, Status},
     words,
 };
@@ -66,7 +66,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
-    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
     match words::nearest(name, codes.chain(keys).chain(types).chain(variables).chain(results)) {
         Some(near) => bail!("unknown name `{name}`; did you mean `{near}`?"),
@@ -96,7 +96,7 @@ fn lines(docs: &str) -> String {
 /// Returns the explanation of a ClawSpec assertion type; empty if there is none with this name.
 fn assertion(name: &str) -> String {
     let mut text = String::new();
-    let then = Place(vec!["scenarios", "[]", "then", "[]"]);
+    let then = KeyPath(vec!["scenarios", "[]", "then", "[]"]);
     let variants = shape_at(SpecFile::CLAWSPEC_SCENARIOS, &then).map(|shape| shape.variants()).unwrap_or_default();
     for variant in variants.into_iter().filter(|variant| variant.tag.is_some_and(|(_, value)| value == name)) {
         let _ = writeln!(text, "type: {name} (a ClawSpec assertion)\n");
@@ -114,11 +114,11 @@ fn assertion(name: &str) -> String {
 fn variable(name: &str) -> String {
     let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
     let mut text = String::new();
-    for filling in &FILLINGS {
-        for variable in filling.variables.iter().filter(|variable| variable.name == bare) {
+    for syntax in &SYNTAXES {
+        for variable in syntax.variables.iter().filter(|variable| variable.name == bare) {
             let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
-            let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", filling.texts);
-            let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, filling.docs, files.join(", "));
+            let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", syntax.texts);
+            let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, syntax.docs, files.join(", "));
         }
     }
     text
@@ -131,11 +131,11 @@ fn problem(code: Code) -> String {
 }
 
 /// Returns the places of each field whose path ends with the name.
-fn fields(file: SpecFile, name: &str) -> Vec<Place> {
+fn fields(file: SpecFile, name: &str) -> Vec<KeyPath> {
     let steps: Vec<&str> = name.split(['.', '/']).filter(|step| !step.is_empty()).collect();
     let Some((&key, parents)) = steps.split_last() else { return Vec::new() };
     let Some(key) = shape::all_keys(file).find(|known| *known == key) else { return Vec::new() };
-    let matches = |place: &&Place| {
+    let matches = |place: &&KeyPath| {
         let own: Vec<&str> = place.0.iter().copied().filter(|step| *step != "[]" && *step != "*").collect();
         own.ends_with(parents)
     };
@@ -144,7 +144,7 @@ fn fields(file: SpecFile, name: &str) -> Vec<Place> {
         .map(|place| {
             let mut steps = place.0.clone();
             steps.push(key);
-            Place(steps)
+            KeyPath(steps)
         })
         .collect()
 }
@@ -167,11 +167,11 @@ impl FieldPage {
     }
 }
 
-fn field(file: SpecFile, place: &Place) -> Option<FieldPage> {
+fn field(file: SpecFile, place: &KeyPath) -> Option<FieldPage> {
     let shape = shape_at(file, place)?;
     let mut facts = vec![shape.type_label()];
     let (key, parent) =
-        place.0.split_last().map_or(("", Place(Vec::new())), |(key, rest)| (*key, Place(rest.to_vec())));
+        place.0.split_last().map_or(("", KeyPath(Vec::new())), |(key, rest)| (*key, KeyPath(rest.to_vec())));
     if let Some(parent) = shape_at(file, &parent)
         && let Some(field) = parent.fields(None).into_iter().find(|field| field.name == key)
     {
@@ -205,7 +205,7 @@ fn field(file: SpecFile, place: &Place) -> Option<FieldPage> {
     Some(FieldPage { facts: facts.join("; "), paragraphs, members })
 }
 
-fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
+fn shape_at(file: SpecFile, place: &KeyPath) -> Option<Shape> {
     let mut shape = Shape::of(file);
     for step in &place.0 {
         shape = match *step {
@@ -221,7 +221,7 @@ fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
 }
 
 /// `tests[].expect.output`.
-fn path(place: &Place) -> String {
+fn path(place: &KeyPath) -> String {
     place.0.iter().fold(String::new(), |mut path, step| {
         if *step != "[]" && !path.is_empty() {
             path.push('.');
@@ -249,7 +249,7 @@ fn overview() -> String {
     for line in types.chunks(5) {
         let _ = writeln!(text, "  {}", line.join(" "));
     }
-    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
     for &file in SpecFile::ALL {
         let _ = writeln!(text, "\nFields of a {}:", file.singular());

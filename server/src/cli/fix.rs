@@ -26,7 +26,7 @@ use super::{
 use crate::workspace;
 
 /// Maximum number of fixes that are listed for one file.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The result of applying the fixes.
 #[derive(Debug, Default)]
@@ -142,12 +142,12 @@ pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
 pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
-        for fix in applied.iter().take(LISTED) {
+        for fix in applied.iter().take(MAX_LISTED) {
             let title = plain::line(&fix.title);
             let _ = writeln!(text, "fixed {}:{}: {title} [{}]", plain::line(path), fix.line + 1, fix.code.as_str());
         }
-        if applied.len() > LISTED {
-            let _ = writeln!(text, "fixed {}: {} more", plain::line(path), applied.len() - LISTED);
+        if applied.len() > MAX_LISTED {
+            let _ = writeln!(text, "fixed {}: {} more", plain::line(path), applied.len() - MAX_LISTED);
         }
     }
     if !text.is_empty() {

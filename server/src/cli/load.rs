@@ -26,7 +26,7 @@ use speclens_schema::{
 
 use super::{
     activity::Activity,
-    discover::{Discovery, Found, Wanted, discover, in_parallel, parts_of, script_at},
+    discover::{DiscoveredFile, Discovery, Wanted, discover, in_parallel, parts_of, script_at},
     levels::Levels,
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(crate) struct Loaded {
     /// Its name in the directory.
     pub(crate) place: String,
     /// The file as it was found.
-    found: Found,
+    found: DiscoveredFile,
     /// Analyzes the text for problems.
     pub(super) checker: Checker,
 }
@@ -91,7 +91,7 @@ pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load
     let Discovery { found, failures } = discover(paths, wanted);
     let loader = Loader { folders: folders(paths), settings: Mutex::default(), levels, wanted };
     let activity = Activity::begin(found.len());
-    let load = |found: &Found| {
+    let load = |found: &DiscoveredFile| {
         let loaded = loader.load(found);
         activity.advance();
         loaded
@@ -118,8 +118,8 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
 
 impl Loaded {
     /// Returns the problems of a file that runs with the suite, under the settings of the suite.
-    fn problems_of(&self, part: &Found, levels: &Levels) -> Option<FileReport> {
-        let Found { path, scope } = part;
+    fn problems_of(&self, part: &DiscoveredFile, levels: &Levels) -> Option<FileReport> {
+        let DiscoveredFile { path, scope } = part;
         let (text, unreadable) = read_text(path);
         let document = Document::read(&text, scope.file.scalar_rules());
         let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
@@ -146,7 +146,7 @@ fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Whatever applies to every suite of a directory.
 #[derive(Clone)]
-struct Surroundings {
+struct LoadedSettings {
     workspace: Workspace,
     report: Option<Arc<FileReport>>,
     secrets: Arc<Secrets>,
@@ -155,16 +155,16 @@ struct Surroundings {
 struct Loader<'l> {
     folders: Vec<PathBuf>,
     /// Settings by reach, each read once.
-    settings: Mutex<HashMap<Reach, Surroundings>>,
+    settings: Mutex<HashMap<Reach, LoadedSettings>>,
     /// The severities that the command line sets.
     levels: &'l Levels,
     wanted: Wanted,
 }
 
 impl Loader<'_> {
-    fn load(&self, found: &Found) -> Loaded {
-        let Found { path, scope } = found;
-        let Surroundings { workspace, report: settings_report, secrets } =
+    fn load(&self, found: &DiscoveredFile) -> Loaded {
+        let DiscoveredFile { path, scope } = found;
+        let LoadedSettings { workspace, report: settings_report, secrets } =
             self.settings_of(Reach::of(scope, &self.folders));
         let settings = &workspace.settings;
         let (text, unreadable) = read_text(path);
@@ -224,7 +224,7 @@ impl Loader<'_> {
         }
     }
 
-    fn settings_of(&self, reach: Reach) -> Surroundings {
+    fn settings_of(&self, reach: Reach) -> LoadedSettings {
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         known
             .entry(reach)
@@ -233,7 +233,7 @@ impl Loader<'_> {
                 self.levels.adjust(Arc::make_mut(&mut workspace.settings));
                 let secrets = Arc::new(workspace.secrets());
                 let report = report_of(&workspace, &secrets).map(Arc::new);
-                Surroundings { workspace, report, secrets }
+                LoadedSettings { workspace, report, secrets }
             })
             .clone()
     }

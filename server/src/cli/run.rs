@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     clawspec_reports::ReportRequest,
-    job::{self, Asker, Order, Prepared, Refusal},
+    job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
     signals, threads,
 };
 
@@ -31,7 +31,7 @@ use targets::{ReportKind, ReportTarget};
 
 mod actors;
 mod dry;
-mod past;
+mod last_results;
 mod progress;
 mod targets;
 
@@ -144,7 +144,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     end_with(&runtime, &cancel);
     let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
-        let past = runtime.block_on(past::LastResults::of(&suites, &chosen, clock, actors.clone()));
+        let past = runtime.block_on(last_results::LastResults::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
             output::note(&sentence);
         }
@@ -351,7 +351,7 @@ pub(super) fn prepare(
     clock: Clock,
     gateway: Option<&str>,
 ) -> Result<Prepared, Refusal> {
-    job::prepare(Order {
+    job::prepare(RunRequest {
         gateway,
         suite,
         directory: &loaded.directory,
@@ -359,7 +359,7 @@ pub(super) fn prepare(
         workspace: &loaded.workspace,
         secrets: Arc::clone(&loaded.secrets),
         clock,
-        asker: Asker::Terminal { has_errors: loaded.report.is_refused() },
+        origin: RequestOrigin::Terminal { has_errors: loaded.report.is_refused() },
     })
 }
 
@@ -372,7 +372,7 @@ pub(super) async fn run(
     quiet: bool,
 ) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let job = prepared.job(Arc::new(prepared.book()));
+    let job = prepared.job(Arc::new(prepared.evidence_store()));
     let planned = planned(&job.suite, &options);
     let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;

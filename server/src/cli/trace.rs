@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use speclens_runner::{
     report::human,
-    run::given,
+    run::from_evidence,
     trace::{self, TraceSettings, Traces},
 };
 use speclens_schema::{
@@ -96,7 +96,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         if !report.is_refused() {
             let evidence = observed.evidence(report.suite.dialect, &report.source.document);
             let secrets = Arc::clone(&report.source.secrets);
-            report.result = Some(Arc::new(given(&report.suite, |index| chosen.contains(&index), evidence, &secrets)));
+            report.result =
+                Some(Arc::new(from_evidence(&report.suite, |index| chosen.contains(&index), evidence, &secrets)));
         }
         reports.push(report);
     }

@@ -11,13 +11,13 @@ use speclens_schema::{
     dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of,
 };
 
-use super::{Action, Bound, Case, Context, Moment, Subject, word};
+use super::{Action, Case, Context, ObservationTime, Subject, UsageBound, word};
 
 /// The models that a suite would call.
 #[derive(Debug, Default)]
 pub(super) struct ModelRequests {
     /// Acting models: attempts, and an upper bound of their usage.
-    models: Vec<(String, u64, Bound)>,
+    models: Vec<(String, u64, UsageBound)>,
     /// Judges: number of questions.
     judges: Vec<(String, u64)>,
 }
@@ -32,7 +32,8 @@ impl ModelRequests {
                     let Some(id) = subject.model_id() else { continue };
                     // A program calls models by itself.
                     let is_program = program_of(id).is_some();
-                    let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
+                    let bound =
+                        if is_program { UsageBound::default() } else { UsageBound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
                         Some((_, attempts, sum)) => {
                             *attempts += repeat;
@@ -45,7 +46,7 @@ impl ModelRequests {
             Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
         }
         let attempts = repeat * subjects.len() as u64;
-        for need in case.needs(Moment::After, &any_run()) {
+        for need in case.needs(ObservationTime::After, &any_run()) {
             let Some((id, times)) = need.asked() else { continue };
             let times = u64::from(times);
             match self.judges.iter_mut().find(|(known, _)| *known == id) {
@@ -81,7 +82,7 @@ impl ModelRequests {
             }
             line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
             let (place, price) = reached(id, models);
-            has_tokens |= price != Known::Free;
+            has_tokens |= price != ModelPrice::Free;
             line("      ", place);
             line("      ", spent(*bound, price));
         }
@@ -102,7 +103,7 @@ fn any_run() -> Context {
 
 /// The price of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Known {
+enum ModelPrice {
     /// Free: no provider is called.
     Free,
     /// A known price.
@@ -112,21 +113,21 @@ enum Known {
 }
 
 /// Returns how a model is reached, and its price.
-fn reached(id: &str, models: &Models) -> (String, Known) {
+fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
     if id == manual::ID {
-        return ("you answer, at this terminal".to_owned(), Known::Free);
+        return ("you answer, at this terminal".to_owned(), ModelPrice::Free);
     }
     let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
     if let Some(path) = path {
         // Opening a script only reads it.
         return match models.open(id) {
-            Ok(_) => (format!("played from {path}, without a network"), Known::Free),
-            Err(error) => (format!("its tests would end with an error: {}", error.message), Known::Unknown),
+            Ok(_) => (format!("played from {path}, without a network"), ModelPrice::Free),
+            Err(error) => (format!("its tests would end with an error: {}", error.message), ModelPrice::Unknown),
         };
     }
     let Description { host, is_gateway, key, price } = match models.describe(id) {
         Ok(described) => described,
-        Err(error) => return (format!("its tests would end with an error: {}", error.message), Known::Unknown),
+        Err(error) => return (format!("its tests would end with an error: {}", error.message), ModelPrice::Unknown),
     };
     let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
     let place = match key {
@@ -138,18 +139,18 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
             )
         }
     };
-    (place, price.map_or(Known::Unknown, Known::Price))
+    (place, price.map_or(ModelPrice::Unknown, ModelPrice::Price))
 }
 
 /// Returns an upper bound of the cost of a model's attempts.
-fn spent(bound: Bound, price: Known) -> String {
+fn spent(bound: UsageBound, price: ModelPrice) -> String {
     const MILLION: f64 = 1_000_000.0;
-    let Bound { requests: _, input_tokens, output_tokens } = bound;
+    let UsageBound { requests: _, input_tokens, output_tokens } = bound;
     let tokens = format!("at most {} input and {} output tokens", grouped(input_tokens), grouped(output_tokens));
     match price {
-        Known::Free => "costs nothing".to_owned(),
-        Known::Unknown => format!("{tokens}; cost unknown"),
-        Known::Price(Quote { price: Price { input, output }, source }) => {
+        ModelPrice::Free => "costs nothing".to_owned(),
+        ModelPrice::Unknown => format!("{tokens}; cost unknown"),
+        ModelPrice::Price(Quote { price: Price { input, output }, source }) => {
             // Token counts are far below the precision of a double.
             let usd = (input_tokens as f64 * input + output_tokens as f64 * output) / MILLION;
             format!("{tokens}; at most {} ({source})", dollars(usd))
@@ -165,15 +166,15 @@ mod tests {
 
     #[test]
     fn cost_is_a_number_only_where_a_price_is_known() {
-        let bound = Bound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
+        let bound = UsageBound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
         let price = Price { input: 3.0, output: 15.0 };
-        let of = |source| Known::Price(Quote { price, source });
+        let of = |source| ModelPrice::Price(Quote { price, source });
         assert_eq!(
             spent(bound, of(PriceSource::Settings)),
             "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (from `prices` in `speclens.yaml`)"
         );
         assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
-        assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));
-        assert_eq!(spent(bound, Known::Free), "costs nothing");
+        assert!(spent(bound, ModelPrice::Unknown).ends_with("; cost unknown"));
+        assert_eq!(spent(bound, ModelPrice::Free), "costs nothing");
     }
 }

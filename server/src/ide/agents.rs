@@ -6,7 +6,7 @@ use speclens_schema::{
     json_schema::SpecFile,
 };
 
-use super::card;
+use super::markdown;
 
 /// The schema's name for agents.
 pub(crate) const KIND: &str = "agents";
@@ -42,7 +42,7 @@ pub(crate) fn refuse_rename(from: &str, to: &str, file: SpecFile, files: &dyn Fi
 
 /// Returns the hover of an agent, as Markdown.
 pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
-    const LINES: usize = 12;
+    const MAX_LINES: usize = 12;
     if name.contains("{{") {
         return None;
     }
@@ -52,22 +52,25 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
     };
     let bytes = files.read(&file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines: Vec<&str> = text.trim().lines().take(LINES).collect();
-    if text.trim().lines().count() > LINES {
+    let mut lines: Vec<&str> = text.trim().lines().take(MAX_LINES).collect();
+    if text.trim().lines().count() > MAX_LINES {
         lines.push("…");
     }
-    let content =
-        if lines.is_empty() { String::new() } else { format!("\n\n{}", card::verbatim(&lines.join("\n"), "markdown")) };
-    Some(format!("{head}, defined by {}{content}", card::inline(&file)))
+    let content = if lines.is_empty() {
+        String::new()
+    } else {
+        format!("\n\n{}", markdown::verbatim(&lines.join("\n"), "markdown"))
+    };
+    Some(format!("{head}, defined by {}{content}", markdown::inline(&file)))
 }
 
 /// Returns the possible references to agents of the workspace, best first, with a description.
 pub(crate) fn offered(directories: &dyn Directories, as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
     /// Maximum number of completions.
-    const LIMIT: usize = 200;
+    const MAX_COMPLETIONS: usize = 200;
     let found = directories.all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };
         (if as_paths { directory } else { directories.name_of(&directory) }, what)
     });
-    found.take(LIMIT).collect()
+    found.take(MAX_COMPLETIONS).collect()
 }

@@ -66,7 +66,7 @@ pub(crate) enum CompletionKind {
 }
 
 /// Returns the names of a kind in other files that are candidates at the cursor.
-pub(crate) type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
+pub(crate) type NamesElsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
 /// Returns the completions at `offset`.
 #[cfg(test)]
@@ -80,7 +80,7 @@ pub(crate) fn complete_with(
     file: SpecFile,
     offset: usize,
     values: Values<'_>,
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &NamesElsewhere<'_>,
 ) -> Vec<Completion> {
     if let Some(found) = aliases::aliases(document, file, offset) {
         return found;
@@ -115,7 +115,7 @@ struct List<'c> {
     file: SpecFile,
     offset: usize,
     values: Values<'c>,
-    elsewhere: &'c Elsewhere<'c>,
+    elsewhere: &'c NamesElsewhere<'c>,
     context: &'c Context<'c>,
     /// The gateway log, once requested: see [`List::log_path`].
     log_path: OnceCell<Option<String>>,

@@ -7,13 +7,13 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, Finding, Format, Lower, Report, Rule, ScalarRules, Site, Words},
+    dialect::{Dialect, Finding, Format, Location, Lower, MessageParts, Report, Rule, ScalarRules},
     document::{Document, NodeRef, Pointer},
     evidence::{Capture, Evidence, Ran},
     files::{Files, MemoryFiles},
-    json_schema::{Cases, Empty, Family, Kind, Names, SpecFile},
+    json_schema::{Cases, Empty, FileOwner, FilePatterns, Kind, SpecFile},
     judge::judge,
-    kind::{Around, Candidate, Detected, Signs, Strength, detect},
+    kind::{Candidate, Detected, FileContext, Signs, Strength, detect},
     mask::Secrets,
     problem::Code,
     settings::Settings,
@@ -22,7 +22,7 @@ use speclens_schema::{
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 
-use super::{completion::complete, hover::hover, models::Reach, symbols::landmarks, values::Values};
+use super::{completion::complete, hover::hover, models::Reach, symbols::workspace_symbols, values::Values};
 
 /// Commands with their expected output.
 struct Echo;
@@ -33,9 +33,9 @@ const FILE: SpecFile = SpecFile::of(&Kind {
     name: "echo",
     title: "echo checks",
     singular: "echo check file",
-    names: Names::Perhaps(&["**/echo.yaml"]),
+    names: FilePatterns::Perhaps(&["**/echo.yaml"]),
     signs: &EchoSigns,
-    family: Family::Of(ECHO),
+    owner: FileOwner::Of(ECHO),
     cases: Cases::List("checks"),
     empty: Empty::Incomplete("begin it with `checks:`"),
     schema: |file| {
@@ -123,8 +123,8 @@ struct SaysNothing;
 impl Rule for SaysNothing {
     const CODE: Code = Code::VacuousClaim;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("every output contains an empty `says`").help("write a part of the output")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("every output contains an empty `says`").help("write a part of the output")
     }
 }
 
@@ -191,15 +191,15 @@ fn styles(text: &str) -> [String; 3] {
 #[test]
 fn file_of_a_new_format_is_recognized_by_name_content_and_comment() {
     let kinds = [SpecFile::ALL, &[FILE]].concat();
-    let around = Around { kinds: &kinds, is_asked_for: true, ..Around::NOTHING };
+    let context = FileContext { kinds: &kinds, is_asked_for: true, ..FileContext::NOTHING };
     let sure = Some(Detected { file: FILE, is_guess: false });
     for text in styles(TEXT) {
-        assert_eq!(detect("a/echo.yaml", &text, &around), sure);
-        assert_eq!(detect("a/other.yaml", &text, &around), sure);
+        assert_eq!(detect("a/echo.yaml", &text, &context), sure);
+        assert_eq!(detect("a/other.yaml", &text, &context), sure);
     }
-    assert_eq!(detect("x.yaml", "# speclens: dialect=echo\n", &around), sure);
-    assert_eq!(detect("a/other.yaml", "checks:\n- a: b\n", &around), None);
-    assert_eq!(detect("a/other.yaml", TEXT, &Around::NOTHING), None);
+    assert_eq!(detect("x.yaml", "# speclens: dialect=echo\n", &context), sure);
+    assert_eq!(detect("a/other.yaml", "checks:\n- a: b\n", &context), None);
+    assert_eq!(detect("a/other.yaml", TEXT, &FileContext::NOTHING), None);
 }
 
 #[track_caller]
@@ -266,7 +266,7 @@ fn keys_of_a_new_format_are_completed_and_explained() {
     let document = read(TEXT);
     let found = hover(&document, FILE, TEXT.find("says").unwrap(), None, values, reach).unwrap();
     assert_eq!(found.markdown, "**says** · string\n\nA part of what it writes.");
-    let names: Vec<String> = landmarks(&document, FILE).into_iter().map(|landmark| landmark.name).collect();
+    let names: Vec<String> = workspace_symbols(&document, FILE).into_iter().map(|symbol| symbol.name).collect();
     assert_eq!(names, ["greets"]);
 }
 

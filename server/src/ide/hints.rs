@@ -24,10 +24,10 @@ pub(crate) struct Hint {
 }
 
 /// Maximum number of patterns that are counted for one request: each reads directories.
-const PATTERNS: usize = 64;
+const MAX_PATTERNS: usize = 64;
 
 /// Maximum number of characters of a value: a longer one is not useful within a line.
-const LENGTH: usize = 40;
+const MAX_CHARACTERS: usize = 40;
 
 /// Returns the hints in a range.
 pub(crate) fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
@@ -42,7 +42,7 @@ pub(crate) fn hints(document: &Document, file: SpecFile, range: Range<usize>, va
         if let Some(kind) = template {
             placeholders((document, file), kind, &written, parent, values, &mut found);
         }
-        if is_path && counted < PATTERNS {
+        if is_path && counted < MAX_PATTERNS {
             let pattern = values.pattern(shape, &written.text);
             counted += usize::from(pattern.is_some());
             found.extend(pattern.map(|pattern| count(node, pattern, values)));
@@ -72,7 +72,9 @@ fn placeholders(
             }
         };
         let fits = |value: &String| {
-            !value.is_empty() && value.chars().count() <= LENGTH && !value.contains(|letter: char| letter.is_control())
+            !value.is_empty()
+                && value.chars().count() <= MAX_CHARACTERS
+                && !value.contains(|letter: char| letter.is_control())
         };
         if let Some(value) = value.filter(fits) {
             found.push(Hint { at, label: format!("= {value}"), pattern: None });
@@ -100,16 +102,16 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
 
 /// Returns the files that a pattern matches, as Markdown.
 pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
-    const SHOWN: usize = 20;
+    const MAX_SHOWN: usize = 20;
     let Matches { paths, cut } = values.files.glob(pattern);
     let mut lines: Vec<String> =
-        paths.iter().take(SHOWN).map(|path| format!("- {}", super::card::inline(path))).collect();
-    if paths.len() > SHOWN || cut {
-        let more = paths.len().saturating_sub(SHOWN);
+        paths.iter().take(MAX_SHOWN).map(|path| format!("- {}", super::markdown::inline(path))).collect();
+    if paths.len() > MAX_SHOWN || cut {
+        let more = paths.len().saturating_sub(MAX_SHOWN);
         lines.push(if cut { "- and possibly more".to_owned() } else { format!("- and {more} more") });
     }
     if lines.is_empty() {
-        lines.push(format!("nothing matches {}", super::card::inline(pattern)));
+        lines.push(format!("nothing matches {}", super::markdown::inline(pattern)));
     }
     lines.join("\n")
 }

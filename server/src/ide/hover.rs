@@ -18,7 +18,7 @@ use speclens_schema::{
     words::{listed, plural},
 };
 
-use super::{agents, card, hints, links, models::Reach, names, pattern_words, values::Values, written::Written};
+use super::{agents, hints, links, markdown, models::Reach, names, pattern_words, values::Values, written::Written};
 
 /// The section of a KindLM suite that configures the providers of models.
 const PROVIDERS: &str = "providers";
@@ -55,7 +55,7 @@ pub(crate) fn hover(
     values: Values<'_>,
     reach: Reach<'_>,
 ) -> Option<Hover> {
-    let place = Place::find(document, file, offset)?;
+    let place = HoverTarget::find(document, file, offset)?;
     match place.part {
         Part::Key(key) => place.key(key, suite, values, reach),
         Part::Value(value) => place.value(value, suite, values, reach),
@@ -64,7 +64,7 @@ pub(crate) fn hover(
     }
 }
 
-struct Place<'d> {
+struct HoverTarget<'d> {
     document: &'d Document,
     file: SpecFile,
     offset: usize,
@@ -81,8 +81,8 @@ enum Part<'d> {
     Nothing,
 }
 
-impl<'d> Place<'d> {
-    fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Place<'d>> {
+impl<'d> HoverTarget<'d> {
+    fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<HoverTarget<'d>> {
         let at = document.pointer_at(offset);
         let touches = |range: Range<usize>| range.start <= offset && offset <= range.end;
         let parent = at.parent().and_then(|parent| document.find(&parent));
@@ -93,7 +93,7 @@ impl<'d> Place<'d> {
             (_, Some(node)) if node.text().is_some() && touches(node.range()) => Part::Value(node),
             (_, Some(_) | None) => Part::Nothing,
         };
-        Some(Place { document, file, offset, at, part })
+        Some(HoverTarget { document, file, offset, at, part })
     }
 
     fn shape(&self) -> Option<Shape> {
@@ -107,8 +107,8 @@ impl<'d> Place<'d> {
         let fields = holder.fields(self.document.find(&parent));
         let mut markdown = match fields.into_iter().find(|field| field.name == name) {
             Some(field) => {
-                let card = card::field(&name, &field.shape, &field.need);
-                match card::signature(&field.shape) {
+                let card = markdown::field(&name, &field.shape, &field.need);
+                match markdown::signature(&field.shape) {
                     Some(signature) => card.replacen("\n\n", &format!("\n\n{signature}\n\n"), 1),
                     None => card,
                 }
@@ -116,7 +116,7 @@ impl<'d> Place<'d> {
             // A name chosen by the author, or one that the format does not have.
             None => match (holder.word(), holder.map_value()) {
                 (Some(Word::Defines("vars")), _) => format!("**{name}** · the value of `{{{{{name}}}}}`"),
-                (_, Some(value)) => card::field(&name, &value, &Need::Optional),
+                (_, Some(value)) => markdown::field(&name, &value, &Need::Optional),
                 (_, None) => {
                     let known = holder.fields(self.document.find(&parent));
                     if known.is_empty() || name == "<<" {
@@ -162,7 +162,7 @@ impl<'d> Place<'d> {
             NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
                 format!(
                     "**\\*{name}** · alias of line {line}\n\n{}",
-                    card::source(&super::snippet::moved_left(&source))
+                    markdown::source(&super::snippet::moved_left(&source))
                 )
             }
         };
@@ -173,7 +173,7 @@ impl<'d> Place<'d> {
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         let found = self.file.dialect()?.in_force(self.file, self.document, &self.at, name, values.files)?;
         let source = found.source.map(|source| format!(" from {source}")).unwrap_or_default();
-        Some(format!("Defaults to {}{source}.", card::inline(&found.value)))
+        Some(format!("Defaults to {}{source}.", markdown::inline(&found.value)))
     }
 
     /// Returns the place in the reference that explains a key of the mapping around the cursor.
@@ -202,7 +202,7 @@ impl<'d> Place<'d> {
             .variants()
             .into_iter()
             .find(|variant| variant.tag.is_some_and(|tag| tag == (name.as_str(), text)))?;
-        let signature = card::signature_of_form(&variant)?;
+        let signature = markdown::signature_of_form(&variant)?;
         let own = holder
             .step(&name, self.document.find(&parent))
             .and_then(|shape| shape.values().into_iter().find(|choice| choice.value.as_str() == Some(text))?.docs);
@@ -253,7 +253,8 @@ impl<'d> Place<'d> {
                     return Some(Hover { range, markdown: scripted(model, &path, values), page: None });
                 }
                 let reached = reach.of_model(id);
-                let markdown = format!("**{model}** · model of the provider {}\n\n{reached}", card::inline(provider));
+                let markdown =
+                    format!("**{model}** · model of the provider {}\n\n{reached}", markdown::inline(provider));
                 return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Defines(_) | Word::Shell) | None => {}
@@ -263,7 +264,7 @@ impl<'d> Place<'d> {
         }
         match shape.kind() {
             Type::Boolean | Type::Integer | Type::Number => {
-                let markdown = card::field(&self.at.last()?, &shape, &Need::Optional);
+                let markdown = markdown::field(&self.at.last()?, &shape, &Need::Optional);
                 Some(Hover { range, markdown, page: None })
             }
             Type::Text | Type::List | Type::Mapping | Type::Any => None,
@@ -294,7 +295,7 @@ impl<'d> Place<'d> {
         let built_in = template::variables(kind, self.file);
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
-                Some(value) => format!("{} Now {}.", known.docs, card::inline(&value)),
+                Some(value) => format!("{} Now {}.", known.docs, markdown::inline(&value)),
                 None => format!("{} Its value is known only when the test runs.", known.docs),
             });
         }
@@ -307,7 +308,7 @@ impl<'d> Place<'d> {
         }
         let own = names::variables(self.document, &self.at, shape);
         if let Some(found) = own.and_then(|vars| vars.get(name)) {
-            return say(card::inline(found.text().unwrap_or_default()));
+            return say(markdown::inline(found.text().unwrap_or_default()));
         }
         let mut steps = self.at.steps();
         let (Some(section), Some(prompt)) = (steps.next(), steps.next()) else { return None };
@@ -315,7 +316,7 @@ impl<'d> Place<'d> {
             let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
-                    say(format!("set by the tests, such as {}", card::inline(value.unwrap_or_default())))
+                    say(format!("set by the tests, such as {}", markdown::inline(value.unwrap_or_default())))
                 }
                 None => say("no test that uses this prompt sets it".to_owned()),
             };
@@ -331,27 +332,27 @@ impl<'d> Place<'d> {
         let line = self.document.text().byte_to_line(range.start) + 1;
         let source = String::from(self.document.text().byte_slice(range));
         let word = kind.trim_end_matches('s');
-        Some(format!("**{name}** · {word}, line {line}\n\n{}", card::source(&super::snippet::moved_left(&source))))
+        Some(format!("**{name}** · {word}, line {line}\n\n{}", markdown::source(&super::snippet::moved_left(&source))))
     }
 
     /// Returns a code in `# speclens: allow(…)`.
     fn code(&self) -> Option<Hover> {
         let words = directive::directives(self.document).into_iter().flat_map(|directive| directive.words);
         let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
-        Some(Hover { range, markdown: card::code(Code::parse(&word)?), page: None })
+        Some(Hover { range, markdown: markdown::code(Code::parse(&word)?), page: None })
     }
 }
 
 /// Returns the command with its values, or the names that have none.
 fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     match &command.expanded {
-        Ok(text) => format!("Runs\n\n{}\n\n{}", card::verbatim(text, "sh"), inputs(&command.inputs, declared)),
+        Ok(text) => format!("Runs\n\n{}\n\n{}", markdown::verbatim(text, "sh"), inputs(&command.inputs, declared)),
         Err(missing) => {
             let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
             format!(
                 "This command cannot run: no value in `vars` for {}\n\n{}",
                 names.join(", "),
-                card::verbatim(&command.template, "sh")
+                markdown::verbatim(&command.template, "sh")
             )
         }
     }
@@ -360,7 +361,7 @@ fn resolved(command: &CommandAction, declared: &Inputs) -> String {
 /// Returns the files that make a recording of a command stale, and those that do not.
 fn inputs(named: &Inputs, declared: &Inputs) -> String {
     const MAX_NAMES: usize = 8;
-    let mut parts: Vec<String> = named.keys().take(MAX_NAMES).map(|path| card::inline(path)).collect();
+    let mut parts: Vec<String> = named.keys().take(MAX_NAMES).map(|path| markdown::inline(path)).collect();
     if named.len() > MAX_NAMES {
         parts.push(format!("{} that it names", plural(named.len() - MAX_NAMES, "more file")));
     }
@@ -386,18 +387,18 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
         Some(name) => name == text,
         None => show(choice.value) == text,
     })?;
-    found.docs.is_some().then(|| card::choice(&found))
+    found.docs.is_some().then(|| markdown::choice(&found))
 }
 
 /// Returns what a scripted model plays.
 fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
-    let head = format!("**{name}** · scripted model {}", card::inline(path));
+    let head = format!("**{name}** · scripted model {}", markdown::inline(path));
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
     let script = match std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned()).and_then(script::read) {
         Ok(script) => script,
         Err(reason) => return format!("{head}\n\nIt cannot be used: {reason}."),
     };
-    let mut parts: Vec<String> = script.tasks.keys().map(|id| card::inline(id)).collect();
+    let mut parts: Vec<String> = script.tasks.keys().map(|id| markdown::inline(id)).collect();
     if script.default.is_some() {
         parts.push("all other tasks".to_owned());
     }
@@ -414,9 +415,9 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
         return None;
     }
     if let Some(pattern) = values.pattern(shape, text) {
-        return Some(format!("{}\n\n{}", card::inline(&pattern), hints::matches(&pattern, values)));
+        return Some(format!("{}\n\n{}", markdown::inline(&pattern), hints::matches(&pattern, values)));
     }
-    let head = card::inline(text);
+    let head = markdown::inline(text);
     let Some(path) = values.path(shape, text) else {
         let unknown = values.expand(shape, text).is_none();
         let what = if unknown { "path known only when the test runs" } else { "outside the suite's directory" };
@@ -439,7 +440,7 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
         None if kind == "directory" => "no such directory in the suite's directory".to_owned(),
         None => "no such file in the suite's directory".to_owned(),
     };
-    let now = if text.contains("{{") { format!(": now {}", card::inline(&path)) } else { String::new() };
+    let now = if text.contains("{{") { format!(": now {}", markdown::inline(&path)) } else { String::new() };
     Some(format!("{head}{now} · {what}"))
 }
 

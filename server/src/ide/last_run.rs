@@ -11,7 +11,7 @@ use speclens_schema::{
     verdict::{Status, Verdict},
 };
 
-use super::{card, frequency::Frequency, hover::Hover, latest::Latest, lens::CaseState, transcript};
+use super::{frequency::Frequency, hover::Hover, latest::Latest, lens::CaseState, markdown, transcript};
 
 /// Maximum number of lines.
 const MAX_LINES: usize = 10;
@@ -110,7 +110,7 @@ fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
         concerned.retain(|(_, status)| !has_passed || *status == Status::Pass);
     }
     let Frequency { word, counts, status } = Frequency::of(attempts, &concerned)?;
-    Some(format!("- {} {}: {word}{counts}", transcript::mark(status), card::inline(&transcript::one_line(label))))
+    Some(format!("- {} {}: {word}{counts}", transcript::mark(status), markdown::inline(&transcript::one_line(label))))
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use speclens_schema::{
     document::{Document, Pointer},
     judge::Judged,
     suite::{Case, CaseFile, Suite},
-    verdict::{FilePlace, Place},
+    verdict::{FilePlace, RelatedPlace},
 };
 
 use super::{
     gates,
-    lens::{CaseState, Known},
+    lens::{CaseState, KnownState},
     outcome::CaseOutcome,
     run_problems::RunProblem,
     runnable::{BrokenTests, Errors},
@@ -58,8 +58,8 @@ impl Latest {
     }
 
     /// Returns the states that lenses show for the cases of the document itself, by name.
-    pub(crate) fn known(&self) -> HashMap<&str, Known> {
-        let mut known: HashMap<&str, Known> =
+    pub(crate) fn known(&self) -> HashMap<&str, KnownState> {
+        let mut known: HashMap<&str, KnownState> =
             self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
         // A test that no longer exists has been renamed.
         let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
@@ -86,8 +86,8 @@ impl Latest {
             |judged: &&Judged| case.claims.get(judged.claim).is_some_and(|claim| at.below(&claim.at).is_some());
         let related = newest.verdicts.iter().filter(is_here).flat_map(|judged| &judged.verdict.related);
         let places = related.filter_map(|related| match &related.at {
-            Place::File(place) => Some(place.clone()),
-            Place::Claim(_) => None,
+            RelatedPlace::File(place) => Some(place.clone()),
+            RelatedPlace::Claim(_) => None,
         });
         places.collect()
     }
@@ -112,7 +112,7 @@ impl Latest {
         };
         let same_outcomes = before.outcomes.len() == self.outcomes.len()
             && before.outcomes.iter().zip(&self.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
-        let states = |latest: &Latest| -> HashMap<String, Known> {
+        let states = |latest: &Latest| -> HashMap<String, KnownState> {
             latest.all().map(|(case, outcome)| (case.name.clone(), outcome.known())).collect()
         };
         !same_outcomes && states(before) != states(self)

@@ -14,11 +14,11 @@ use speclens_schema::{
     suite::{ActionKind, WrittenCase, list_of_cases, written_case, written_cases},
 };
 
-use speclens_runner::book::FOREIGN;
+use speclens_runner::evidence_store::FOREIGN_NOTE;
 
 use super::{
     parts::{Group, Kept, first_after, groups},
-    runnable::{Looks, Obstacle, Obstacles},
+    runnable::{Looks, NotRunnableReason, NotRunnableReasons},
     tally::{self, Tally},
 };
 
@@ -77,7 +77,7 @@ impl Hash for CaseState {
 
 /// The state of a test, and the run it comes from.
 #[derive(Clone, Debug, PartialEq, Hash)]
-pub(crate) struct Known {
+pub(crate) struct KnownState {
     /// The state.
     pub state: CaseState,
     /// The name of the other test that was run, if both do the same.
@@ -92,10 +92,10 @@ pub(crate) struct Known {
     pub is_present: bool,
 }
 
-impl Known {
+impl KnownState {
     /// Returns the state of a test that never ran.
-    pub(crate) fn nothing() -> Known {
-        Known {
+    pub(crate) fn nothing() -> KnownState {
+        KnownState {
             state: CaseState::NeverRun,
             from: None,
             is_foreign: false,
@@ -228,7 +228,7 @@ pub(crate) fn duration(milliseconds: f64) -> String {
 
 /// Facts about the suite of a document that are not in the document's text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
+pub(crate) struct LensContext<'a> {
     /// The facts that decide whether its tests can run.
     pub looks: Looks<'a>,
     /// The main file of the suite, relative to the document, if it is another file.
@@ -260,8 +260,8 @@ pub(crate) struct Tests<'a> {
 /// The data, besides its text, that the lenses of a test depend on.
 #[derive(Hash)]
 struct TestState<'a> {
-    obstacle: Option<Obstacle>,
-    known: Option<&'a Known>,
+    obstacle: Option<NotRunnableReason>,
+    known: Option<&'a KnownState>,
 }
 
 impl Tests<'_> {
@@ -321,14 +321,14 @@ fn tests(file: SpecFile, document: &Document) -> Vec<(Option<Group<'_>>, Arc<Vec
 /// Returns the lenses of a document. `known` has the states of tests by name.
 pub(crate) fn lenses<'a>(
     document: &'a Document,
-    around: Around<'_>,
-    known: impl Fn(&str) -> Option<&'a Known>,
+    context: LensContext<'_>,
+    known: impl Fn(&str) -> Option<&'a KnownState>,
 ) -> Lenses<'a> {
-    let tests = tests(around.looks.file, document);
+    let tests = tests(context.looks.file, document);
     let names = tests.iter().flat_map(|(_, facts)| facts.iter().map(|facts| &*facts.name));
-    let obstacles = Obstacles::new(names, around.looks);
+    let obstacles = NotRunnableReasons::new(names, context.looks);
     let mut counts = Counts::default();
-    for state in around.elsewhere {
+    for state in context.elsewhere {
         counts.add(state.counted_as());
     }
     let mut state_of = |facts: &Facts| {
@@ -337,10 +337,15 @@ pub(crate) fn lenses<'a>(
         // A run that is under way began before the text was changed.
         let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| !is_running);
         match obstacle {
-            Some(Obstacle::Skipped) => counts.add(Counted::Skipped),
+            Some(NotRunnableReason::Skipped) => counts.add(Counted::Skipped),
             // Nothing ran.
-            Some(Obstacle::NotSupported(_)) => counts.add_without_result(Counted::Unknown),
-            Some(Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => {
+            Some(NotRunnableReason::NotSupported(_)) => counts.add_without_result(Counted::Unknown),
+            Some(
+                NotRunnableReason::NoSuite
+                | NotRunnableReason::WrongSettings
+                | NotRunnableReason::SharedName
+                | NotRunnableReason::HasProblems,
+            ) => {
                 counts.add(Counted::NotRun);
             }
             None => counts.add(known.map_or(Counted::NotRun, |known| known.state.counted_as())),
@@ -349,16 +354,16 @@ pub(crate) fn lenses<'a>(
     };
     let states: Vec<Vec<TestState<'_>>> =
         tests.iter().map(|(_, facts)| facts.iter().map(&mut state_of).collect()).collect();
-    let has_choice = around.has_choice;
+    let has_choice = context.has_choice;
     let tests = tests.into_iter().zip(states);
     let tests = tests.map(|((group, facts), states)| Tests { group, facts, states, has_choice });
-    Lenses { file: of_file(document, around, &counts), tests: tests.collect() }
+    Lenses { file: of_file(document, context, &counts), tests: tests.collect() }
 }
 
 fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: bool) -> Vec<Lens> {
     let name = &*facts.name;
-    let nothing = Known::nothing();
-    let Known { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
+    let nothing = KnownState::nothing();
+    let KnownState { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
     let mut lenses = Vec::new();
     let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
     let run = || LensAction::Run(name.to_owned());
@@ -393,7 +398,7 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
     }
     if *is_foreign {
         title.push_str(", ");
-        title.push_str(FOREIGN);
+        title.push_str(FOREIGN_NOTE);
     }
     let action = if *state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
     push(title, action);
@@ -422,9 +427,9 @@ impl Counts {
     }
 }
 
-fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result }: &Counts) -> Vec<Lens> {
-    let names_files = || around.looks.file.part().is_some();
-    if counts.is_empty() && !(names_files() && has_items(document, around.looks.file)) {
+fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_result }: &Counts) -> Vec<Lens> {
+    let names_files = || context.looks.file.part().is_some();
+    if counts.is_empty() && !(names_files() && has_items(document, context.looks.file)) {
         return Vec::new();
     }
     // Above the first entry, where it can always be seen.
@@ -433,7 +438,7 @@ fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result 
         key.or_else(|| root.items().next().map(|item| item.range().start..item.range().start))
     });
     let range = first.unwrap_or(0..0);
-    let (title, action) = match (counts.contains_key(&Counted::Running), around.main) {
+    let (title, action) = match (counts.contains_key(&Counted::Running), context.main) {
         (true, _) => ("■ Stop".to_owned(), LensAction::CancelFile),
         (false, None) => ("▶ Run file".to_owned(), LensAction::RunFile),
         // Several suites may name it, each with its own settings.

@@ -13,7 +13,7 @@ use speclens_schema::{
     suite::{case_items, name_of_item},
 };
 
-use super::card;
+use super::markdown;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts next to it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
@@ -76,20 +76,24 @@ impl Reach<'_> {
         let described = Models::new(settings, 1, self.environment).describe(&format!("{name}/any")).ok()?;
         // Their headers decide what is sent.
         let has_headers = matches!(name, "http" | "mcp");
-        Some(if has_headers { format!("Requests go to {}.", card::inline(&described.host)) } else { place(&described) })
+        Some(if has_headers {
+            format!("Requests go to {}.", markdown::inline(&described.host))
+        } else {
+            place(&described)
+        })
     }
 }
 
 fn place(described: &Description) -> String {
-    let host = card::inline(&described.host);
+    let host = markdown::inline(&described.host);
     let host = if described.is_gateway { format!("{host} (the AI Gateway)") } else { host };
     match &described.key {
         KeyState::NotNeeded => format!("Requests go to {host}, without a key."),
         KeyState::Set(variable) => {
-            format!("Requests go to {host} with the key in {}, which is set.", card::inline(variable))
+            format!("Requests go to {host} with the key in {}, which is set.", markdown::inline(variable))
         }
         KeyState::Missing(variable) => {
-            format!("Requests go to {host} with the key in {}, which is not set.", card::inline(variable))
+            format!("Requests go to {host} with the key in {}, which is not set.", markdown::inline(variable))
         }
     }
 }

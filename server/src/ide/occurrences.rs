@@ -17,7 +17,7 @@ use speclens_schema::{
 
 use super::{
     parts::Part,
-    walk::{self, Place},
+    walk::{self, NodePath},
     written::Written,
 };
 
@@ -95,11 +95,11 @@ struct Finder<'d> {
     file: SpecFile,
     shapes: walk::Shapes<'d>,
     /// Meanings of the fields of a type; computed once per type.
-    words: RefCell<HashMap<&'static str, Words>>,
+    words: RefCell<HashMap<&'static str, FieldMeanings>>,
 }
 
 /// The fields of a mapping that have a meaning: name, meaning, type.
-type Words = Rc<[(&'static str, Word, Type)]>;
+type FieldMeanings = Rc<[(&'static str, Word, Type)]>;
 
 /// The owner of variables, or of texts that are filled with them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -361,7 +361,7 @@ impl<'d> Finder<'d> {
     }
 
     /// Returns the variables that a mapping gives.
-    fn given(&self, node: NodeRef<'d>, words: &Words, kind: &str) -> Option<NodeRef<'d>> {
+    fn given(&self, node: NodeRef<'d>, words: &FieldMeanings, kind: &str) -> Option<NodeRef<'d>> {
         let (name, ..) = words.iter().find(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind))?;
         node.get(name)
     }
@@ -374,10 +374,12 @@ impl<'d> Finder<'d> {
         Some(occurrence(entry.key, true))
     }
 
-    fn words(&self, shape: &Shape) -> Words {
+    fn words(&self, shape: &Shape) -> FieldMeanings {
         let all = || {
             let fields = shape.fields(None).into_iter();
-            fields.filter_map(|field| Some((field.name, field.shape.word()?, field.shape.kind()))).collect::<Words>()
+            fields
+                .filter_map(|field| Some((field.name, field.shape.word()?, field.shape.kind())))
+                .collect::<FieldMeanings>()
         };
         match shape.definition() {
             Some(definition) => Rc::clone(self.words.borrow_mut().entry(definition).or_insert_with(all)),
@@ -408,7 +410,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let token = line.start + start + 1..line.start + start + word.len();
 
     let mut found: Vec<(usize, Occurrence)> = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
         if node.alias() == Some(name) {
             let range = node.range();
             let to = node.resolved();
@@ -430,7 +432,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
 /// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
         let is_definition = node.anchor() == Some(name);
         if is_definition || node.alias() == Some(name) {
             found.push(Occurrence { range: node.own_range(), is_definition, scalar: None });
@@ -442,9 +444,9 @@ fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
 /// Returns the name in `&name`, which is before its node; a tag may be between them.
 fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<usize>> {
     /// Anchors are near their nodes; comments may be between them.
-    const REACH: usize = 4096;
+    const MAX_DISTANCE_BYTES: usize = 4096;
     let text = document.text();
-    let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(REACH)));
+    let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(MAX_DISTANCE_BYTES)));
     let before = String::from(text.byte_slice(from..node));
     let wanted = format!("&{name}");
     let is_end = |rest: &str| {

@@ -10,7 +10,7 @@ use speclens_schema::{
 };
 
 use super::{
-    lens::{CaseState, Known},
+    lens::{CaseState, KnownState},
     run_problems::{self, RunProblem},
     tally::{self, Tally},
 };
@@ -82,8 +82,8 @@ impl CaseOutcome {
     }
 
     /// Returns the state that a lens shows.
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    pub(crate) fn known(&self) -> KnownState {
+        KnownState {
             state: self.state.clone(),
             from: self.from.clone(),
             is_foreign: self.is_foreign,

@@ -1,12 +1,12 @@
 //! Explains a regular expression in words: its common parts, one per line.
 
 use super::{
-    card,
+    markdown,
     tokens::{TokenKind, pattern},
 };
 
 /// Maximum number of parts that are explained.
-const PARTS: usize = 24;
+const MAX_PARTS: usize = 24;
 
 /// One part and its quantifier.
 struct Part {
@@ -70,12 +70,12 @@ pub(crate) fn words(source: &str) -> Option<String> {
         }
     }
     flush(&mut text, depth, &mut parts);
-    let lines = parts.iter().take(PARTS).map(|part| {
+    let lines = parts.iter().take(MAX_PARTS).map(|part| {
         let indent = "  ".repeat(part.depth.min(4));
-        format!("{indent}- {} {}", card::inline(&part.source), part.meaning)
+        format!("{indent}- {} {}", markdown::inline(&part.source), part.meaning)
     });
     let mut lines: Vec<String> = lines.collect();
-    if parts.len() > PARTS {
+    if parts.len() > MAX_PARTS {
         lines.push("- …".to_owned());
     }
     Some(lines.join("\n"))
@@ -86,7 +86,8 @@ fn flush(text: &mut (String, String), depth: usize, parts: &mut Vec<Part>) {
     if source.is_empty() {
         return;
     }
-    let meaning = if source == meant { "this text".to_owned() } else { format!("the text {}", card::inline(&meant)) };
+    let meaning =
+        if source == meant { "this text".to_owned() } else { format!("the text {}", markdown::inline(&meant)) };
     parts.push(Part { source, meaning, depth });
 }
 
@@ -112,7 +113,7 @@ fn class(words: &str) -> String {
         "[\\s\\S]" | "[\\S\\s]" | "[^]" => "anything",
         _ => {
             return match words.strip_prefix("[^") {
-                Some(rest) => format!("any character except {}", card::inline(rest.trim_end_matches(']'))),
+                Some(rest) => format!("any character except {}", markdown::inline(rest.trim_end_matches(']'))),
                 None if words.starts_with('[') => "one of these".to_owned(),
                 None => "a character of this kind".to_owned(),
             };
@@ -163,8 +164,8 @@ fn group(words: &str) -> String {
             let named = words.strip_prefix("(?P<").or_else(|| words.strip_prefix("(?<"));
             let again = words.strip_prefix("\\k<");
             match (named, again, words.strip_prefix('\\')) {
-                (Some(rest), _, _) => format!("a group called {}", card::inline(&name(rest))),
-                (_, Some(rest), _) => format!("the text that the group {} matched", card::inline(&name(rest))),
+                (Some(rest), _, _) => format!("a group called {}", markdown::inline(&name(rest))),
+                (_, Some(rest), _) => format!("the text that the group {} matched", markdown::inline(&name(rest))),
                 (_, _, Some(number)) => format!("the text that group {number} matched"),
                 (None, None, None) if words.contains('i') => "from here on, ignoring case".to_owned(),
                 (None, None, None) => "from here on, with other flags".to_owned(),

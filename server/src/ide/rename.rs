@@ -13,7 +13,7 @@ use speclens_schema::{
 };
 
 use super::{
-    crossing,
+    cross_file_names,
     occurrences::{self, NameKind, Occurrence},
 };
 
@@ -104,7 +104,7 @@ fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<Stri
 /// Returns the reason why a shared name cannot become another one: the document already has that name, so the two would
 /// become one.
 fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
-    let mut others = crossing::mentions(document, file, "").into_iter();
+    let mut others = cross_file_names::mentions(document, file, "").into_iter();
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
 }
 

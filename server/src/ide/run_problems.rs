@@ -10,7 +10,7 @@ use speclens_schema::{
     judge::Judged,
     suite::Case,
     unparsed,
-    verdict::{FailureCode, FilePlace, Outcome, Place, Status},
+    verdict::{FailureCode, FilePlace, Outcome, RelatedPlace, Status},
 };
 
 use super::frequency::Frequency;
@@ -139,8 +139,10 @@ fn of_attempt(
                 .map(|related| RunRelated {
                     message: related.message.clone(),
                     at: match &related.at {
-                        Place::Claim(at) => RunPlace::Here(place(document, dialect.name_key(), case, &base.join(at))),
-                        Place::File(place) => RunPlace::File(place.clone()),
+                        RelatedPlace::Claim(at) => {
+                            RunPlace::Here(place(document, dialect.name_key(), case, &base.join(at)))
+                        }
+                        RelatedPlace::File(place) => RunPlace::File(place.clone()),
                     },
                 })
                 .collect(),

@@ -20,7 +20,7 @@ use super::parts::first_after;
 
 /// The reason why a test does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Obstacle {
+pub(crate) enum NotRunnableReason {
     /// The author skips it.
     Skipped,
     /// This version does not support it.
@@ -35,55 +35,55 @@ pub(crate) enum Obstacle {
     HasProblems,
 }
 
-impl Obstacle {
+impl NotRunnableReason {
     /// Returns the reason why a case of a suite does not run, if any.
-    pub(crate) fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
+    pub(crate) fn of(suite: &Suite, index: usize) -> Option<NotRunnableReason> {
         let case = suite.cases.get(index)?;
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
         if case.skip {
-            Some(Obstacle::Skipped)
+            Some(NotRunnableReason::Skipped)
         } else if let Some(what) = exec::unsupported(suite.dialect, &case.action) {
-            Some(Obstacle::NotSupported(what))
+            Some(NotRunnableReason::NotSupported(what))
         } else if namesakes() > 1 {
-            Some(Obstacle::SharedName)
+            Some(NotRunnableReason::SharedName)
         } else {
-            (!case.intact).then_some(Obstacle::HasProblems)
+            (!case.intact).then_some(NotRunnableReason::HasProblems)
         }
     }
 
     /// Returns the text for a lens.
     pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
-            Obstacle::Skipped => "○ skipped".into(),
-            Obstacle::NotSupported(what) => format!("? not supported yet: {what}").into(),
-            Obstacle::NoSuite => "! no suite names this file".into(),
-            Obstacle::WrongSettings => "! the settings have errors".into(),
-            Obstacle::SharedName => "! another test has this name".into(),
-            Obstacle::HasProblems => "! has errors".into(),
+            NotRunnableReason::Skipped => "○ skipped".into(),
+            NotRunnableReason::NotSupported(what) => format!("? not supported yet: {what}").into(),
+            NotRunnableReason::NoSuite => "! no suite names this file".into(),
+            NotRunnableReason::WrongSettings => "! the settings have errors".into(),
+            NotRunnableReason::SharedName => "! another test has this name".into(),
+            NotRunnableReason::HasProblems => "! has errors".into(),
         }
     }
 
     /// Returns the sentence for a refused run of the test.
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
-            Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
-            Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
-            Obstacle::NoSuite => {
+            NotRunnableReason::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
+            NotRunnableReason::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
+            NotRunnableReason::NoSuite => {
                 format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
-            Obstacle::WrongSettings => {
+            NotRunnableReason::WrongSettings => {
                 format!("`{test}` was not run: fix the errors in `speclens.yaml` first")
             }
-            Obstacle::SharedName => {
+            NotRunnableReason::SharedName => {
                 format!("`{test}` was not run: another test has the same name, so rename one of them")
             }
-            Obstacle::HasProblems => format!("`{test}` was not run: fix the underlined errors first"),
+            NotRunnableReason::HasProblems => format!("`{test}` was not run: fix the underlined errors first"),
         }
     }
 }
 
 /// The obstacles of a document's tests, as far as the text alone shows them, which is cheaper than lowering them.
-pub(crate) struct Obstacles<'a> {
+pub(crate) struct NotRunnableReasons<'a> {
     names: FxHashMap<&'a str, usize>,
     looks: Looks<'a>,
 }
@@ -101,31 +101,31 @@ pub(crate) struct Looks<'a> {
     pub broken: &'a BrokenTests,
 }
 
-impl<'a> Obstacles<'a> {
+impl<'a> NotRunnableReasons<'a> {
     /// Collects the names of the tests of a document.
-    pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
+    pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> NotRunnableReasons<'a> {
         let mut names: FxHashMap<&str, usize> = FxHashMap::default();
         for name in all {
             *names.entry(name).or_default() += 1;
         }
-        Obstacles { names, looks }
+        NotRunnableReasons { names, looks }
     }
 
     /// Returns the reason why a test does not run, if any. `skip`: the author skips it; `does`: its kind of action.
-    pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<Obstacle> {
+    pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<NotRunnableReason> {
         let unsupported = || exec::unsupported(self.looks.file.dialect()?, does);
         if skip {
-            Some(Obstacle::Skipped)
+            Some(NotRunnableReason::Skipped)
         } else if let Some(what) = unsupported() {
-            Some(Obstacle::NotSupported(what))
+            Some(NotRunnableReason::NotSupported(what))
         } else if !self.looks.has_suite {
-            Some(Obstacle::NoSuite)
+            Some(NotRunnableReason::NoSuite)
         } else if self.looks.is_refused {
-            Some(Obstacle::WrongSettings)
+            Some(NotRunnableReason::WrongSettings)
         } else if self.names.get(name).is_some_and(|count| *count > 1) {
-            Some(Obstacle::SharedName)
+            Some(NotRunnableReason::SharedName)
         } else {
-            self.looks.broken.contains(name).then_some(Obstacle::HasProblems)
+            self.looks.broken.contains(name).then_some(NotRunnableReason::HasProblems)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{ops::Range, rc::Rc};
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
-    json_schema::{self as schema, Landmarks, SpecFile},
+    json_schema::{self as schema, SpecFile, SymbolSource},
     shape::{Shape, Type},
     words::plural,
 };
@@ -131,7 +131,7 @@ pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> 
 
 /// A workspace symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Landmark {
+pub(crate) struct WorkspaceSymbol {
     /// The name.
     pub name: String,
     /// The name of the enclosing symbol.
@@ -144,15 +144,15 @@ pub(crate) struct Landmark {
 
 /// Returns the workspace symbols of a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
-pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
+pub(crate) fn workspace_symbols(document: &Document, file: SpecFile) -> Vec<WorkspaceSymbol> {
     let Some(root) = document.root() else { return Vec::new() };
-    match file.landmarks {
-        Landmarks::Outline => {
+    match file.symbols {
+        SymbolSource::Outline => {
             collect(symbols(document, file), None, &|kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry))
         }
-        Landmarks::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
-        Landmarks::At(find) => {
-            let entry = |found: schema::Landmark<'_>| Landmark {
+        SymbolSource::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
+        SymbolSource::At(find) => {
+            let entry = |found: schema::SymbolName<'_>| WorkspaceSymbol {
                 name: named(&found.name),
                 container: Some(found.below),
                 kind: SymbolKind::Entry,
@@ -163,13 +163,17 @@ pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     }
 }
 
-fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(SymbolKind) -> bool) -> Vec<Landmark> {
+fn collect(
+    outline: Vec<Symbol>,
+    container: Option<&str>,
+    is_wanted: &dyn Fn(SymbolKind) -> bool,
+) -> Vec<WorkspaceSymbol> {
     let mut found = Vec::new();
     for symbol in outline {
         if is_wanted(symbol.kind) {
             let container = container.map(str::to_owned);
             let Symbol { name, kind, selection, .. } = &symbol;
-            found.push(Landmark { name: name.clone(), container, kind: *kind, selection: selection.clone() });
+            found.push(WorkspaceSymbol { name: name.clone(), container, kind: *kind, selection: selection.clone() });
         }
         found.extend(collect(symbol.children, Some(&symbol.name), is_wanted));
     }
@@ -294,7 +298,7 @@ fn claim(item: NodeRef<'_>) -> Option<Symbol> {
 
 /// Returns the parts of a claim, in one line.
 fn parts(value: NodeRef<'_>) -> String {
-    const PARTS: usize = 4;
+    const MAX_PARTS: usize = 4;
     let names: Vec<String> = match value.shape() {
         NodeShape::Mapping => value.entries().map(|entry| entry.key.key_text()).collect(),
         NodeShape::Sequence => value
@@ -303,8 +307,8 @@ fn parts(value: NodeRef<'_>) -> String {
             .collect(),
         NodeShape::Scalar | NodeShape::Dangling => Vec::new(),
     };
-    let mut line = names.iter().take(PARTS).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > PARTS {
+    let mut line = names.iter().take(MAX_PARTS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX_PARTS {
         line.push_str(", …");
     }
     line
@@ -320,10 +324,10 @@ fn brief(value: NodeRef<'_>) -> String {
 }
 
 fn first_line_of(text: &str) -> Option<String> {
-    const LENGTH: usize = 80;
+    const MAX_CHARACTERS: usize = 80;
     let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
-    let is_cut = line.chars().count() > LENGTH || text.trim_end().lines().count() > 1;
-    let words: String = line.chars().take(LENGTH).collect();
+    let is_cut = line.chars().count() > MAX_CHARACTERS || text.trim_end().lines().count() > 1;
+    let words: String = line.chars().take(MAX_CHARACTERS).collect();
     Some(if is_cut { format!("{words} …") } else { words })
 }
 

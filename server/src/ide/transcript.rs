@@ -20,7 +20,7 @@ use super::{latest::Latest, lens::CaseState};
 use page::page;
 
 /// The note at the end of a truncated text.
-const CUT: &str = "(the rest was cut off at `limits.output_mib`)\n";
+const TRUNCATED_NOTE: &str = "(the rest was cut off at `limits.output_mib`)\n";
 
 /// The language of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +203,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
                 None => {
                     text.push_str(&format!("{}\n", shown(&reply.text.text).trim_end_matches(['\r', '\n'])));
                     if reply.text.cut {
-                        text.push_str(CUT);
+                        text.push_str(TRUNCATED_NOTE);
                     }
                 }
             }
@@ -259,7 +259,7 @@ fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
         text.push('\n');
     }
     if *cut {
-        text.push_str(CUT);
+        text.push_str(TRUNCATED_NOTE);
     }
 }
 

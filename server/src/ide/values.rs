@@ -3,7 +3,7 @@
 use speclens_schema::{
     files::Files,
     shape::Shape,
-    template::{self, Preset},
+    template::{self, KnownValue},
 };
 
 /// The prefix of a path that would otherwise be ambiguous.
@@ -24,14 +24,14 @@ pub(crate) struct Values<'v> {
 impl Values<'_> {
     /// Returns the current value of a built-in name; `None` for one that only a run knows.
     pub(crate) fn of(&self, name: &str) -> Option<String> {
-        match template::presets().find(|(known, _)| *known == name)?.1 {
-            Preset::Date => self.now.get(..10).map(str::to_owned),
-            Preset::Time => self.now.get(..19).map(|now| format!("{now}Z")),
-            Preset::Root => {
+        match template::known_values().find(|(known, _)| *known == name)?.1 {
+            KnownValue::Date => self.now.get(..10).map(str::to_owned),
+            KnownValue::Time => self.now.get(..19).map(|now| format!("{now}Z")),
+            KnownValue::Root => {
                 let root = self.files.root().to_str()?;
                 (!root.is_empty()).then(|| root.to_owned())
             }
-            Preset::Text(text) => Some(text.to_owned()),
+            KnownValue::Text(text) => Some(text.to_owned()),
         }
     }
 

@@ -45,7 +45,7 @@ impl<'d> Shapes<'d> {
 }
 
 /// The place of a visited node.
-pub(crate) struct Place<'w, 'd> {
+pub(crate) struct NodePath<'w, 'd> {
     steps: &'w [Step<'d>],
     is_key: bool,
 }
@@ -56,7 +56,7 @@ enum Step<'d> {
     Item(usize),
 }
 
-impl Place<'_, '_> {
+impl NodePath<'_, '_> {
     /// Whether the node is a key. The place of a key is that of its value.
     pub(crate) fn is_key(&self) -> bool {
         self.is_key
@@ -72,7 +72,11 @@ impl Place<'_, '_> {
 }
 
 /// Visits the nodes of the blocks that contain a text, including keys. A node may be visited more than once.
-pub(crate) fn nodes_near<'d>(document: &'d Document, text: &str, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+pub(crate) fn nodes_near<'d>(
+    document: &'d Document,
+    text: &str,
+    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
+) {
     let Some(root) = document.root() else { return };
     let whole = String::from(document.text());
     let mut end = 0;
@@ -89,7 +93,7 @@ pub(crate) fn nodes_near<'d>(document: &'d Document, text: &str, visit: &mut imp
 pub(crate) fn scalars_in<'d>(
     document: &'d Document,
     range: &Range<usize>,
-    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
 ) {
     scalars(document, &Reach::Touching(range), visit);
 }
@@ -100,7 +104,7 @@ pub(crate) fn scalars_like<'d>(
     document: &'d Document,
     range: &Range<usize>,
     name: &str,
-    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
 ) {
     match places_of(document, range, name) {
         Some(places) => scalars(document, &Reach::Holding(&places), visit),
@@ -108,7 +112,7 @@ pub(crate) fn scalars_like<'d>(
     }
 }
 
-fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>)) {
     let Some(root) = document.root() else { return };
     below(root, &mut Vec::new(), reach, &mut |node, place| {
         if node.alias().is_none() && node.text().is_some() {
@@ -249,12 +253,12 @@ fn below<'d>(
     node: NodeRef<'d>,
     steps: &mut Vec<Step<'d>>,
     reach: &Reach<'_>,
-    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
 ) {
     if !reach.holds(node) {
         return;
     }
-    visit(node, &Place { steps, is_key: false });
+    visit(node, &NodePath { steps, is_key: false });
     if node.alias().is_some() {
         return;
     }
@@ -265,7 +269,7 @@ fn below<'d>(
     }
     for entry in reach.entries(node) {
         steps.push(Step::Key(entry.key));
-        visit(entry.key, &Place { steps, is_key: true });
+        visit(entry.key, &NodePath { steps, is_key: true });
         below(entry.value, steps, reach, visit);
         steps.pop();
     }

@@ -15,17 +15,17 @@ use speclens_schema::{
     kind,
 };
 
-use super::{Depth, Facts, FileSignature, Index, Job, Known, Limits};
+use super::{Depth, Facts, FileSignature, Index, IndexedFile, Job, Limits};
 use crate::{
-    read::{BEGINNING, beginning, read_text, walk},
+    read::{MAX_HEAD_BYTES, beginning, read_text, walk},
     scope::{Scopes, is_main_name},
 };
 
 /// Maximum number of YAML files read that are not spec files.
-const STRANGERS: usize = 100_000;
+const MAX_OTHER_FILES: usize = 100_000;
 
 /// Above this number of changes, reading everything is faster.
-const CHANGES: usize = 500;
+const MAX_CHANGES: usize = 500;
 
 /// Data that the index needs from its owner.
 pub(crate) trait Host {
@@ -91,7 +91,7 @@ fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path)
     };
-    if job.whole.is_none() && job.paths.len() <= CHANGES && !job.paths.iter().any(decides) {
+    if job.whole.is_none() && job.paths.len() <= MAX_CHANGES && !job.paths.iter().any(decides) {
         scan.some(&job.paths)?;
     } else {
         if job.whole.is_none() {
@@ -109,9 +109,9 @@ struct Scan<'s> {
     encoding: Encoding,
     limits: Limits,
     depth: Depth,
-    before: BTreeMap<PathBuf, Known>,
+    before: BTreeMap<PathBuf, IndexedFile>,
     known_others: BTreeMap<PathBuf, FileSignature>,
-    found: BTreeMap<PathBuf, Known>,
+    found: BTreeMap<PathBuf, IndexedFile>,
     other_files: BTreeMap<PathBuf, FileSignature>,
     bytes: u64,
     /// Files that are spec files only if a suite names them.
@@ -158,7 +158,7 @@ impl Scan<'_> {
                 }
             }
         }
-        let is_main = |known: &Known| known.facts.scope.file.part().is_some();
+        let is_main = |known: &IndexedFile| known.facts.scope.file.part().is_some();
         let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
         Some(())
@@ -239,7 +239,7 @@ impl Scan<'_> {
         let Some(signature) = FileSignature::of(path) else { return };
         if self.depth == Depth::Changed {
             let is_as_before =
-                |known: &&Known| known.signature == signature && (known.is_read || self.scopes.is_open(path));
+                |known: &&IndexedFile| known.signature == signature && (known.is_read || self.scopes.is_open(path));
             if let Some(known) = self.before.get(path).filter(is_as_before) {
                 self.bytes += signature.length;
                 self.found.insert(path.to_owned(), known.clone());
@@ -257,7 +257,7 @@ impl Scan<'_> {
     fn read(&mut self, path: &Path) {
         let Some((signature, text)) = FileSignature::of(path).zip(beginning(path)) else { return };
         let Some(scope) = self.scopes.find(path, &text) else {
-            if self.other_files.len() < STRANGERS {
+            if self.other_files.len() < MAX_OTHER_FILES {
                 self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
             }
@@ -281,13 +281,13 @@ impl Scan<'_> {
         // The editor's text takes precedence; when it is closed, the file is read again.
         let is_read = !self.scopes.is_open(path);
         let facts = if is_read {
-            let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
+            let text = if text.len() < MAX_HEAD_BYTES { text } else { read_text(path).0 };
             let document = Document::read_cut(&text, scope.file.scalar_rules());
             Facts::of(&document, &scope, self.encoding)
         } else {
             Facts::without_names(&scope)
         };
-        self.found.insert(path.to_owned(), Known { signature, facts: Arc::new(facts), is_read });
+        self.found.insert(path.to_owned(), IndexedFile { signature, facts: Arc::new(facts), is_read });
     }
 
     /// Returns the reason why no more files are kept.

@@ -26,7 +26,7 @@ use super::{
 };
 
 /// Maximum number of completion lists that can be resolved: clients resolve items of the last one.
-const OFFERED: usize = 8;
+const MAX_COMPLETION_LISTS: usize = 8;
 
 /// The session as the framework's service.
 #[derive(Clone)]
@@ -321,7 +321,7 @@ impl Backend {
         if !docs.is_empty() {
             let mut state = self.session.state();
             state.offered.push_back((list, docs));
-            if state.offered.len() > OFFERED {
+            if state.offered.len() > MAX_COMPLETION_LISTS {
                 state.offered.pop_front();
             }
         }

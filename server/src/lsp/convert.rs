@@ -65,9 +65,9 @@ impl<'d> Ranges<'d> {
 
     fn position(&self, offset: usize) -> lsp::Position {
         /// Above this number of places, finding all line starts of a long text pays off.
-        const FEW: usize = 256;
+        const MAX_SCANNED_POSITIONS: usize = 256;
         self.count.set(self.count.get() + 1);
-        if !self.is_ascii || self.count.get() <= FEW {
+        if !self.is_ascii || self.count.get() <= MAX_SCANNED_POSITIONS {
             return position(Lines::new(self.document.text(), self.encoding).place(offset));
         }
         let starts = self.starts.get_or_init(|| line_starts(self.document.text()));

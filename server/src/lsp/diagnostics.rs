@@ -16,20 +16,20 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert::{self, Converter, Ranges},
+    fragments::{JsonPieces, push_moved},
     limit::{Choice, Chosen},
     reference,
     session::Snapshot,
-    shares::{Pieces, push_moved},
     transport::Piece,
 };
 
 /// Diagnostics as a list in JSON.
-pub(super) struct List(Pieces);
+pub(super) struct List(JsonPieces);
 
 impl List {
     /// Returns an empty list.
     pub(super) fn new() -> List {
-        List(Pieces::new("["))
+        List(JsonPieces::new("["))
     }
 
     /// Returns the diagnostics of the text of a document: all of them, or the most important.
@@ -107,13 +107,13 @@ struct Writer<'s> {
 }
 
 /// The diagnostics of a group, with a comma before each.
-struct GroupWords(Arc<str>);
+struct GroupDiagnostics(Arc<str>);
 
 /// The diagnostics of a part, once they are written.
-struct Words(Vec<OnceLock<Worded>>);
+struct PartDiagnostics(Vec<OnceLock<DiagnosticJson>>);
 
 /// A diagnostic as JSON.
-struct Worded {
+struct DiagnosticJson {
     /// All but the places that belong to it.
     json: Box<str>,
     /// The line in which the part began when it was written.
@@ -132,7 +132,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Returns the diagnostics of a group that are at least this severe.
-    fn words_of(&self, group: &Group, least: Severity) -> Arc<GroupWords> {
+    fn words_of(&self, group: &Group, least: Severity) -> Arc<GroupDiagnostics> {
         let mut hasher = FxHasher::default();
         let lines = group.has_places_elsewhere().then(|| self.converter.ranges.document().lines_id());
         (self.circumstances, least, group.line(), lines).hash(&mut hasher);
@@ -147,17 +147,17 @@ impl<'s> Writer<'s> {
                     }
                 }
             }
-            GroupWords(json.into())
+            GroupDiagnostics(json.into())
         })
     }
 
-    fn words_of_part(&self, part: Part<'_>) -> Arc<Words> {
-        part.memo(self.circumstances, || Words(part.problems().iter().map(|_| OnceLock::new()).collect()))
+    fn words_of_part(&self, part: Part<'_>) -> Arc<PartDiagnostics> {
+        part.memo(self.circumstances, || PartDiagnostics(part.problems().iter().map(|_| OnceLock::new()).collect()))
     }
 
     /// Writes a diagnostic of a part, with the lines that its places are in now.
-    fn write(&self, words: &Words, index: usize, located: &Located<'_>, json: &mut String) {
-        let worded = words.0[index].get_or_init(|| Worded::of(located, &self.converter));
+    fn write(&self, words: &PartDiagnostics, index: usize, located: &Located<'_>, json: &mut String) {
+        let worded = words.0[index].get_or_init(|| DiagnosticJson::of(located, &self.converter));
         push_moved(&worded.json, worded.line, line_of(located), json);
         if worded.related.is_empty() {
             return;
@@ -177,15 +177,15 @@ impl<'s> Writer<'s> {
     }
 }
 
-impl Worded {
-    fn of(located: &Located<'_>, converter: &Converter<'_>) -> Worded {
+impl DiagnosticJson {
+    fn of(located: &Located<'_>, converter: &Converter<'_>) -> DiagnosticJson {
         let mut diagnostic = converter.diagnostic(&located.problem());
         let related = diagnostic.related_information.take().unwrap_or_default();
         let lines = located.lines_of_related().into_iter().zip(&located.as_found().related);
         let was: Vec<Option<u32>> = lines.map(|(line, related)| related.file.is_none().then(|| number(line))).collect();
         // Serializing a diagnostic cannot fail.
         let words = |related: &lsp::DiagnosticRelatedInformation| serde_json::to_string(related).unwrap_or_default();
-        Worded {
+        DiagnosticJson {
             json: serde_json::to_string(&diagnostic).unwrap_or_default().into(),
             line: line_of(located),
             related: related.iter().map(|related| words(related).into()).zip(was).collect(),

@@ -13,7 +13,7 @@ use speclens_schema::{
     dialect::{Dialect, ScalarRules, clawspec::config::Config},
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
 };
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent as Change, Uri};
@@ -22,7 +22,7 @@ use super::{
     changes::About,
     convert,
     diagnostics::List,
-    session::{Open, Session, State},
+    session::{OpenDocument, Session, State},
 };
 use crate::{
     index::Depth,
@@ -33,7 +33,7 @@ use crate::{
 
 /// The scope of a document.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct DocumentPlace {
     pub file: SpecFile,
     /// The path of its file; `None` for a document that was never saved.
     pub path: Option<PathBuf>,
@@ -62,9 +62,9 @@ struct Closed {
 }
 
 /// Maximum size, in bytes, of a document whose kind is determined again at every keystroke.
-const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
+const MAX_BYTES_ASKED_WHILE_TYPING: usize = 256 * 1024;
 
-impl Place {
+impl DocumentPlace {
     /// Returns the suite that the document at this address belongs to.
     pub(super) fn suite(&self, uri: &str) -> SuiteId {
         let place = self.scope.as_ref().map(|scope| scope.main.as_ref().unwrap_or(&scope.place).clone());
@@ -95,7 +95,7 @@ impl Place {
 
 impl Session {
     /// Returns the scope of a document that is a spec file; `None` for any other.
-    fn place_of(&self, uri: &str, text: &str) -> Option<Place> {
+    fn place_of(&self, uri: &str, text: &str) -> Option<DocumentPlace> {
         match convert::path(uri) {
             Some(path) => {
                 let scope = self.scopes.find(&path, text)?;
@@ -104,9 +104,9 @@ impl Session {
             // Such documents are not files but, for example, old versions of files, or output.
             None if !uri.starts_with("untitled:") => None,
             None => {
-                let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
+                let file = kind::detect("", text, &FileContext { is_asked_for: true, ..FileContext::NOTHING })?.file;
                 let folder = self.scopes.folders().into_iter().next();
-                Some(Place {
+                Some(DocumentPlace {
                     file,
                     path: None,
                     directory: PathBuf::new(),
@@ -118,14 +118,14 @@ impl Session {
         }
     }
 
-    pub(super) fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
+    pub(super) fn place_in(&self, path: PathBuf, scope: Scope) -> DocumentPlace {
         let settings = Reach::of(&scope, &self.scopes.folders());
         let files = DiskFiles::new(&scope.root, &scope.place)
             .named_by(scope.main.clone())
             .within(self.scopes.folders())
             .in_workspace(settings.top());
         let buffers = Arc::clone(&self.buffers);
-        Place {
+        DocumentPlace {
             file: scope.file,
             directory: scope.root.clone(),
             settings: Some(settings),
@@ -153,7 +153,7 @@ impl Session {
                 session.buffers.set(&path, text);
                 session.buffer_changed(&at, &path);
             }
-            session.look_again();
+            session.refresh();
             Some(Box::new(move || {
                 if again.is_some_and(|open| open.place.file.part().is_some()) {
                     session.neighbors_changed();
@@ -171,7 +171,7 @@ impl Session {
     /// Adopts a document as a spec file. If it is or was a main file, others may be its parts. Only its current text
     /// counts, not the one by which its scope was found. Returns whether it was adopted: the document may have been
     /// closed in the meantime, or another thread found its scope.
-    fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
+    fn adopt(&self, uri: &str, seen: &TextSnapshot, place: DocumentPlace) -> bool {
         let is_main = place.file.part().is_some();
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
@@ -203,7 +203,7 @@ impl Session {
             }
             state.openings += 1;
             let (opening, version) = (state.openings, now.version);
-            let open = Open {
+            let open = OpenDocument {
                 opening,
                 version,
                 document,
@@ -212,7 +212,7 @@ impl Session {
                 place,
                 results,
                 latest: None,
-                found: Arc::default(),
+                problem_cache: Arc::default(),
             };
             state.other_documents.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
@@ -234,7 +234,7 @@ impl Session {
             if session.holds_settings(&at) {
                 session.files_changed(None);
             }
-            if length > MAX_ASKED_WHILE_TYPING {
+            if length > MAX_BYTES_ASKED_WHILE_TYPING {
                 session.analyze_if_ours(&at);
                 return None;
             }
@@ -345,7 +345,7 @@ impl Session {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {
             // Without file watching, other files may have changed in the meantime.
-            let may_others_have_changed = session.look_again();
+            let may_others_have_changed = session.refresh();
             if may_others_have_changed || session.holds_settings(&at) {
                 session.files_changed(None);
             }
@@ -407,7 +407,7 @@ impl Session {
         if snapshot.document.verdict() == before {
             return;
         }
-        let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
+        let same = |open: &&mut OpenDocument| (open.opening, open.version) == (snapshot.opening, snapshot.version);
         {
             let mut state = self.state();
             // A different text is analyzed in its own turn.
@@ -425,7 +425,7 @@ impl Session {
     }
 
     /// Checks for files changed outside of the editor if the client does not watch files. Returns whether that is so.
-    fn look_again(&self) -> bool {
+    fn refresh(&self) -> bool {
         let is_told = self.state().abilities.watches_files;
         if !is_told {
             self.index.look_at_all(Depth::Changed);
@@ -514,13 +514,13 @@ impl Session {
         let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let is_settings = |path: &PathBuf| is_about_settings(&name(path));
         let everything = paths.is_none_or(|paths| paths.iter().any(is_settings));
-        let places: Vec<(String, Place)> =
+        let places: Vec<(String, DocumentPlace)> =
             self.state().open.iter().map(|(uri, open)| (uri.clone(), open.place.clone())).collect();
-        let sees = |place: &Place, path: &PathBuf| {
+        let sees = |place: &DocumentPlace, path: &PathBuf| {
             place.files.has_seen(path) || place.settings.as_ref().is_some_and(|reach| reach.is_in(path))
         };
         let is_concerned =
-            |place: &Place| everything || paths.is_some_and(|paths| paths.iter().any(|path| sees(place, path)));
+            |place: &DocumentPlace| everything || paths.is_some_and(|paths| paths.iter().any(|path| sees(place, path)));
         // The lock is released while thousands of paths are compared.
         let concerned: Vec<String> =
             places.into_iter().filter(|(_, place)| is_concerned(place)).map(|(uri, _)| uri).collect();
@@ -547,15 +547,16 @@ impl Session {
 }
 
 /// A snapshot of the text of an open document.
-struct Seen {
+struct TextSnapshot {
     opening: u64,
     version: i32,
     text: Rope,
 }
 
 impl State {
-    fn seen(&self, uri: &str) -> Option<Seen> {
-        let seen = |opening, version, document: &Document| Seen { opening, version, text: document.text().clone() };
+    fn seen(&self, uri: &str) -> Option<TextSnapshot> {
+        let seen =
+            |opening, version, document: &Document| TextSnapshot { opening, version, text: document.text().clone() };
         match (self.open.get(uri), self.other_documents.get(uri)) {
             (Some(open), _) => Some(seen(open.opening, open.version, &open.document)),
             (None, Some(other)) => Some(seen(other.opening, other.version, &other.document)),

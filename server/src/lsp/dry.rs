@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     session::{Captured, Session},
-    whole::cases_in,
+    whole_suite::cases_in,
 };
 use crate::{
     dry::{Plan, Totals},
-    ide::{card, transcript::one_line},
+    ide::{markdown, transcript::one_line},
     job::{self, Refusal},
 };
 
@@ -36,5 +36,5 @@ pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str)
         help_modes: &[],
     };
     let text = plan.describe(&mut sum) + &sum.sentences();
-    format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", card::verbatim(text.trim_end(), "text"))
+    format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", markdown::verbatim(text.trim_end(), "text"))
 }

@@ -14,22 +14,23 @@ use super::{
     client::SUGGEST,
     commands, convert,
     diagnostics::List,
-    edits, fix_all, ignoring,
+    edits, fix_all,
+    fragments::Answer,
+    ignoring,
     session::{Session, Snapshot},
-    shares::Answer,
     transport::Piece,
 };
 use crate::{
     ide::{
         actions,
         completion::{self, Completion, CompletionKind},
+        environment_hover::{self, RunEnvironment},
         folding::{self, Fold, FoldKind},
         hover, last_run,
         latest::Latest,
-        lens::{self, Around, Lens, LensAction},
+        lens::{self, Lens, LensAction, LensContext},
         models::{self, Reach},
         runnable::{BrokenTests, Errors, Looks},
-        surroundings::{self, Surroundings},
         symbols::{self, Symbol},
         values::Values,
     },
@@ -71,8 +72,8 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     let main = place.main().map(|main| relative_path(place.path.as_deref(), &place.directory.join(main)));
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
     let has_choice = choices(snapshot).len() > 1;
-    let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
-    let found = lens::lenses(&snapshot.document, around, |name| known.get(name));
+    let context = LensContext { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
+    let found = lens::lenses(&snapshot.document, context, |name| known.get(name));
     let word = |ranges: &convert::Ranges<'_>, lens: Lens| CodeLens {
         range: ranges.range(lens.range),
         command: Some(commands::of_lens(lens.title, lens.action, uri)),
@@ -81,10 +82,10 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     let of_file: Vec<CodeLens> = found.file.iter().map(|lens| word(answer.ranges(), lens.clone())).collect();
     answer.add(&of_file);
     for tests in &found.tests {
-        let share = answer.share(tests.group.as_ref(), tests.circumstances(), |ranges| {
+        let fragment = answer.fragment(tests.group.as_ref(), tests.circumstances(), |ranges| {
             (tests.lenses().map(|lens| word(ranges, lens)).collect(), AddsLenses)
         });
-        answer.add_share(&share);
+        answer.add_fragment(&fragment);
     }
     answer.finish()
 }
@@ -251,13 +252,13 @@ pub(super) fn completion(
     // The matching items change with the first character: some keys are offered only once they are begun.
     let mut list = CompletionList { is_incomplete, items: items.collect(), ..CompletionList::default() };
     if snapshot.abilities.shares_completions {
-        share(&mut list);
+        fragment(&mut list);
     }
     (CompletionResponse::CompletionList(list), docs)
 }
 
 /// Moves common properties of the items to the list: they are a third of a long list.
-fn share(list: &mut CompletionList) {
+fn fragment(list: &mut CompletionList) {
     let edit = |item: &CompletionItem| match &item.text_edit {
         Some(CompletionItemTextEdit::TextEdit(edit)) => Some(edit.clone()),
         Some(CompletionItemTextEdit::InsertReplaceEdit(_)) | None => None,
@@ -346,10 +347,10 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let reach = Reach { settings: &workspace.settings, environment: &job::variable };
     let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), values, reach);
     let gateway = suite.as_ref().and_then(Suite::gateway).map(|config| job::gateway(config, &workspace.settings, None));
-    let around = Surroundings { environment: &job::variable, gateway: gateway.as_ref(), values };
+    let around = RunEnvironment { environment: &job::variable, gateway: gateway.as_ref(), values };
     let seen = suite
         .as_ref()
-        .and_then(|suite| surroundings::hover(document, offset, suite, snapshot.latest.as_deref(), around));
+        .and_then(|suite| environment_hover::hover(document, offset, suite, snapshot.latest.as_deref(), around));
     let of_run =
         snapshot.latest.as_deref().map(|latest| last_run::hovers(document, snapshot.place.file, latest, offset));
     let parts = found.into_iter().chain(seen).chain(of_run.into_iter().flatten());
@@ -372,7 +373,7 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
     for section in symbols::sections(&snapshot.document, snapshot.place.file) {
         let mut end = 0;
-        let shares = section.items.iter().map(|items| {
+        let fragments = section.items.iter().map(|items| {
             let group = &items.group;
             let compute = |ranges: &convert::Ranges<'_>| {
                 let found: Vec<Symbol> = items.symbols().collect();
@@ -382,18 +383,18 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
                 (found.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), adds)
             };
             let still_holds = |adds: &AddsSymbols| adds.first.is_none_or(|first| first == group.numbers().start);
-            let share = answer.share_if(Some(group), items.circumstances(), still_holds, compute);
-            end = end.max(group.start() + share.more.end);
-            share
+            let fragment = answer.fragment_if(Some(group), items.circumstances(), still_holds, compute);
+            end = end.max(group.start() + fragment.more.end);
+            fragment
         });
-        let shares: Vec<_> = shares.collect();
+        let fragments: Vec<_> = fragments.collect();
         match section.symbol {
-            None => shares.iter().for_each(|share| answer.add_share(share)),
+            None => fragments.iter().for_each(|fragment| answer.add_fragment(fragment)),
             Some(mut symbol) => {
                 // In damaged text, a list may end before its items.
                 symbol.range.end = symbol.range.end.max(end);
                 let symbol = document_symbol(answer.ranges(), symbol);
-                answer.add_around(&symbol, "children", &shares);
+                answer.add_around(&symbol, "children", &fragments);
             }
         }
     }
@@ -452,12 +453,12 @@ pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
         let compute = |ranges: &convert::Ranges<'_>| {
             (part.folds().into_iter().map(|fold| word(ranges, fold)).collect::<Vec<_>>(), AddsFolds)
         };
-        let share = answer.share(part.group(), (), compute);
-        answer.add_share(&share);
+        let fragment = answer.fragment(part.group(), (), compute);
+        answer.add_fragment(&fragment);
     }
     answer.finish()
 }
 
-/// The parts' share of the folds of a document.
+/// The parts' fragments of the folds of a document.
 #[derive(Clone)]
 struct AddsFolds;

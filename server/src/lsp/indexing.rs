@@ -12,7 +12,7 @@ use super::{
     session::{Session, Snapshot},
 };
 use crate::{
-    ide::crossing,
+    ide::cross_file_names,
     index::{
         self, Facts, Limits,
         scan::{self, Host, Outcome},
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Maximum time that a response waits for files that are still to be read.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const INDEX_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A file and its facts.
 pub(super) struct Source {
@@ -105,10 +105,10 @@ impl Session {
     /// Returns the names of a kind in other files that are candidates at a place of a document, each once.
     pub(super) fn names_elsewhere(&self, uri: &str, snapshot: &Snapshot, offset: usize, kind: &str) -> Vec<String> {
         /// Maximum number of entries of a list.
-        const LIMIT: usize = 200;
+        const MAX_NAMES: usize = 200;
         let Some(scope) = &snapshot.place.scope else { return Vec::new() };
-        let home = if crossing::crosses(kind) {
-            let home = crossing::home_at(&snapshot.document, scope.file, &scope.place, offset);
+        let home = if cross_file_names::crosses(kind) {
+            let home = cross_file_names::home_at(&snapshot.document, scope.file, &scope.place, offset);
             let Some(home) = home else { return Vec::new() };
             Some(index::home_of(scope, &home))
         } else {
@@ -127,11 +127,11 @@ impl Session {
                 });
                 names.extend(fits.map(|fact| fact.name.to_string()));
             }
-            if names.len() > LIMIT {
+            if names.len() > MAX_NAMES {
                 break;
             }
         }
-        names.into_iter().take(LIMIT).collect()
+        names.into_iter().take(MAX_NAMES).collect()
     }
 
     /// Returns the facts of an open document, computed once per version.

@@ -16,12 +16,13 @@ use speclens_schema::{
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
-    across::{self, Crossing},
-    convert, edits, features,
-    indexing::PATIENCE,
+    convert,
+    cross_file::{self, CrossFileName},
+    edits, features,
+    fragments::Answer,
+    indexing::INDEX_TIMEOUT,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
-    shares::Answer,
     transport::Piece,
 };
 use crate::ide::{
@@ -33,7 +34,7 @@ use crate::ide::{
 };
 
 /// Maximum number of symbols in an answer about the workspace.
-const SYMBOL_LIMIT: usize = 1000;
+const MAX_SYMBOLS: usize = 1000;
 
 fn range(snapshot: &Snapshot, bytes: Bytes<usize>) -> Range {
     convert::range(&snapshot.document, snapshot.abilities.encoding, bytes)
@@ -69,8 +70,8 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
         let places = uris.map(|uri| Location { uri, range: Range::default() }).collect();
         return seen_at(session, snapshot, uri, at, places);
     };
-    if let Some(crossing) = Crossing::of(snapshot, &found) {
-        let places = crossing.places(session, snapshot, uri).into_iter();
+    if let Some(cross_file_name) = CrossFileName::of(snapshot, &found) {
+        let places = cross_file_name.places(session, snapshot, uri).into_iter();
         return places.filter(|(_, is_definition)| *is_definition).map(|(location, _)| location).collect();
     }
     let definitions = found.places.into_iter().filter(|place| place.is_definition);
@@ -104,12 +105,12 @@ pub(super) fn references(
     definitions: bool,
 ) -> Vec<Piece> {
     let found = found(snapshot, position);
-    if let Some(crossing) = found.as_ref().and_then(|found| Crossing::of(snapshot, found)) {
-        let places = crossing.places(session, snapshot, uri).into_iter();
+    if let Some(cross_file_name) = found.as_ref().and_then(|found| CrossFileName::of(snapshot, found)) {
+        let places = cross_file_name.places(session, snapshot, uri).into_iter();
         let wanted = places.filter(|(_, is_definition)| definitions || !is_definition);
         let mut wanted: Vec<Location> = wanted.map(|(location, _)| location).collect();
         // The entry that makes a task file a part of the suite uses each of its tasks.
-        if crossing.is_of("tasks") {
+        if cross_file_name.is_of("tasks") {
             wanted.extend(entries(snapshot));
         }
         return vec![serde_json::to_string(&wanted).unwrap_or_default().into()];
@@ -150,11 +151,11 @@ fn places<V: Serialize>(
                 Some(group) => known.of(group, part.shape.id(), compute),
                 None => Arc::new(compute()),
             };
-            let share = answer.share(part.group(), part.shape.id(), |ranges| {
+            let fragment = answer.fragment(part.group(), part.shape.id(), |ranges| {
                 let places = filled.iter().filter_map(|filled| filled.place_of(kind, &name, &part));
                 (places.filter_map(|place| word(ranges.range(place), false)).collect(), AddsPlaces)
             });
-            answer.add_share(&share);
+            answer.add_fragment(&fragment);
         }
     }
     let places = places.into_iter().filter_map(|place| word(answer.ranges().range(place.range), place.is_definition));
@@ -163,7 +164,7 @@ fn places<V: Serialize>(
     answer.finish()
 }
 
-/// The parts' share of the places of a name.
+/// The parts' fragments of the places of a name.
 #[derive(Clone)]
 struct AddsPlaces;
 
@@ -184,8 +185,8 @@ pub(super) fn rename(
     position: Position,
     to: &str,
 ) -> Result<WorkspaceEdit, String> {
-    if let Some(crossing) = found(snapshot, position).and_then(|found| Crossing::of(snapshot, &found)) {
-        let edited = crossing.rename(session, snapshot, uri, to)?;
+    if let Some(cross_file_name) = found(snapshot, position).and_then(|found| CrossFileName::of(snapshot, &found)) {
+        let edited = cross_file_name.rename(session, snapshot, uri, to)?;
         return Ok(edits::workspace_edit(edited, snapshot.abilities.document_changes));
     }
     let edits = rename::rename(&snapshot.document, snapshot.place.file, offset(snapshot, position), to)?;
@@ -202,7 +203,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
     let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, circumstances);
     for part in parts(&snapshot.document, snapshot.place.file) {
-        let share = answer.share(part.group(), part.shape.id(), |ranges| {
+        let fragment = answer.fragment(part.group(), part.shape.id(), |ranges| {
             let found = links::links_in(&part, values).into_iter();
             let linked = found.filter_map(|link| {
                 let find = |path: &String| target(snapshot, &links::opened(path, values.files));
@@ -215,12 +216,12 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
             });
             (linked.collect(), AddsLinks)
         });
-        answer.add_share(&share);
+        answer.add_fragment(&fragment);
     }
     answer.finish()
 }
 
-/// The parts' share of the links of a document.
+/// The parts' fragments of the links of a document.
 #[derive(Clone)]
 struct AddsLinks;
 
@@ -265,22 +266,22 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
 /// Returns the symbols of all files, open or not, whose names match a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
 pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
-    session.index.settle(PATIENCE);
+    session.index.settle(INDEX_TIMEOUT);
     let mut found = Vec::new();
     for source in session.sources(None) {
         let Some(uri) = source.uri() else { continue };
-        for landmark in source.facts.landmarks.iter().filter(|landmark| fits(&landmark.name, query)) {
-            if found.len() >= SYMBOL_LIMIT {
+        for symbol in source.facts.symbols.iter().filter(|symbol| fits(&symbol.name, query)) {
+            if found.len() >= MAX_SYMBOLS {
                 return found;
             }
             found.push(SymbolInformation {
                 deprecated: None,
-                location: Location { uri: uri.clone(), range: across::range(landmark.span) },
+                location: Location { uri: uri.clone(), range: cross_file::range(symbol.span) },
                 base_symbol_information: BaseSymbolInformation {
-                    name: landmark.name.to_string(),
-                    kind: features::symbol_kind(landmark.kind),
+                    name: symbol.name.to_string(),
+                    kind: features::symbol_kind(symbol.kind),
                     tags: None,
-                    container_name: landmark.container.as_ref().map(ToString::to_string),
+                    container_name: symbol.container.as_ref().map(ToString::to_string),
                 },
             });
         }

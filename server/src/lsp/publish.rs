@@ -11,9 +11,8 @@ use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert,
+    closed_file_diagnostics, convert,
     diagnostics::List,
-    elsewhere,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
@@ -21,7 +20,7 @@ use super::{
 use crate::{
     ide::{
         latest::{self, Latest, RunProblems},
-        left_out,
+        left_out_repeats,
         run_problems::RunProblem,
         runnable::Errors,
     },
@@ -41,7 +40,7 @@ pub(super) fn analyze_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
-        elsewhere::publish(session, uri, Vec::new());
+        closed_file_diagnostics::publish(session, uri, Vec::new());
         return;
     };
     let workspace = snapshot.workspace();
@@ -91,7 +90,7 @@ fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     let mut others = diagnostics_of_parts(session, &snapshot, uri, &parts);
     others.extend(settings::wrong(session, &snapshot, &workspace));
-    elsewhere::publish(session, uri, others);
+    closed_file_diagnostics::publish(session, uri, others);
     publish(session, uri, &snapshot, &problems, &run_problems);
     refresh();
 }
@@ -137,8 +136,8 @@ fn results(
     let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
     // Runs and recordings do not wait for this: the lock is held only to start and to store the result.
-    let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
-    if book.look_again() {
+    let store = results::evidence_store(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
+    if store.refresh() {
         results().recorded_elsewhere();
     }
     if results().is_empty() {
@@ -148,11 +147,11 @@ fn results(
     let all = problems.to_vec(&snapshot.document);
     let suite = snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, &all);
     let suite = Arc::new(suite);
-    let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
-    let seen = look.take(&suite);
-    let mut outcomes = results().remember(seen);
+    let query = results().query(uri, &suite, &workspace.secrets_of(&suite));
+    let queried = query.run(&suite);
+    let mut outcomes = results().remember(queried);
     if workspace.settings.limits.stop_repeats {
-        outcomes = left_out::without_spare(&suite, outcomes);
+        outcomes = left_out_repeats::without_spare(&suite, outcomes);
     }
     // If a run refuses the suite, its gates are not reported.
     let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;

@@ -10,11 +10,11 @@ use speclens_schema::{
     dialect::{Dialect, clawspec::lower},
     document::{Document, Encoding, LineColumn},
     problem::Severity,
-    verdict::{FilePlace, Status, Stretch},
+    verdict::{FilePlace, LinePart, Status},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, documents::Place, limit, session::Snapshot};
+use super::{convert, documents::DocumentPlace, limit, session::Snapshot};
 use crate::{
     ide::run_problems::{RunPlace, RunProblem},
     job,
@@ -34,7 +34,7 @@ pub(super) struct Converter<'s> {
     /// The folders of the workspace: files outside of them are not linked.
     pub folders: &'s [PathBuf],
     /// The scope of the document.
-    pub place: &'s Place,
+    pub place: &'s DocumentPlace,
 }
 
 impl<'s> Converter<'s> {
@@ -105,7 +105,7 @@ impl<'s> Converter<'s> {
         let is_in = |folder: &PathBuf| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
         let is_ours =
             if self.folders.is_empty() { is_in(&self.directory.to_owned()) } else { self.folders.iter().any(is_in) };
-        let range = place.stretch.as_ref().map(|stretch| range_of(stretch, self.encoding)).unwrap_or_default();
+        let range = place.line_part.as_ref().map(|line_part| range_of(line_part, self.encoding)).unwrap_or_default();
         let is_log = || self.logs().is_some_and(|logs| fs::canonicalize(logs).ok().as_deref() == real.parent());
         (is_ours || is_log()).then(|| Some(lsp::Location { uri: convert::uri(&path)?, range })).flatten()
     }
@@ -121,16 +121,16 @@ fn severity_of(status: Status, failing: Severity) -> Severity {
     }
 }
 
-fn range_of(stretch: &Stretch, encoding: Encoding) -> lsp::Range {
-    let bytes = stretch.range();
+fn range_of(line_part: &LinePart, encoding: Encoding) -> lsp::Range {
+    let bytes = line_part.range();
     let columns = match encoding {
-        Encoding::Utf16 => stretch.columns.clone(),
+        Encoding::Utf16 => line_part.columns.clone(),
         Encoding::Utf8 => bytes,
         Encoding::Utf32 => {
-            let letters = |end: usize| stretch.text[..end].chars().count();
+            let letters = |end: usize| line_part.text[..end].chars().count();
             letters(bytes.start)..letters(bytes.end)
         }
     };
-    let position = |column| convert::position(LineColumn { line: stretch.line, column });
+    let position = |column| convert::position(LineColumn { line: line_part.line, column });
     lsp::Range { start: position(columns.start), end: position(columns.end) }
 }

@@ -23,11 +23,11 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     changes::About,
     session::{Captured, Running, Session, Snapshot, Starting},
-    whole::cases_in,
+    whole_suite::cases_in,
 };
 use crate::{
     clawspec_reports::{ReportRequest, Reports},
-    ide::runnable::Obstacle,
+    ide::runnable::NotRunnableReason,
     job::{self, Prepared, Refusal},
     results::{self, SuiteId},
     threads,
@@ -36,7 +36,7 @@ use crate::{
 use listener::Listener;
 
 /// Maximum time to wait for a response of the client.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The tests that a run is requested for.
 #[derive(Clone, Debug)]
@@ -115,13 +115,14 @@ impl Refused {
         Refused::Because(lsp::MessageType::Warning, message.into())
     }
 
-    fn by(obstacle: Obstacle, test: &str) -> Refused {
+    fn by(obstacle: NotRunnableReason, test: &str) -> Refused {
         let kind = match obstacle {
-            Obstacle::Skipped => lsp::MessageType::Info,
-            Obstacle::NotSupported(_) => lsp::MessageType::Warning,
-            Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems => {
-                lsp::MessageType::Error
-            }
+            NotRunnableReason::Skipped => lsp::MessageType::Info,
+            NotRunnableReason::NotSupported(_) => lsp::MessageType::Warning,
+            NotRunnableReason::NoSuite
+            | NotRunnableReason::WrongSettings
+            | NotRunnableReason::SharedName
+            | NotRunnableReason::HasProblems => lsp::MessageType::Error,
         };
         Refused::Because(kind, obstacle.sentence(test))
     }
@@ -378,7 +379,8 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
 
 /// Returns the cases to run, out of the candidates.
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
-    let obstacle = |index: usize| Obstacle::of(suite, index).or((!has_suite).then_some(Obstacle::NoSuite));
+    let obstacle =
+        |index: usize| NotRunnableReason::of(suite, index).or((!has_suite).then_some(NotRunnableReason::NoSuite));
     match wanted {
         Wanted::Test(name) => {
             let Some(index) = candidates.iter().copied().find(|index| suite.cases[*index].name == *name) else {
@@ -433,7 +435,7 @@ impl Planned {
     /// Asks the client to show progress. A client that does not respond must not delay the run.
     async fn may_show_progress(&self) -> bool {
         let asked = self.session.client.create_work_done_progress(self.progress.clone());
-        matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
+        matches!(tokio::time::timeout(RESPONSE_TIMEOUT, asked).await, Ok(Ok(())))
     }
 
     /// Runs the tests. When it returns, the run has ended, even if following it failed.
@@ -471,8 +473,8 @@ impl Planned {
     async fn follow(&self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let suite = self.snapshot.place.suite(&self.uri);
-        let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
-        let job = self.prepared.job(book);
+        let store = results::evidence_store(&self.snapshot.results, &suite, self.prepared.settings(), true);
+        let job = self.prepared.job(store);
         let options = Options {
             observed_run: None,
             mode: self.operation.mode(),
@@ -485,9 +487,9 @@ impl Planned {
             keep_directories: false,
         };
         let (events, mut happened) = mpsc::unbounded_channel();
-        let act = self.session.acting.begin();
+        let active_run = self.session.active_runs.begin();
         let running = tokio::spawn(async move {
-            let _act = act;
+            let _active_run = active_run;
             run(job, options, cancel, events).await
         });
         let mut listener = Listener::of(self, shows_progress);

@@ -16,10 +16,10 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
-    documents::{OtherDocument, Place},
-    elsewhere::Published,
-    found::Found,
+    closed_file_diagnostics::Published,
+    documents::{DocumentPlace, OtherDocument},
     indexing::Remembered,
+    problem_cache::ProblemCache,
     runs::Wanted,
     transport::Outbox,
 };
@@ -58,7 +58,7 @@ pub(super) struct Session {
     /// The published diagnostics of files that are not open.
     pub published_elsewhere: Mutex<Published>,
     /// The runs whose processes may be alive.
-    pub acting: Acting,
+    pub active_runs: ActiveRuns,
     state: Mutex<State>,
     /// Locks of documents, held while one is adopted as a spec file.
     pub adopting: Mutex<HashMap<String, Arc<Mutex<()>>>>,
@@ -71,7 +71,7 @@ pub(super) struct Session {
 /// The mutable state.
 #[derive(Default)]
 pub(super) struct State {
-    pub open: HashMap<String, Open>,
+    pub open: HashMap<String, OpenDocument>,
     /// Open documents that are not spec files.
     pub other_documents: HashMap<String, OtherDocument>,
     pub abilities: Abilities,
@@ -101,16 +101,16 @@ pub(super) struct State {
 }
 
 /// Counts the runs that act.
-pub(super) struct Acting(watch::Sender<usize>);
+pub(super) struct ActiveRuns(watch::Sender<usize>);
 
 /// An active run. It no longer counts when this is dropped.
-pub(super) struct Act(watch::Sender<usize>);
+pub(super) struct ActiveRun(watch::Sender<usize>);
 
-impl Acting {
+impl ActiveRuns {
     /// Counts a run until the result is dropped.
-    pub(super) fn begin(&self) -> Act {
+    pub(super) fn begin(&self) -> ActiveRun {
         self.0.send_modify(|count| *count += 1);
-        Act(self.0.clone())
+        ActiveRun(self.0.clone())
     }
 
     /// Waits until no run acts.
@@ -120,7 +120,7 @@ impl Acting {
     }
 }
 
-impl Drop for Act {
+impl Drop for ActiveRun {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
@@ -166,21 +166,21 @@ impl Running {
 }
 
 /// An open document.
-pub(super) struct Open {
+pub(super) struct OpenDocument {
     /// A counter of openings: a client may open a file again with the same version.
     pub opening: u64,
     pub version: i32,
     pub document: Document,
     /// The byte where the last edit ends.
     pub edited_at: usize,
-    pub place: Place,
+    pub place: DocumentPlace,
     pub analyzer: Analyzer,
     /// The lock is separate because judging takes longer than the state may be locked.
     pub results: Arc<Mutex<Results>>,
     /// The last result of the analysis.
     pub latest: Option<Arc<Latest>>,
     /// The last known problems.
-    pub found: Arc<Found>,
+    pub problem_cache: Arc<ProblemCache>,
 }
 
 /// A snapshot of a document.
@@ -191,23 +191,23 @@ pub(super) struct Snapshot {
     pub document: Document,
     /// The byte where the last edit ends.
     pub edited_at: usize,
-    pub place: Place,
+    pub place: DocumentPlace,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
     pub latest: Option<Arc<Latest>>,
-    pub found: Arc<Found>,
+    pub problem_cache: Arc<ProblemCache>,
     pub abilities: Abilities,
     pub display: Display,
     pub clock: Clock,
     pub buffers: Arc<Buffers>,
 }
 
-impl Open {
+impl OpenDocument {
     /// Discards what the document read of files that changed.
     pub(super) fn files_changed(&mut self) {
         self.place.files.forget();
         self.analyzer.files_changed();
-        self.found = Arc::default();
+        self.problem_cache = Arc::default();
     }
 }
 
@@ -217,7 +217,7 @@ pub(super) struct Captured(Snapshot);
 
 impl Captured {
     /// Returns the scope of the document.
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &DocumentPlace {
         &self.0.place
     }
 
@@ -243,7 +243,7 @@ impl Session {
         let state = State { next_run: 1, next_list: 1, ..State::default() };
         let buffers = Arc::new(Buffers::default());
         let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
-        let acting = Acting(watch::Sender::new(0));
+        let active_runs = ActiveRuns(watch::Sender::new(0));
         Session {
             client,
             outbox,
@@ -256,7 +256,7 @@ impl Session {
             changes: Changes::default(),
             names: Mutex::default(),
             published_elsewhere: Mutex::default(),
-            acting,
+            active_runs,
             state: Mutex::new(state),
             adopting: Mutex::default(),
             shelf: Mutex::default(),
@@ -347,7 +347,7 @@ impl Session {
             return snapshot;
         }
         snapshot.document.refresh();
-        let is_same = |open: &&mut Open| {
+        let is_same = |open: &&mut OpenDocument| {
             open.opening == snapshot.opening
                 && !open.document.is_current()
                 && open.document.text().is_instance(snapshot.document.text())
@@ -372,7 +372,7 @@ impl Session {
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
             latest: open.latest.clone(),
-            found: Arc::clone(&open.found),
+            problem_cache: Arc::clone(&open.problem_cache),
             abilities,
             display,
             clock: self.clock,
@@ -403,8 +403,8 @@ impl Session {
         }
         for suite in suites {
             let results = || suite.lock().unwrap_or_else(PoisonError::into_inner);
-            let book = results().opened();
-            if book.look_again() {
+            let store = results().opened();
+            if store.refresh() {
                 results().recorded_elsewhere();
                 self.analyze_suite(&suite);
             }

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot, shares::Pieces, transport::Piece};
+use super::{convert, fragments::JsonPieces, session::Snapshot, transport::Piece};
 use crate::ide::{
     hints,
     parts::{Kept, parts},
@@ -96,7 +96,7 @@ impl Chain {
 pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<Piece> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let ranges = convert::Ranges::new(document, encoding);
-    let mut json = Pieces::new("{\"data\":[");
+    let mut json = JsonPieces::new("{\"data\":[");
     let mut kept = Kept::with(document, encoding as u8);
     let mut before = 0;
     for part in parts(document, snapshot.place.file) {

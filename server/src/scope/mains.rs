@@ -12,7 +12,7 @@ use speclens_schema::{
     document::{Document, NodeRef},
     files::MemoryFiles,
     json_schema::SpecFile,
-    kind::{self, Around},
+    kind::{self, FileContext},
     script,
 };
 
@@ -38,7 +38,7 @@ pub(crate) fn is_main_name(name: &str) -> bool {
 const MAIN_NAMES: [&str; 2] = ["cli-bench.yaml", "cli-bench.yml"];
 
 /// Maximum number of files of one directory that are read to find main files.
-const LOOKED_AT: usize = 256;
+const MAX_READ_FILES: usize = 256;
 
 impl Scopes {
     /// Returns the nearest main file with an entry that refers to a file. `any`: whatever its name is.
@@ -94,12 +94,12 @@ impl Scopes {
             let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
             let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             let yaml = entries.filter(|path| kind::is_yaml(&name(path)) && !is_main_name(&name(path)));
-            found.extend(yaml.take(LOOKED_AT));
+            found.extend(yaml.take(MAX_READ_FILES));
         }
         // A name proves nothing, and the content of a file may have changed.
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
-            let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));
+            let found = text.and_then(|text| kind::detect(&slashed(path), &text, &FileContext::NOTHING));
             found.is_some_and(|found| found.file == SpecFile::CLI_BENCH)
         };
         found.into_iter().filter(is_suite).collect()

@@ -19,24 +19,24 @@ const MAX_CHANGED: usize = 2_000;
 const MAX_REST: usize = 10_000;
 
 /// Maximum size of a file, and of all files together, whose content is compared. Beyond that, size and time decide.
-const MAX_READ: u64 = 64 * 1024 * 1024;
-const MAX_READ_TOGETHER: u64 = 256 * 1024 * 1024;
+const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_TOTAL_READ_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Maximum size of a text that is recorded, and of all of them together.
-const MAX_TEXT: u64 = 256 * 1024;
-const MAX_TEXT_TOGETHER: usize = 8 * 1024 * 1024;
+const MAX_TEXT_BYTES: u64 = 256 * 1024;
+const MAX_TOTAL_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A directory at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// The entries below it, by path, with `/` between names.
-    entries: BTreeMap<String, Seen>,
+    entries: BTreeMap<String, FileState>,
     /// Whether entries are missing.
     cut: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct FileState {
     standing: EntryKind,
     size: u64,
     modified: Option<SystemTime>,
@@ -59,7 +59,7 @@ pub(super) async fn since(before: Option<Snapshot>, directory: &Path) -> Option<
 impl Snapshot {
     fn of(root: &Path) -> io::Result<Snapshot> {
         let mut snapshot = Snapshot::default();
-        let mut to_read = MAX_READ_TOGETHER;
+        let mut to_read = MAX_TOTAL_READ_BYTES;
         let mut open = vec![PathBuf::new()];
         while let Some(directory) = open.pop() {
             let children = match fs::read_dir(root.join(&directory)) {
@@ -89,11 +89,11 @@ impl Snapshot {
                 };
                 let size = metadata.len();
                 let mut digest = None;
-                if standing == EntryKind::File && size <= MAX_READ.min(to_read) {
+                if standing == EntryKind::File && size <= MAX_READ_BYTES.min(to_read) {
                     to_read -= size;
                     digest = digest_of(&child.path());
                 }
-                let seen = Seen { standing, size, modified: metadata.modified().ok(), digest };
+                let seen = FileState { standing, size, modified: metadata.modified().ok(), digest };
                 snapshot.entries.insert(name_of(&path), seen);
             }
         }
@@ -101,12 +101,12 @@ impl Snapshot {
     }
 }
 
-impl Seen {
+impl FileState {
     fn is_file(&self) -> bool {
         self.standing == EntryKind::File
     }
 
-    fn is_same_file(&self, other: &Seen) -> bool {
+    fn is_same_file(&self, other: &FileState) -> bool {
         self.is_file()
             && other.is_file()
             && self.size == other.size
@@ -119,7 +119,7 @@ impl Seen {
 
 fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
     let mut log = FileLog { cut: before.cut || after.cut, ..FileLog::default() };
-    let mut text_left = MAX_TEXT_TOGETHER;
+    let mut text_left = MAX_TOTAL_TEXT_BYTES;
     for (path, seen) in &after.entries {
         let known = before.entries.get(path);
         if !seen.is_file() || known.is_some_and(|known| known.is_same_file(seen)) {
@@ -135,7 +135,7 @@ fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
             continue;
         }
         let is_new = known.is_none_or(|known| !known.is_file());
-        let text = (seen.size <= MAX_TEXT).then(|| text_of(&root.join(path), text_left)).flatten();
+        let text = (seen.size <= MAX_TEXT_BYTES).then(|| text_of(&root.join(path), text_left)).flatten();
         text_left -= text.as_ref().map_or(0, String::len);
         log.files.push(ChangedFile {
             path: path.clone(),
@@ -146,7 +146,7 @@ fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
         });
     }
     for (path, _) in before.entries.iter().filter(|(_, known)| known.is_file()) {
-        if after.entries.get(path).is_some_and(Seen::is_file) || after.cut {
+        if after.entries.get(path).is_some_and(FileState::is_file) || after.cut {
             continue;
         }
         if log.files.len() >= MAX_CHANGED {
@@ -162,7 +162,7 @@ fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
 
 fn digest_of(path: &Path) -> Option<String> {
     let mut hasher = Sha256::new();
-    let mut file = fs::File::open(path).ok()?.take(MAX_READ);
+    let mut file = fs::File::open(path).ok()?.take(MAX_READ_BYTES);
     let mut chunk = vec![0; 64 * 1024];
     loop {
         match file.read(&mut chunk).ok()? {
@@ -175,8 +175,8 @@ fn digest_of(path: &Path) -> Option<String> {
 /// Returns the text of a file, if it is one and fits.
 fn text_of(path: &Path, left: usize) -> Option<String> {
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(MAX_TEXT + 1).read_to_end(&mut bytes).ok()?;
-    if bytes.len() as u64 > MAX_TEXT || bytes.len() > left {
+    fs::File::open(path).ok()?.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > MAX_TEXT_BYTES || bytes.len() > left {
         return None;
     }
     String::from_utf8(bytes).ok()

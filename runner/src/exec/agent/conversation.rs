@@ -55,7 +55,7 @@ pub(super) struct Conversation {
 
 /// The parties and the limits of a conversation.
 #[derive(Clone, Copy)]
-pub(super) struct Talk<'a> {
+pub(super) struct ConversationContext<'a> {
     pub(super) action: &'a AgentAction,
     /// The name of the test, for scripted models.
     pub(super) test: &'a str,
@@ -71,9 +71,9 @@ pub(super) struct Talk<'a> {
     pub(super) turn: &'a (dyn Fn(u32) + Sync),
 }
 
-impl Talk<'_> {
-    /// Holds the conversation. Everything up to its end is kept, whatever ends it.
-    pub(super) async fn hold(self) -> Conversation {
+impl ConversationContext<'_> {
+    /// Runs the conversation. Everything up to its end is kept, whatever ends it.
+    pub(super) async fn run(self) -> Conversation {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
         let mut request = Request {

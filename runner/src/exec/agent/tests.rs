@@ -23,8 +23,8 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Surroundings, Version, Worker, perform};
-use crate::exec::{Attempt, Site, process::Background};
+use super::{AgentBackend, TaskAgent, TaskContext, Version, perform};
+use crate::exec::{ActionSite, Attempt, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
 /// The behavior of a model when it is asked.
@@ -112,12 +112,12 @@ fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentA
 }
 
 /// The result of a task.
-struct Worked {
+struct TaskResult {
     attempt: Attempt,
-    site: Option<Site>,
+    site: Option<ActionSite>,
 }
 
-impl Worked {
+impl TaskResult {
     /// Returns the directory of the task.
     fn directory(&self) -> PathBuf {
         self.site.as_ref().unwrap().directory.clone()
@@ -158,13 +158,13 @@ impl Suite {
         fs::write(path, text).unwrap();
     }
 
-    async fn work(&self, action: &AgentAction, model: &Scripted) -> Worked {
+    async fn work(&self, action: &AgentAction, model: &Scripted) -> TaskResult {
         self.work_in(action, model, HelpMode::None).await
     }
 
-    async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
-        let actor = Actor { test: "greet", worker: Worker::Model(model), mode: Some(mode) };
-        let around = Surroundings {
+    async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> TaskResult {
+        let agent = TaskAgent { test: "greet", backend: AgentBackend::Model(model), mode: Some(mode) };
+        let task_context = TaskContext {
             suite: self.directory.path(),
             keys: &self.keys,
             output_limit: self.output_limit,
@@ -174,16 +174,16 @@ impl Suite {
             notify: &|message| self.notes.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
-        let (attempt, site) = perform(action, actor, Context::default(), around).await;
-        Worked { attempt, site }
+        let (attempt, site) = perform(action, agent, Context::default(), task_context).await;
+        TaskResult { attempt, site }
     }
 }
 
-fn evidence(worked: &Worked) -> &Evidence {
+fn evidence(worked: &TaskResult) -> &Evidence {
     &worked.attempt.evidence
 }
 
-fn commands(worked: &Worked) -> &[Ran] {
+fn commands(worked: &TaskResult) -> &[Ran] {
     &evidence(worked).commands.as_ref().unwrap().commands
 }
 
@@ -191,12 +191,12 @@ fn stdout(ran: &Ran) -> &str {
     &ran.stdout.as_ref().unwrap().text
 }
 
-fn error_of(worked: &Worked) -> (RunErrorKind, &str) {
+fn error_of(worked: &TaskResult) -> (RunErrorKind, &str) {
     let error = evidence(worked).error.as_ref().unwrap();
     (error.kind, &error.message)
 }
 
-async fn close(worked: Worked) -> Vec<String> {
+async fn close(worked: TaskResult) -> Vec<String> {
     match worked.site {
         Some(site) => site.close(&Background::default()).await,
         None => Vec::new(),

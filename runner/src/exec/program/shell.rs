@@ -27,7 +27,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// Maximum time to wait for an open pipe after the shell itself has ended. Later output of a background process is
 /// lost.
-const SILENCE: Duration = Duration::from_secs(2);
+const OPEN_PIPE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause before checking again whether a pipe is closed.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -79,7 +79,7 @@ async fn attend(shell: &OsStr, arguments: &[OsString], limit: usize) -> io::Resu
     let stdout = stdout.map(|pipe| Copying::start(pipe.into(), Box::new(io::stdout()), limit));
     let stderr = stderr.map(|pipe| Copying::start(pipe.into(), Box::new(io::stderr()), limit));
     let status = signals.pass_to(&mut child).await?;
-    let deadline = Instant::now() + SILENCE;
+    let deadline = Instant::now() + OPEN_PIPE_TIMEOUT;
     let kept = [stdout, stderr].map(|copying| copying.map(|copying| copying.finish(deadline)));
     Ok((exit_of(status), kept))
 }

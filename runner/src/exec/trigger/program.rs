@@ -8,10 +8,10 @@ use speclens_schema::{
     words::shell_word,
 };
 
-use super::{Act, Triggered};
+use super::{TriggerContext, Triggered};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
-    player::{Player, Printed},
+    scripted_gateway::{Printed, ScriptedGateway},
     watch::Watch,
 };
 
@@ -22,24 +22,24 @@ const NOT_FOUND: i32 = 127;
 const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts an agent, and waits for its answer.
-pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Triggered {
-    let message = match act.filled.message() {
+pub(super) async fn start(trigger: TriggerContext<'_>, watch: &mut Watch) -> Triggered {
+    let message = match trigger.filled.message() {
         Ok(message) => message,
         Err(message) => return with_error(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
-    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING_TIMEOUT)).await;
+    let listed = run(trigger, &environment, &["agents", "list", "--json"], trigger.left().min(LISTING_TIMEOUT)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
         return with_error(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
     }
-    let agent = listed_agent(act, &listed.ran).unwrap_or_else(|| agent_id(&act.action.trigger).to_owned());
+    let agent = listed_agent(trigger, &listed.ran).unwrap_or_else(|| agent_id(&trigger.action.trigger).to_owned());
     watch.identity.agent = Some(agent.clone());
     let arguments = ["agent", "--local", "--agent", &agent, "--message", &message, "--json"];
-    let Finished { ran, error, notes } = run(act, &environment, &arguments, act.left()).await;
+    let Finished { ran, error, notes } = run(trigger, &environment, &arguments, trigger.left()).await;
     let evidence = Evidence { duration_ms: ran.duration_ms, command: Some(ran), ..Evidence::default() };
     let ran = evidence.command.iter();
-    let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
+    let failure = error.map(|error| of_process(error, trigger.limit())).or_else(|| ran.clone().find_map(failure));
     if let Some(RunError { kind, message }) = failure {
         return Triggered { notes, ..with_error(evidence, kind, message) };
     }
@@ -63,32 +63,43 @@ fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Trigge
     Triggered { evidence, run_id: None, notes: Vec::new() }
 }
 
-async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeout: Duration) -> Finished {
+async fn run(
+    trigger: TriggerContext<'_>,
+    environment: &Environment,
+    arguments: &[&str],
+    timeout: Duration,
+) -> Finished {
     let words: Vec<String> = arguments.iter().map(|word| shell_word(word)).collect();
     let script = format!("exec openclaw {}", words.join(" "));
-    if let Some(player) = act.gateway.player() {
-        return played(act, player, arguments, script, timeout).await;
+    if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
+        return run_scripted(trigger, scripted_gateway, arguments, script, timeout).await;
     }
     let command = process::Command {
         program: process::Program::shell(&script),
-        directory: act.world.directory,
+        directory: trigger.action_context.directory,
         environment,
         input: &[],
         timeout,
-        limit: act.world.output_limit,
+        limit: trigger.action_context.output_limit,
     };
-    process::run(command, act.world.background, act.world.cancel).await
+    process::run(command, trigger.action_context.background, trigger.action_context.cancel).await
 }
 
 /// Plays the program by the script of a gateway.
-async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
-    let begun = act.timer.elapsed();
+async fn run_scripted(
+    trigger: TriggerContext<'_>,
+    scripted_gateway: &ScriptedGateway,
+    arguments: &[&str],
+    script: String,
+    timeout: Duration,
+) -> Finished {
+    let begun = trigger.timer.elapsed();
     let run_error = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
     let mut ran = Ran { command: Capture::whole(script), ..Ran::default() };
     let error = tokio::select! {
         biased;
-        () = act.world.cancel.cancelled() => run_error(RunErrorKind::Cancelled, "cancelled"),
-        printed = act.timer.within(begun + timeout, player.program(arguments)) => match printed {
+        () = trigger.action_context.cancel.cancelled() => run_error(RunErrorKind::Cancelled, "cancelled"),
+        printed = trigger.timer.within(begun + timeout, scripted_gateway.program(arguments)) => match printed {
             Some(Printed { exit_code, stdout, stderr }) => {
                 ran.exit = Some(Exit { code: Some(exit_code), signal: None });
                 ran.stdout = Some(Capture::whole(stdout));
@@ -101,7 +112,7 @@ async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: Strin
             }
         },
     };
-    ran.duration_ms = Some(act.timer.elapsed().saturating_sub(begun).as_secs_f64() * 1000.0);
+    ran.duration_ms = Some(trigger.timer.elapsed().saturating_sub(begun).as_secs_f64() * 1000.0);
     Finished { ran, error, notes: Vec::new() }
 }
 
@@ -110,9 +121,9 @@ fn is_missing(ran: &Ran) -> bool {
 }
 
 /// Returns the agent whose workspace is the directory of the target.
-fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
+fn listed_agent(trigger: TriggerContext<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
-    let directory = act.world.directory.join(&act.action.target);
+    let directory = trigger.action_context.directory.join(&trigger.action.target);
     let places = [std::path::absolute(&directory), directory.canonicalize()];
     places.into_iter().flatten().find_map(|place| agent_of_workspace(&list, &place))
 }

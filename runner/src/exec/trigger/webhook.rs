@@ -11,7 +11,7 @@ use speclens_schema::{
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
-use super::{Act, Triggered, deadline_note, ending, satisfied};
+use super::{TriggerContext, Triggered, claims_hold, deadline_note, run_end};
 use crate::{
     cause::{in_line, innermost, words},
     gateway::Gateway,
@@ -20,17 +20,17 @@ use crate::{
 };
 
 /// Sends the request, and waits for the end of the run.
-pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Triggered {
-    let body = act.filled.body(act.action, watch.identity.session_key.as_deref()).to_string();
-    let address = act.gateway.url(&act.gateway.webhook);
-    let sent = Sent { gateway: act.gateway, address: &address, limit: act.world.output_limit };
+pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch: &mut Watch) -> Triggered {
+    let body = trigger.filled.body(trigger.action, watch.identity.session_key.as_deref()).to_string();
+    let address = trigger.gateway.url(&trigger.gateway.webhook);
+    let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.output_limit };
     let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
-    let before = satisfied::look_before(act, context).await;
+    let before = claims_hold::look_before(trigger, context).await;
     let answered = tokio::select! {
         biased;
-        () = act.world.cancel.cancelled() => Err(cancelled()),
-        answered = act.timer.within(act.limit(), sent.post(body, &mut exchange)) => {
-            answered.unwrap_or_else(|| Err(sent.too_slow(act.limit())))
+        () = trigger.action_context.cancel.cancelled() => Err(cancelled()),
+        answered = trigger.timer.within(trigger.limit(), sent.post(body, &mut exchange)) => {
+            answered.unwrap_or_else(|| Err(sent.too_slow(trigger.limit())))
         }
     };
     let mut evidence = Evidence { exchange: Some(exchange), ..Evidence::default() };
@@ -54,12 +54,12 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
-        false => ending::wait(act, context, run_id.clone(), watch, before).await,
+        false => run_end::wait(trigger, context, run_id.clone(), watch, before).await,
     };
     match ended {
         Ok(ended) => {
             evidence.ended = Some(ended);
-            Triggered { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
+            Triggered { evidence, run_id, notes: deadline_note(ended, trigger.limit()).into_iter().collect() }
         }
         Err(crate::observe::Cancelled) => {
             evidence.error = Some(cancelled());

@@ -14,7 +14,7 @@ use speclens_schema::{
 use super::{
     super::{Message, Models, Unfinished},
     KEY,
-    loopback::{Answer, Loopback, Seen, json as answer, step},
+    loopback::{Answer, Loopback, ReceivedRequest, json as answer, step},
     models, question, said, with,
 };
 
@@ -229,7 +229,7 @@ async fn request_that_is_dropped_closes_its_connection() {
 
 #[tokio::test]
 async fn request_above_the_cap_of_a_suite_waits() {
-    let answered = |seen: &Seen| match seen.body["model"].as_str() {
+    let answered = |seen: &ReceivedRequest| match seen.body["model"].as_str() {
         Some("silent") => Answer::Silence,
         _ => Answer::Json(200, Vec::new(), said("hello")),
     };

@@ -14,7 +14,7 @@ use tokio::{
 
 /// A request as it arrived.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     /// The method and the path.
     pub(crate) line: String,
     /// By their names in lower case.
@@ -34,13 +34,13 @@ pub(crate) enum Answer {
 }
 
 /// Decides the answer to a request.
-type Step = Box<dyn Fn(&Seen) -> Answer + Send>;
+type Step = Box<dyn Fn(&ReceivedRequest) -> Answer + Send>;
 
 /// A provider on this machine.
 pub(crate) struct Loopback {
     /// `127.0.0.1:PORT`.
     pub(crate) host: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     /// Notified when a request arrives that is not answered.
     pub(crate) asked: Arc<Notify>,
     /// Receives when the client of such a request disconnects.
@@ -85,13 +85,13 @@ impl Loopback {
     }
 
     /// Returns the requests so far.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
 /// Returns a step that inspects the request.
-pub(crate) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
+pub(crate) fn step(answer: impl Fn(&ReceivedRequest) -> Answer + Send + 'static) -> Step {
     Box::new(answer)
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -
 
 async fn serve(
     mut stream: TcpStream,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     steps: Arc<Mutex<Vec<Step>>>,
     asked: Arc<Notify>,
     gone: mpsc::UnboundedSender<()>,
@@ -142,7 +142,7 @@ async fn serve(
 }
 
 /// Reads one request; `None` if there are no more.
-async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
+async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<ReceivedRequest> {
     let head_end = loop {
         if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
@@ -170,5 +170,5 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
         bytes => serde_json::from_slice(bytes).unwrap(),
     };
     *buffer = rest;
-    Some(Seen { line, headers, body })
+    Some(ReceivedRequest { line, headers, body })
 }

@@ -6,7 +6,7 @@ use speclens_schema::settings::{Api, Settings};
 use super::{
     super::{Message, Reply},
     KEY,
-    loopback::{Answer, Loopback, Seen, step},
+    loopback::{Answer, Loopback, ReceivedRequest, step},
     models, question, said, with,
 };
 
@@ -27,9 +27,12 @@ struct Protocol {
 const RESULT: &str = "exit code 0\n\n42";
 
 /// Asks, runs the calls, and asks again. The provider accepts the result only in its proper place.
-async fn check(protocol: Protocol) -> Vec<Seen> {
+async fn check(protocol: Protocol) -> Vec<ReceivedRequest> {
     let Protocol { api, line, key, call, result, done } = protocol;
-    let second = move |seen: &Seen| match result.iter().find(|(place, value)| seen.body.pointer(place) != Some(value)) {
+    let second = move |seen: &ReceivedRequest| match result
+        .iter()
+        .find(|(place, value)| seen.body.pointer(place) != Some(value))
+    {
         None => Answer::Json(200, Vec::new(), done.clone()),
         Some((place, _)) => {
             Answer::Json(400, Vec::new(), json!({ "error": format!("no result at {place}: {}", seen.body) }))

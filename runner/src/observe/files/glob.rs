@@ -8,7 +8,7 @@ use speclens_schema::files::python_name_matches;
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum length of a pattern in bytes: no system has longer paths.
-const MAX_PATTERN: usize = 16 * 1024;
+const MAX_PATTERN_BYTES: usize = 16 * 1024;
 
 /// The matches of a pattern.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Matches {
 /// are not UTF-8.
 pub(crate) fn glob(directory: &Path, pattern: &str) -> Matches {
     let mut search = Search { directory, seen: 0, cut: false };
-    let mut paths = if pattern.len() > MAX_PATTERN { Vec::new() } else { search.matches(pattern) };
+    let mut paths = if pattern.len() > MAX_PATTERN_BYTES { Vec::new() } else { search.matches(pattern) };
     paths.sort_unstable();
     paths.dedup();
     Matches { paths, cut: search.cut }

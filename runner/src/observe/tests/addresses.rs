@@ -1,13 +1,13 @@
 //! Responses of servers that listen on the loopback address.
 
-use speclens_schema::evidence::{Address, Answer, Moment, Need, ResponseAnswer, ResponseNeed};
+use speclens_schema::evidence::{Address, Answer, Need, ObservationTime, ResponseAnswer, ResponseNeed};
 
 use crate::model::tests::loopback::{Answer as Reply, Loopback, step};
 
 use super::{Cancelled, View, answer, directory, empty, observe, view};
 
 fn need(url: String) -> Need {
-    Need::Response(ResponseNeed { address: Address::Url(url), moment: Moment::After })
+    Need::Response(ResponseNeed { address: Address::Url(url), moment: ObservationTime::After })
 }
 
 async fn response(url: String, view: &View) -> ResponseAnswer {
@@ -95,7 +95,7 @@ async fn cancelled_run_does_not_wait_for_an_address() {
 #[tokio::test]
 async fn suite_without_a_gateway_asks_none_and_says_so() {
     let (_directory, view) = empty();
-    let need = ResponseNeed { address: Address::Gateway("/health".to_owned()), moment: Moment::Before };
+    let need = ResponseNeed { address: Address::Gateway("/health".to_owned()), moment: ObservationTime::Before };
     let Answer::Nothing(reason) = answer(&Need::Response(need), &view).await else { panic!("an answer") };
     assert_eq!(reason, "no gateway is configured");
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use rustix::process::Pid;
-use speclens_schema::evidence::{Answer, Moment, Need, Presence, Ran, VariablesNeed};
+use speclens_schema::evidence::{Answer, Need, ObservationTime, Presence, Ran, VariablesNeed};
 
 use super::{View, answer, directory, empty, view};
 use crate::exec::process::{
@@ -92,7 +92,8 @@ async fn variables_are_those_that_a_command_would_see_and_their_values_are_not_k
     let directory = directory();
     let view = View { environment: environment(), ..view(directory.path()) };
     let names = ["SPECLENS_SET", "SPECLENS_EMPTY", "CARGO_MANIFEST_DIR", "PATH", "A=B", ""];
-    let need = VariablesNeed { names: names.iter().map(|name| (*name).to_owned()).collect(), moment: Moment::Before };
+    let need =
+        VariablesNeed { names: names.iter().map(|name| (*name).to_owned()).collect(), moment: ObservationTime::Before };
     let Answer::Variables(found) = answer(&Need::Variables(need), &view).await else { panic!("no answer") };
     let expected =
         [Presence::Set, Presence::Empty, Presence::Absent, Presence::Set, Presence::Absent, Presence::Absent];

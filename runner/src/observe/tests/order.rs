@@ -7,7 +7,7 @@ use speclens_schema::evidence::{Answer, FilesNeed, Need, PathState, merged};
 use super::{View, empty, files_at};
 use crate::{
     exec::process::tests::{assert_gone, pid_in},
-    observe::{Seen, all},
+    observe::{Observations, all},
 };
 
 fn path(path: &str) -> Need {
@@ -19,7 +19,7 @@ fn command(run: &str) -> Need {
 }
 
 async fn seen(needs: Vec<Need>, view: &View) -> Vec<String> {
-    let Seen { observations, cancelled } = all(needs.clone(), view).await;
+    let Observations { observations, cancelled } = all(needs.clone(), view).await;
     assert!(!cancelled);
     assert_eq!(observations.iter().map(|it| it.need.clone()).collect::<Vec<_>>(), needs);
     observations.iter().map(|it| word(&it.answer)).collect()
@@ -89,7 +89,7 @@ async fn cancel_in_the_middle_of_a_wait_ends_all_of_them_and_runs_nothing_more()
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         view.cancel.cancel();
     };
-    let (Seen { observations, cancelled }, ()) = tokio::join!(all(needs, &view), cancel);
+    let (Observations { observations, cancelled }, ()) = tokio::join!(all(needs, &view), cancel);
     assert!(cancelled && !directory.path().join("ran").exists());
     assert_eq!(observations.iter().map(|it| word(&it.answer)).collect::<Vec<_>>(), ["seen"]);
 }

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::{Value, json};
 use speclens_schema::{
     dialect::clawspec::config::Config,
-    evidence::{Address, Answer, Judge, ModelReply, Moment, Need, Observation, Peer, ScoreNeed},
+    evidence::{Address, Answer, AskedModel, Judge, ModelReply, Need, Observation, ObservationTime, ScoreNeed},
     mask::Secrets,
     settings::Settings,
 };
@@ -17,7 +17,7 @@ use crate::{
         Models,
         tests::loopback::{Loopback, json as said},
     },
-    observe::{self, QuestionContext, Seen},
+    observe::{self, Observations, QuestionContext},
 };
 
 const TEXT: &str = "# Hook\n\nBuy now\n\n# Body\n\nthe word abcd1234-secret\n";
@@ -30,7 +30,7 @@ fn need(judge: Judge) -> ScoreNeed {
         path: "out.md".to_owned(),
         section: None,
         identity: None,
-        moment: Moment::After,
+        moment: ObservationTime::After,
         times: 1,
     }
 }
@@ -59,7 +59,7 @@ async fn ask(need: &ScoreNeed, view: &View) -> Answer {
     let files = [Some(&need.path), need.identity.as_ref()].into_iter().flatten();
     let mut needs = vec![Need::Scores(need.clone())];
     needs.extend(files.map(|path| Need::Files(need.file(path))));
-    let Seen { observations, cancelled } = observe::all(needs, view).await;
+    let Observations { observations, cancelled } = observe::all(needs, view).await;
     assert!(!cancelled);
     let is_score = |observation: &Observation| matches!(observation.need, Need::Scores(_));
     observations.into_iter().find(is_score).unwrap().answer
@@ -145,7 +145,7 @@ async fn model_of_the_settings_is_asked_with_the_rubric_and_the_text() {
     let plain = view_of(directory.path(), "127.0.0.1:9");
     let models = Arc::new(Models::new(Arc::new(settings), 1, |_| None));
     let view = View { question_context: QuestionContext { models, ..plain.question_context.clone() }, ..plain };
-    let found = replies(&need(Judge::Model(Peer::of_id("local/judge").unwrap())), &view).await;
+    let found = replies(&need(Judge::Model(AskedModel::of_id("local/judge").unwrap())), &view).await;
     assert_eq!((found[0].text.text.as_str(), found[0].usage.unwrap().input_tokens), (r#"{"score": 4}"#, 7));
     let asked = server.seen();
     let question = asked[0].body["messages"][1]["content"].as_str().unwrap();

@@ -18,7 +18,7 @@ fn inodes(directory: &TempDir) -> BTreeSet<u64> {
 }
 
 fn path(recordings: &Recordings, case: &str) -> PathBuf {
-    let Found::Fresh(file) = recordings.find(KEY, &label(case, 0)) else { panic!("nothing is recorded of {case}") };
+    let Lookup::Fresh(file) = recordings.find(KEY, &label(case, 0)) else { panic!("nothing is recorded of {case}") };
     file.path
 }
 

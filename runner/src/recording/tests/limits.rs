@@ -47,7 +47,7 @@ fn recordings_of_tests_that_are_gone_go_first_and_those_of_renamed_tests_stay() 
         assert_eq!(recordings.tidy(&retention(count), since_us, in_use), None);
         assert_eq!(cases(&recordings), expected, "{count}");
     }
-    assert_eq!(recordings.find(KEY, &label("former", 0)), Found::None, "the index knows it, too");
+    assert_eq!(recordings.find(KEY, &label("former", 0)), Lookup::None, "the index knows it, too");
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn recordings_that_cannot_be_read_go_first_but_for_those_of_a_newer_version() {
     for name in ["newer", "useful", "older", "damaged"] {
         write(&recordings, KEY, &label(name, 0), "text");
     }
-    let Found::Fresh(newer) = recordings.find(KEY, &label("newer", 0)) else { panic!() };
-    let Found::Fresh(older) = recordings.find(KEY, &label("older", 0)) else { panic!() };
-    let Found::Fresh(damaged) = recordings.find(KEY, &label("damaged", 0)) else { panic!() };
+    let Lookup::Fresh(newer) = recordings.find(KEY, &label("newer", 0)) else { panic!() };
+    let Lookup::Fresh(older) = recordings.find(KEY, &label("older", 0)) else { panic!() };
+    let Lookup::Fresh(damaged) = recordings.find(KEY, &label("damaged", 0)) else { panic!() };
     fs::write(&newer.path, "{\"speclens_recording\":5}").unwrap();
     fs::write(&older.path, "{\"speclens_recording\":2}").unwrap();
     fs::write(&damaged.path, "{\"speclens_rec").unwrap();

@@ -96,7 +96,7 @@ fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &
             assert_no_text_is_left_over(directory, model);
         }
         Step::LookAgain { process } => {
-            processes[process].look_again();
+            processes[process].refresh();
         }
     }
 }
@@ -108,16 +108,16 @@ fn assert_no_text_is_left_over(directory: &TempDir, model: &Model) {
 
 /// Checks that everything on disk matches the model.
 fn assert_like(model: &Model, recordings: &Recordings, directory: &TempDir) {
-    recordings.look_again();
+    recordings.refresh();
     for (case, name) in CASES.into_iter().enumerate() {
         for repeat in 0..REPEATS {
             let Some((began_us, key, expected)) = model.get(&(case, repeat)) else { continue };
             let found = recordings.find(KEYS[*key], &label(name, repeat));
-            assert!(matches!(found, Found::Fresh(_)), "{found:?}");
+            assert!(matches!(found, Lookup::Fresh(_)), "{found:?}");
             assert_eq!((found.began_us(), text(recordings, &found).as_ref()), (*began_us, Some(expected)));
             // The recording of another action is stale, unless another label has that action.
             let other = recordings.find(KEYS[1 - key], &label(name, repeat));
-            let is_newest = matches!(&other, Found::Stale(file) if file.began_us == *began_us);
+            let is_newest = matches!(&other, Lookup::Stale(file) if file.began_us == *began_us);
             let has_act = |((_, of), (_, act, _)): (&(usize, u32), &(u64, usize, String))| *of == repeat && act != key;
             assert_eq!(is_newest, !model.iter().any(has_act), "{other:?}");
         }

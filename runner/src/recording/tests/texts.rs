@@ -5,13 +5,13 @@ use std::{io::Write, time::Instant};
 use speclens_schema::evidence::{CommandLog, Ran, Turn};
 
 use super::*;
-use crate::recording::lock::PATIENCE;
+use crate::recording::lock::LOCK_TIMEOUT;
 
 const LARGE: usize = 100 * 1024;
 
 fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
     match recordings.find(KEY, &label(name, 0)) {
-        Found::Fresh(file) => file.path,
+        Lookup::Fresh(file) => file.path,
         other => panic!("{other:?}"),
     }
 }
@@ -166,7 +166,7 @@ fn lock_that_another_process_keeps_is_given_up() {
     for is_first in [true, false] {
         let begun = Instant::now();
         write(&recordings, KEY, &label("a", 0), &text);
-        assert_eq!(begun.elapsed() >= PATIENCE, is_first);
+        assert_eq!(begun.elapsed() >= LOCK_TIMEOUT, is_first);
         assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
     }
     let message = tidy(&recordings).unwrap();

@@ -10,7 +10,7 @@ use crate::{
     event::SuiteResult,
     report::{
         SuiteReport,
-        matrix::{Cost, Matrix, Row, Score, Spending, Stability},
+        matrix::{Cost, Matrix, MatrixRow, Score, Spending, Stability},
         plain,
     },
 };
@@ -115,7 +115,7 @@ impl Part {
 }
 
 impl View<'_> {
-    fn case(&self, row: &Row) -> String {
+    fn case(&self, row: &MatrixRow) -> String {
         name(self.report, &self.report.suite.cases[row.case].name)
     }
 

@@ -166,8 +166,8 @@ impl Writer<'_> {
                 .map(|related| RelatedEntry {
                     message: masked(&related.message),
                     place: match &related.at {
-                        verdict::Place::Claim(at) => self.place_in(case, &claim.at.join(at)),
-                        verdict::Place::File(place) => self.place_in_file(place),
+                        verdict::RelatedPlace::Claim(at) => self.place_in(case, &claim.at.join(at)),
+                        verdict::RelatedPlace::File(place) => self.place_in_file(place),
                     },
                 })
                 .collect(),

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{case, job};
 use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
-    recording::{Found, Label, Recordings},
+    recording::{Label, Lookup, Recordings},
     run::{Options, run},
 };
 
@@ -73,17 +73,17 @@ async fn runs_cancelled_after_any_event_record_what_had_ended_and_nothing_else()
             let label = Label { case: format!("c{case}"), subject: Subject::Command, repeat: 0 };
             let key = run.key.clone().unwrap_or_default();
             match recordings.find(&key, &label) {
-                Found::Fresh(file) => {
+                Lookup::Fresh(file) => {
                     assert_eq!((run.status, run.origin), (Status::Pass, Origin::Recorded), "round {round}: {run:?}");
                     let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap();
                     assert_eq!(recording.case, label.case);
                     kept += 1;
                 }
-                Found::None => {
+                Lookup::None => {
                     assert!(was_cancelled(run), "round {round}: {run:?}");
                     lost += 1;
                 }
-                Found::Stale(file) => panic!("round {round}: {file:?}"),
+                Lookup::Stale(file) => panic!("round {round}: {file:?}"),
             }
         }
         let drafts: Vec<PathBuf> = files(directory.path());

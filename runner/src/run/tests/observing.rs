@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     document::Pointer,
-    evidence::{Answer, Context, Evidence, FilesNeed, Moment, Need, PathState, RunErrorKind},
+    evidence::{Answer, Context, Evidence, FilesNeed, Need, ObservationTime, PathState, RunErrorKind},
     mask::Secrets,
     suite::{Case, Claim, Phase},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
@@ -66,7 +66,7 @@ fn with_claims(case: Case, given: &[Asks], then: &[Asks]) -> Case {
     Case { claims: given.chain(then).collect(), ..case }
 }
 
-fn file(pattern: &str, moment: Moment) -> Need {
+fn file(pattern: &str, moment: ObservationTime) -> Need {
     Need::Files(FilesNeed { pattern: pattern.to_owned(), moment, content: true, ..FilesNeed::default() })
 }
 
@@ -97,7 +97,7 @@ fn evidence_of(run: &RunResult) -> Arc<Evidence> {
 /// Fails if a file existed before the act.
 fn was_absent(evidence: &Evidence) -> Outcome {
     let files = evidence.observations.iter().find_map(|it| match (&it.need, &it.answer) {
-        (Need::Files(need), Answer::Files(found)) if need.moment == Moment::Before => Some(found.files.len()),
+        (Need::Files(need), Answer::Files(found)) if need.moment == ObservationTime::Before => Some(found.files.len()),
         _ => None,
     });
     match files {
@@ -110,11 +110,11 @@ fn was_absent(evidence: &Evidence) -> Outcome {
 #[tokio::test]
 async fn needs_are_observed_before_and_after_the_act_in_the_order_of_the_claims() {
     let directory = tempfile::tempdir().unwrap();
-    let given = asks([file("marker", Moment::Before)], was_absent);
+    let given = asks([file("marker", ObservationTime::Before)], was_absent);
     let then = [
-        asks([file("marker", Moment::After), path("x")], |_| Outcome::Pass),
+        asks([file("marker", ObservationTime::After), path("x")], |_| Outcome::Pass),
         asks([command("touch x; echo first")], |_| Outcome::Pass),
-        asks([path("x"), file("marker", Moment::Before)], |_| Outcome::Pass),
+        asks([path("x"), file("marker", ObservationTime::Before)], |_| Outcome::Pass),
         asks([command("rm x; echo second"), path("x")], |_| Outcome::Pass),
         asks([path("x")], |_| Outcome::Pass),
     ];
@@ -133,8 +133,10 @@ async fn failed_precondition_prevents_act_and_replay_agrees() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("old"), "").unwrap();
     let cases = || {
-        let given =
-            [asks([file("old", Moment::Before)], was_absent), asks([file("other", Moment::Before)], |_| Outcome::Pass)];
+        let given = [
+            asks([file("old", ObservationTime::Before)], was_absent),
+            asks([file("other", ObservationTime::Before)], |_| Outcome::Pass),
+        ];
         let then = [asks([command("touch observed")], |_| Outcome::Pass), asks([], fails)];
         vec![with_claims(case("a", "touch acted", ""), &given, &then)]
     };
@@ -176,13 +178,13 @@ async fn act_with_an_error_is_not_observed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
-    for moment in [Moment::Before, Moment::After] {
+    for moment in [ObservationTime::Before, ObservationTime::After] {
         let directory = tempfile::tempdir().unwrap();
         let wait = FilesNeed { pattern: "never".to_owned(), moment, wait_ms: 3_600_000, ..FilesNeed::default() };
         let check = asks([Need::Files(wait)], |_| Outcome::Pass);
         let (given, then) = match moment {
-            Moment::Before => (vec![check], Vec::new()),
-            Moment::After => (Vec::new(), vec![check]),
+            ObservationTime::Before => (vec![check], Vec::new()),
+            ObservationTime::After => (Vec::new(), vec![check]),
         };
         let case = with_claims(case("a", "touch acted", ""), &given, &then);
         let cancel = CancellationToken::new();
@@ -191,8 +193,8 @@ async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
         let running = tokio::spawn(run(job, Options::default(), cancel.clone(), sender));
         loop {
             let begun = match moment {
-                Moment::Before => matches!(events.try_recv(), Ok(Event::AttemptStarted { .. })),
-                Moment::After => directory.path().join("acted").exists(),
+                ObservationTime::Before => matches!(events.try_recv(), Ok(Event::AttemptStarted { .. })),
+                ObservationTime::After => directory.path().join("acted").exists(),
             };
             if begun {
                 break;
@@ -204,7 +206,7 @@ async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
         let absence = result.cases[0].runs[0].absence.as_ref().unwrap();
         assert_eq!(absence.kind, AbsenceKind::RunError(RunErrorKind::Cancelled));
         assert_eq!(result.cases[0].status, Status::Unknown);
-        assert_eq!(directory.path().join("acted").exists(), moment == Moment::After);
+        assert_eq!(directory.path().join("acted").exists(), moment == ObservationTime::After);
         assert!(!directory.path().join(".speclens").exists());
     }
 }
@@ -233,16 +235,16 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     let url = format!("http://{}/{SECRET}", Loopback::saying(answer).await.host);
     let response = Need::Response(speclens_schema::evidence::ResponseNeed {
         address: speclens_schema::evidence::Address::Url(url),
-        moment: Moment::After,
+        moment: ObservationTime::After,
     });
     let files = |moment| {
         let pattern = "files/*".to_owned();
         Need::Files(FilesNeed { pattern, moment, wildcards: true, content: true, ..FilesNeed::default() })
     };
-    let given = asks([files(Moment::Before)], |_| Outcome::Pass);
+    let given = asks([files(ObservationTime::Before)], |_| Outcome::Pass);
     let then = asks(
         [
-            files(Moment::After),
+            files(ObservationTime::After),
             path("files/before"),
             path("files/missing"),
             command("cat files/before; cat files/before >&2; exit 1"),

@@ -11,14 +11,14 @@ use speclens_schema::{
 };
 
 use super::{
-    super::{Unit, decided::AllAttempts, left_out, measured, plan},
+    super::{Unit, left_out, measured, plan, stop_repeats::AllAttempts},
     Job, Options, Ran,
     agents::{Acts, job_of, runs},
     recorded, run_job,
 };
 use crate::{
-    book::AttemptRef,
     event::{AbsenceKind, RunResult},
+    evidence_store::AttemptRef,
 };
 
 const MODEL: &str = "a/b";

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use speclens_schema::{
     dialect::clawspec::config::Opik,
-    evidence::{Joined, SpanKind, Tokens},
+    evidence::{SpanKind, Tokens, TraceMatch},
 };
 
 use super::{found, identity, missing, no_trace, settings};
 use crate::{
-    model::tests::loopback::{Answer, Loopback, Seen, step},
+    model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
     trace::{OpikTarget, TraceSettings, TraceWatch, Traces},
     watch::Identity,
 };
@@ -82,7 +82,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     })
     .await;
     let trace = found(watch(&stub.host).collect(&act, &[]).await);
-    assert_eq!((trace.joined, trace.spans.len(), trace.cost_usd), (Some(Joined::RunId), 1_199, Some(0.25)));
+    assert_eq!((trace.joined, trace.spans.len(), trace.cost_usd), (Some(TraceMatch::RunId), 1_199, Some(0.25)));
     let first = &trace.spans[0];
     assert_eq!((first.name.as_str(), first.kind, first.error.as_deref()), ("tool-1", SpanKind::Tool, Some("broke")));
     assert_eq!(trace.spans[1].kind, SpanKind::Subagent);
@@ -90,7 +90,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     assert_eq!((model.duration_ms, model.model.as_deref(), model.cost_usd), (Some(12.5), Some("m-large"), Some(0.5)));
     assert_eq!(model.tokens, Some(Tokens { input: 3, output: 1, total: 4 }));
     let asked = stub.seen();
-    let Seen { line, headers, body } = &asked[0];
+    let ReceivedRequest { line, headers, body } = &asked[0];
     assert_eq!(line, "POST /api/v1/private/traces/search");
     assert_eq!((headers["authorization"].as_str(), headers["comet-workspace"].as_str()), ("k3y-of-opik", "team"));
     assert_eq!((&body["project_name"], &body["filters"][0]["operator"]), (&json!("demo"), &json!(">=")));
@@ -110,7 +110,7 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
     })
     .await;
     let trace = found(watch(&stub.host).collect(&act, &[]).await);
-    assert_eq!((trace.joined, trace.spans.len()), (Some(Joined::RunId), 0));
+    assert_eq!((trace.joined, trace.spans.len()), (Some(TraceMatch::RunId), 0));
 }
 
 #[tokio::test]

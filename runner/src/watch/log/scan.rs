@@ -16,7 +16,7 @@ use speclens_schema::{
 const BLOCK: usize = 1 << 20;
 
 /// Maximum number of bytes of a line. The rest is not read.
-pub(super) const MAX_LINE: usize = 16 * 1024;
+pub(super) const MAX_LINE_BYTES: usize = 16 * 1024;
 
 /// Maximum number of passes over a log for one run: a later line may say more about an earlier one.
 const MAX_PASSES: usize = 16;
@@ -28,7 +28,7 @@ const MARKS: [&str; 3] = ["run_id=", "runId", "[agent] run "];
 const ANY: &str = "[^\n]";
 
 /// Maximum number of bytes of a compiled search.
-const MAX_SEARCH: usize = 64 << 20;
+const MAX_SEARCH_BYTES: usize = 64 << 20;
 
 /// Text in the line by which a gateway reports that it dropped others.
 const DROPPED: &str = "file log queue overflow";
@@ -46,7 +46,7 @@ pub(super) struct Source {
 
 /// The lines found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ScanResult {
     /// The lines, in order.
     pub lines: Vec<Kept>,
     /// Reasons why there may be more.
@@ -69,7 +69,7 @@ pub(super) struct Kept {
 }
 
 /// Reads the lines about a run, with a limit on their bytes.
-pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found {
+pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> ScanResult {
     let mut picking = LogScanPass::of(lineage, limit);
     picking.read(sources);
     for _ in 1..MAX_PASSES {
@@ -125,7 +125,7 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
         let rest = start + whole..filled;
         if is_end || rest.len() == BLOCK {
             if !rest.is_empty() {
-                let end = rest.start + rest.len().min(MAX_LINE);
+                let end = rest.start + rest.len().min(MAX_LINE_BYTES);
                 // The end of a line that is too long is not waited for.
                 take(Block { bytes: &buffer[rest.start..end], first, is_finished: !is_end });
             }
@@ -237,7 +237,7 @@ impl LogScanPass {
 
     fn line(&mut self, bytes: &[u8], number: usize) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE)]);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE_BYTES)]);
         let line = Line::read(&text);
         self.has_learned |= self.lineage.learn(&line);
         // Lines that were dropped before the run was first seen were not of the run, unless the act had begun.
@@ -257,10 +257,10 @@ impl LogScanPass {
         self.lines.push(Kept { text: text.into_owned(), source: self.source, number });
     }
 
-    fn found(self) -> Found {
+    fn found(self) -> ScanResult {
         let gaps = [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped)];
         let gaps = gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect();
-        Found { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
+        ScanResult { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
     }
 }
 
@@ -289,7 +289,7 @@ fn search(lineage: &Lineage) -> Regex {
         None => Some(MARKS.iter().map(|mark| regex::escape(mark)).collect()),
     };
     wanted.iter_mut().for_each(|wanted| wanted.push(DROPPED.to_owned()));
-    let compile = |wanted: &str| RegexBuilder::new(wanted).unicode(false).size_limit(MAX_SEARCH).build();
+    let compile = |wanted: &str| RegexBuilder::new(wanted).unicode(false).size_limit(MAX_SEARCH_BYTES).build();
     let named = wanted.and_then(|wanted| compile(&wanted.join("|")).ok());
     // If a name cannot be searched for, or there are too many, all lines are read.
     named.unwrap_or_else(|| compile(ANY).expect("a valid expression"))

@@ -16,13 +16,13 @@ const PATTERN: &str = "logs/gw-{date}.log";
 const TODAY: &str = "logs/gw-2026-05-14.log";
 
 /// A directory with a log.
-struct Place(TempDir);
+struct LogDirectory(TempDir);
 
-impl Place {
-    fn new() -> Place {
+impl LogDirectory {
+    fn new() -> LogDirectory {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("logs")).unwrap();
-        Place(directory)
+        LogDirectory(directory)
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -49,7 +49,7 @@ impl Place {
 }
 
 fn need(path: Option<&str>, run: &str) -> LogNeed {
-    LogNeed { path: path.map(str::to_owned), run: run.to_owned(), moment: Moment::After }
+    LogNeed { path: path.map(str::to_owned), run: run.to_owned(), moment: ObservationTime::After }
 }
 
 fn identity(run: &str) -> Identity {
@@ -81,7 +81,7 @@ fn since(watch: &LogWatch, run: &str) -> Vec<String> {
 
 #[test]
 fn only_lines_of_the_run_that_were_written_since_are_collected_with_their_places() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append(TODAY, format!("{}{}", call("r1", "before"), call("other", "x")));
     let watch = place.watch();
     assert_eq!(since(&watch, "r1"), Vec::<String>::new());
@@ -95,7 +95,7 @@ fn only_lines_of_the_run_that_were_written_since_are_collected_with_their_places
 
 #[test]
 fn log_that_moves_on_during_the_act_is_followed() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append(TODAY, call("r1", "before"));
     let watch = place.watch();
     place.append(TODAY, call("r1", "first"));
@@ -125,7 +125,7 @@ fn log_that_moves_on_during_the_act_is_followed() {
 #[cfg(unix)]
 #[test]
 fn log_that_is_removed_is_read_to_its_end() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append(TODAY, call("r1", "before"));
     let watch = place.watch();
     place.append(TODAY, call("r1", "late"));
@@ -141,7 +141,7 @@ fn log_that_is_removed_is_read_to_its_end() {
 #[test]
 fn log_that_is_emptied_during_the_act_has_a_gap() {
     for later in [call("r1", "x"), format!("{}{}", "another line\n".repeat(100), call("r1", "x"))] {
-        let place = Place::new();
+        let place = LogDirectory::new();
         place.append(TODAY, "some line\n".repeat(20));
         let watch = place.watch();
         fs::write(place.path(TODAY), &later).unwrap();
@@ -152,9 +152,9 @@ fn log_that_is_emptied_during_the_act_has_a_gap() {
 
 #[test]
 fn line_that_is_half_written_is_not_taken_for_whole() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     let watch = place.watch();
-    let reading = |place: &Place| {
+    let reading = |place: &LogDirectory| {
         let reading = look(&need(None, "r1"), PATTERN, place.0.path(), Some(&of_run(&watch, "r1")));
         (reading.is_half, reading.answer.placed().count())
     };
@@ -166,9 +166,12 @@ fn line_that_is_half_written_is_not_taken_for_whole() {
 
 #[test]
 fn unreadable_log_says_why() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     fs::create_dir(place.path(TODAY)).unwrap();
-    assert_eq!(place.look(None, "r1").files, [LogFile { path: TODAY.to_owned(), unread: Some(Unread::Directory) }]);
+    assert_eq!(
+        place.look(None, "r1").files,
+        [LogFile { path: TODAY.to_owned(), unread: Some(ReadFailure::Directory) }]
+    );
     place.append("logs/gw-2026-05-13.log", "\n");
     assert!(place.look(None, "r1").was_read());
     let missing = place.look(Some("logs/other.log"), "r1");
@@ -180,13 +183,13 @@ fn unreadable_log_says_why() {
     {
         let _socket = std::os::unix::net::UnixListener::bind(place.path("logs/socket")).unwrap();
         let found = place.look(Some("logs/socket"), "r1").files;
-        assert!(matches!(&found[..], [LogFile { unread: Some(Unread::Failed(_)), .. }]), "{found:?}");
+        assert!(matches!(&found[..], [LogFile { unread: Some(ReadFailure::Failed(_)), .. }]), "{found:?}");
     }
 }
 
 #[test]
 fn log_of_any_name_is_read_with_what_was_set_aside_of_it() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append("logs/[a] b.log", call("r1", "now"));
     place.append("logs/[a] b.log.1", call("r1", "before"));
     place.append("logs/[a] b.old.log", call("r1", "never"));
@@ -204,7 +207,7 @@ fn log_of_any_name_is_read_with_what_was_set_aside_of_it() {
 
 #[test]
 fn lines_of_any_length_and_any_bytes_are_read() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     let long = "x".repeat(3 << 20);
     place.append(TODAY, format!("run_id=r1 {long}\n{}", call("r1", "second")));
     place.append(TODAY, b"\xff\xfe run_id=r1 tool=\xff agent=a\r\n\0\0\n");
@@ -213,14 +216,14 @@ fn lines_of_any_length_and_any_bytes_are_read() {
     let answer = place.look(None, "r1");
     let numbers: Vec<(usize, usize)> = answer.placed().map(|(text, place)| (place.line, text.len())).collect();
     let lengths =
-        [(0, scan::MAX_LINE), (1, call("r1", "second").len() - 1), (2, 33), (5, call("r1", "last").len() - 1)];
+        [(0, scan::MAX_LINE_BYTES), (1, call("r1", "second").len() - 1), (2, 33), (5, call("r1", "last").len() - 1)];
     assert_eq!(numbers, lengths);
     assert_eq!(GatewayLog::of(&answer, "r1").calls[1].tool, "\u{fffd}");
 }
 
 #[test]
 fn answer_is_bounded_and_still_says_that_the_run_is_done() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append(TODAY, call("r1", &"x".repeat(1000)).repeat(1000));
     place.append(TODAY, "embedded run done: runId=r1\n");
     let answer = place.look(None, "r1");
@@ -231,7 +234,7 @@ fn answer_is_bounded_and_still_says_that_the_run_is_done() {
 #[test]
 fn lines_that_the_gateway_dropped_are_a_gap_where_they_may_be_of_the_run() {
     let dropped = "{\"0\":\"[openclaw] file log queue overflow; dropped 1 oldest record\",\"dropped\":1}\n";
-    let place = Place::new();
+    let place = LogDirectory::new();
     place.append(TODAY, dropped);
     place.append(TODAY, call("r1", "x"));
     assert_eq!(place.look(None, "r1").gaps, []);
@@ -244,7 +247,7 @@ fn lines_that_the_gateway_dropped_are_a_gap_where_they_may_be_of_the_run() {
 
 #[test]
 fn lines_before_what_says_whose_they_are_are_found() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     let json = |message: &str| format!("{{\"1\":\"{message}\",\"traceId\":\"abcdef\"}}\n");
     place.append(TODAY, json("embedded run tool start: runId=inner tool=read"));
     place.append(TODAY, json("embedded run start: runId=inner sessionId=s1"));
@@ -262,7 +265,7 @@ fn lines_before_what_says_whose_they_are_are_found() {
 
 #[tokio::test(start_paused = true)]
 async fn run_is_waited_for_until_the_log_says_that_it_is_done() {
-    let place = Place::new();
+    let place = LogDirectory::new();
     let watch = place.watch();
     let is_done = async |run: &str| tokio::time::timeout(Duration::from_secs(60), watch.done(run, None)).await.is_ok();
     assert!(!is_done("r1").await, "there is no log");

@@ -1,4 +1,4 @@
-//! Texts and values with [hidden](HIDDEN) parts: their possible values.
+//! Texts and values with [hidden](MASK_CHARACTER) parts: their possible values.
 //!
 //! A raw text holds one hidden unit for each UTF-16 unit that was masked, none of them a line end. In a text from JSON,
 //! up to six of them were one unit, because the secret was written with escapes.
@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{json::same, text::length};
-use crate::mask::HIDDEN;
+use crate::mask::MASK_CHARACTER;
 
 /// Maximum number of hidden units that may have been one unit: `\u0041`.
 const ESCAPE_LENGTH: usize = 6;
@@ -15,7 +15,7 @@ const ESCAPE_LENGTH: usize = 6;
 pub fn covers(masked: &str, text: &str) -> bool {
     let mut units = text.encode_utf16();
     let mut hidden = [0; 2];
-    let hidden = HIDDEN.encode_utf16(&mut hidden)[0];
+    let hidden = MASK_CHARACTER.encode_utf16(&mut hidden)[0];
     let newline = u16::from(b'\n');
     masked.encode_utf16().all(|unit| match units.next() {
         Some(there) => unit == there || unit == hidden && there != newline,
@@ -25,17 +25,19 @@ pub fn covers(masked: &str, text: &str) -> bool {
 
 /// Returns the least and the greatest number of UTF-16 units of a text from JSON.
 pub fn lengths(masked: &str) -> (usize, usize) {
-    let hidden = masked.matches(HIDDEN).count();
+    let hidden = masked.matches(MASK_CHARACTER).count();
     let most = length(masked);
     (most - hidden + hidden.div_ceil(ESCAPE_LENGTH), most)
 }
 
 /// Returns whether a text from JSON may be this text.
 pub fn may_be(masked: &str, text: &str) -> bool {
-    let (Some(first), Some(last)) = (masked.find(HIDDEN), masked.rfind(HIDDEN)) else { return masked == text };
-    let (before, behind) = (&masked[..first], &masked[last + HIDDEN.len_utf8()..]);
+    let (Some(first), Some(last)) = (masked.find(MASK_CHARACTER), masked.rfind(MASK_CHARACTER)) else {
+        return masked == text;
+    };
+    let (before, behind) = (&masked[..first], &masked[last + MASK_CHARACTER.len_utf8()..]);
     let Some(middle) = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind)) else { return false };
-    let (least, most) = lengths(&masked[first..last + HIDDEN.len_utf8()]);
+    let (least, most) = lengths(&masked[first..last + MASK_CHARACTER.len_utf8()]);
     (least..=most).contains(&length(middle))
 }
 
@@ -65,9 +67,9 @@ pub fn may_match(expected: &Value, masked: &Value) -> bool {
     match (expected, masked) {
         (Value::Object(expected), Value::Object(masked)) => expected.iter().all(|(key, expected)| {
             masked.get(key).is_some_and(|value| may_match(expected, value))
-                || masked
-                    .iter()
-                    .any(|(name, value)| name.contains(HIDDEN) && may_be(name, key) && may_match(expected, value))
+                || masked.iter().any(|(name, value)| {
+                    name.contains(MASK_CHARACTER) && may_be(name, key) && may_match(expected, value)
+                })
         }),
         (Value::Array(expected), Value::Array(masked)) => {
             expected.len() == masked.len() && expected.iter().zip(masked).all(|(left, right)| may_match(left, right))
@@ -84,11 +86,11 @@ pub fn may_match(expected: &Value, masked: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{HIDDEN, covers, lengths, may_be, may_match};
+    use super::{MASK_CHARACTER, covers, lengths, may_be, may_match};
 
     /// Writes each hidden unit as `#`.
     fn masked(text: &str) -> String {
-        text.replace('#', &HIDDEN.to_string())
+        text.replace('#', &MASK_CHARACTER.to_string())
     }
 
     fn masked_value(value: &Value) -> Value {

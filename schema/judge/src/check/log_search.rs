@@ -10,7 +10,7 @@ const BLOCK: usize = 1 << 20;
 const OVERLAP: usize = 16 << 10;
 
 /// Maximum number of bytes of a line that is searched as a whole.
-const MAX_LINE: usize = 4 << 20;
+const MAX_LINE_BYTES: usize = 4 << 20;
 
 /// Maximum number of bytes of a match that are kept.
 const MAX_TEXT: usize = 16 << 10;
@@ -89,11 +89,11 @@ impl FileScan {
             let near = end.saturating_sub(OVERLAP);
             let line = memchr::memrchr(b'\n', &self.pending[..near]).map(|newline| newline + 1);
             let next = || memchr::memchr(b'\n', &self.pending[near..]).map(|newline| near + newline + 1);
-            let keep = line.or_else(|| next().filter(|_| end > MAX_LINE)).unwrap_or(0);
+            let keep = line.or_else(|| next().filter(|_| end > MAX_LINE_BYTES)).unwrap_or(0);
             self.search(end, keep);
             self.forget(keep);
         }
-        if self.pending.len() > MAX_LINE {
+        if self.pending.len() > MAX_LINE_BYTES {
             let keep = self.pending.len() - OVERLAP;
             self.search(self.pending.len(), keep);
             self.forget(keep);

@@ -75,7 +75,7 @@ pub struct EcmaMatch {
 const MAX_PATTERN_LENGTH: usize = 20_000;
 
 /// Maximum size in bytes of a compiled program.
-const SIZE_LIMIT: usize = 1 << 20;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 /// Numbers of steps of one backtracking search, tried in this order, so a cheap search costs little.
 const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
@@ -151,8 +151,8 @@ impl Backtracking {
     fn build(&self, limit: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
         fancy_regex::RegexBuilder::new(&self.pattern)
             .backtrack_limit(limit)
-            .delegate_size_limit(SIZE_LIMIT)
-            .delegate_dfa_size_limit(SIZE_LIMIT)
+            .delegate_size_limit(MAX_COMPILED_BYTES)
+            .delegate_dfa_size_limit(MAX_COMPILED_BYTES)
             .build()
     }
 

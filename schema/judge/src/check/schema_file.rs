@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn hidden_part_decides_only_keywords_that_inspect_it() {
         let hidden = |value: Value| -> Value {
-            serde_json::from_str(&value.to_string().replace('#', &crate::mask::HIDDEN.to_string())).unwrap()
+            serde_json::from_str(&value.to_string().replace('#', &crate::mask::MASK_CHARACTER.to_string())).unwrap()
         };
         let value = hidden(json!({"key": "sk-####", "n": 0, "list": ["###", "###"]}));
         let key = |rule: Value| json!({"properties": {"key": rule}});
@@ -425,7 +425,7 @@ mod tests {
         }
         let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
         check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
-        let hidden_units = crate::mask::HIDDEN.to_string().repeat(4);
+        let hidden_units = crate::mask::MASK_CHARACTER.to_string().repeat(4);
         let message = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
         check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&message]);
         check(json!({}), hidden(json!({"#": 1})), &["hidden"]);

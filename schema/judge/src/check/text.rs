@@ -3,8 +3,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use crate::{
-    mask::HIDDEN,
-    verdict::{Found, MASKED},
+    mask::MASK_CHARACTER,
+    verdict::{MASKED, Presence},
 };
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
@@ -44,7 +44,7 @@ pub fn length(text: &str) -> usize {
 #[derive(Clone, Debug)]
 pub struct Folded {
     text: String,
-    /// The units, if some are [hidden](HIDDEN).
+    /// The units, if some are [hidden](MASK_CHARACTER).
     units: Option<Vec<u16>>,
     /// Whether a sigma may be a final one or not.
     has_sigma: bool,
@@ -58,33 +58,33 @@ impl Folded {
     pub fn new(text: &str) -> Folded {
         let has_sigma = text.contains('Σ');
         let text = text.to_lowercase();
-        let units = text.contains(HIDDEN).then(|| text.encode_utf16().collect());
+        let units = text.contains(MASK_CHARACTER).then(|| text.encode_utf16().collect());
         Folded { text, units, has_sigma }
     }
 
     /// Returns whether it contains a text, ignoring case.
-    pub fn contains(&self, text: &str) -> Found {
+    pub fn contains(&self, text: &str) -> Presence {
         let text = text.to_lowercase();
         let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
-        let Some(units) = &self.units else { return if found { Found::Yes } else { Found::No } };
+        let Some(units) = &self.units else { return if found { Presence::Yes } else { Presence::No } };
         // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
         // lower case.
-        let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
+        let odd = |it: char| it == MASK_CHARACTER || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
-            return Found::Unclear(MASKED);
+            return Presence::Unclear(MASKED);
         }
         if found {
-            return Found::Yes;
+            return Presence::Yes;
         }
         let wanted: Vec<u16> = text.encode_utf16().collect();
-        if may_contain(units, &wanted) { Found::Unclear(MASKED) } else { Found::No }
+        if may_contain(units, &wanted) { Presence::Unclear(MASKED) } else { Presence::No }
     }
 }
 
 /// Returns whether a text may occur at a place with hidden parts.
 fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     let mut buffer = [0; 2];
-    let hidden = HIDDEN.encode_utf16(&mut buffer)[0];
+    let hidden = MASK_CHARACTER.encode_utf16(&mut buffer)[0];
     let newline = u16::from(b'\n');
     let mut compared = 0;
     let mut at = 0;
@@ -247,7 +247,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CaseFolded, Folded, Found, MASKED, closest_line, length, trim};
+    use super::{CaseFolded, Folded, MASKED, Presence, closest_line, length, trim};
 
     #[test]
     fn folded_text_knows_where_its_parts_come_from() {
@@ -278,28 +278,28 @@ mod tests {
     fn case_does_not_count() {
         let text = Folded::new("ΟΔΟΣ Straße");
         for wanted in ["οδος", "STRAßE", ""] {
-            assert_eq!(text.contains(wanted), Found::Yes, "{wanted}");
+            assert_eq!(text.contains(wanted), Presence::Yes, "{wanted}");
         }
-        assert_eq!(text.contains("STRASSE"), Found::No);
+        assert_eq!(text.contains("STRASSE"), Presence::No);
     }
 
     #[test]
     fn hidden_part_may_contain_text() {
-        let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
+        let text = |text: &str| Folded::new(&text.replace('#', &super::MASK_CHARACTER.to_string()));
         for (there, wanted, expected) in [
-            ("key ### done", "DONE", Found::Yes),
-            ("key ### done", "y abc d", Found::Unclear(MASKED)),
-            ("key ### done", "abcd", Found::No),
-            ("key ### done", "y a\nc d", Found::No),
-            ("### done", "abc", Found::Unclear(MASKED)),
-            ("done ###", "e abc", Found::Unclear(MASKED)),
-            ("a#b#c", "axbyc", Found::Unclear(MASKED)),
-            ("a#b#c", "axxyc", Found::No),
-            ("a##c", "A😀C", Found::Unclear(MASKED)),
-            ("ΟΔΟΣ###", "οδος", Found::Unclear(MASKED)),
-            ("###", "i\u{307}", Found::Unclear(MASKED)),
-            ("###", "", Found::Yes),
-            ("#", "ab", Found::No),
+            ("key ### done", "DONE", Presence::Yes),
+            ("key ### done", "y abc d", Presence::Unclear(MASKED)),
+            ("key ### done", "abcd", Presence::No),
+            ("key ### done", "y a\nc d", Presence::No),
+            ("### done", "abc", Presence::Unclear(MASKED)),
+            ("done ###", "e abc", Presence::Unclear(MASKED)),
+            ("a#b#c", "axbyc", Presence::Unclear(MASKED)),
+            ("a#b#c", "axxyc", Presence::No),
+            ("a##c", "A😀C", Presence::Unclear(MASKED)),
+            ("ΟΔΟΣ###", "οδος", Presence::Unclear(MASKED)),
+            ("###", "i\u{307}", Presence::Unclear(MASKED)),
+            ("###", "", Presence::Yes),
+            ("#", "ab", Presence::No),
         ] {
             assert_eq!(text(there).contains(wanted), expected, "{wanted:?} in {there:?}");
         }

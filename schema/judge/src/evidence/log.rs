@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capture, Moment};
+use super::{Capture, ObservationTime};
 
 /// The lines of a gateway's log that are about a run, and about the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct LogNeed {
     /// The id of the run; empty for every run since the act began.
     pub run: String,
     /// The moment of the observation.
-    pub moment: Moment,
+    pub moment: ObservationTime,
 }
 
 /// The lines that were found.
@@ -45,13 +45,13 @@ pub struct LogFile {
     pub path: String,
     /// The reason why it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unread: Option<Unread>,
+    pub unread: Option<ReadFailure>,
 }
 
 /// Reasons why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unread {
+pub enum ReadFailure {
     /// It is a directory.
     Directory,
     /// It cannot be read, for this reason.

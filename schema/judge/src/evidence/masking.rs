@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Concealed, Content, Evidence, FileSearch, Judge, LogFile, Need, PathState, QuestionPart,
-    Ran, SeenFile, TraceAnswer, Turn, Unread,
+    Address, Answer, Capture, Content, Evidence, FileSearch, Judge, LogFile, MaskingLoss, Need, PathState,
+    QuestionPart, Ran, ReadFailure, SeenFile, TraceAnswer, Turn,
 };
 
 impl Evidence {
     /// Replaces secrets with stars before anything is judged, recorded or shown. Text that is already masked remains
     /// so. `concealed` returns the information that masking removes from standard output, given the raw and the masked
     /// stream.
-    pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> Concealed) {
+    pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> MaskingLoss) {
         if secrets.is_empty() {
             return;
         }
@@ -166,8 +166,8 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
             for LogFile { path, unread } in &mut log.files {
                 hide(path, secrets);
                 match unread {
-                    Some(Unread::Failed(reason)) => hide(reason, secrets),
-                    Some(Unread::Directory) | None => {}
+                    Some(ReadFailure::Failed(reason)) => hide(reason, secrets),
+                    Some(ReadFailure::Directory) | None => {}
                 }
             }
             let texts = log.session.iter_mut().chain(&mut log.beside).chain([&mut log.path]);
@@ -220,7 +220,7 @@ mod tests {
         let files = FileLog { files: vec![file("pin 4711"), file("no pin")], ..FileLog::default() };
         let mut evidence = Evidence { files: Some(files), ..Evidence::default() };
         let secrets = Secrets::new([("PIN", "4711")], &["PIN".to_owned()], &[]);
-        evidence.mask(&secrets, |_, _| Concealed::Nothing);
+        evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
         let digests: Vec<_> = evidence.files.unwrap().files.into_iter().map(|file| file.digest).collect();
         assert_eq!(digests, [None, Some("0123".to_owned())]);
     }
@@ -258,13 +258,13 @@ mod tests {
             ..Evidence::default()
         };
         let secrets = Secrets::new([("API_KEY", secret)], &[], &[]);
-        evidence.mask(&secrets, |_, _| Concealed::Nothing);
+        evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
         assert!(!format!("{evidence:?}").contains(secret), "{evidence:?}");
         let log = evidence.commands.as_ref().unwrap();
         let stretches = |ran: &Ran| ran.command.masked.len();
         assert_eq!((stretches(&log.commands[0]), stretches(&log.commands[1])), (1, 0));
         let masked = evidence.clone();
-        evidence.mask(&secrets, |_, _| Concealed::Nothing);
+        evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
         assert_eq!(evidence, masked, "masking again changes nothing");
     }
 }

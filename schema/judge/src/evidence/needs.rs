@@ -1,6 +1,6 @@
 //! Merges the needs of several claims, and finds the answer that serves a need.
 
-use super::{Answer, Evidence, FilesNeed, ModelReply, Moment, Need, Observation, QuestionNeed, ScoreNeed};
+use super::{Answer, Evidence, FilesNeed, ModelReply, Need, Observation, ObservationTime, QuestionNeed, ScoreNeed};
 
 /// Merges the needs of a case, in the order of its claims: needs for the same thing become one that serves all of them,
 /// with the longest wait, and with content if one of them wants it. Commands are never merged, and needs after one are
@@ -25,14 +25,14 @@ pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
 
 impl Need {
     /// Returns the moment of its observation.
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> ObservationTime {
         match self {
             Need::Files(need) => need.moment,
             Need::Log(need) => need.moment,
             Need::Variables(need) => need.moment,
             Need::Response(need) => need.moment,
             Need::Scores(need) => need.moment,
-            Need::Path { .. } | Need::Command { .. } | Need::Trace | Need::Question(_) => Moment::After,
+            Need::Path { .. } | Need::Command { .. } | Need::Trace | Need::Question(_) => ObservationTime::After,
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn needs_of_two_moments_or_times_stay_two() {
         let Need::Files(after) = files("a", 0, false) else { unreachable!() };
-        let before = Need::Files(FilesNeed { moment: Moment::Before, ..after.clone() });
+        let before = Need::Files(FilesNeed { moment: ObservationTime::Before, ..after.clone() });
         let since = Need::Files(FilesNeed { since_us: Some(1), ..after.clone() });
         let all = [Need::Files(after), before, since];
         assert_eq!(merged(all.clone()), all);
@@ -256,7 +256,7 @@ mod tests {
         let need = |names: &[&str]| {
             Need::Variables(VariablesNeed {
                 names: names.iter().map(|name| (*name).to_owned()).collect(),
-                moment: Moment::Before,
+                moment: ObservationTime::Before,
             })
         };
         let answer = Answer::Variables(std::collections::BTreeMap::new());

@@ -18,13 +18,13 @@ pub struct CommandLog {
     pub cut: bool,
     /// The reason why other commands may have run; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unseen: Option<Unseen>,
+    pub unseen: Option<CommandGap>,
 }
 
 /// Reasons why commands may not have been observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unseen {
+pub enum CommandGap {
     /// The agent is a separate program, which may start commands without the recording shell.
     PastShell,
 }
@@ -34,7 +34,7 @@ impl CommandLog {
     pub fn gap(&self) -> Option<&'static str> {
         match self.unseen {
             _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
-            Some(Unseen::PastShell) => {
+            Some(CommandGap::PastShell) => {
                 Some("the agent may have run commands outside the recording shell, and they could change the result")
             }
             None => None,

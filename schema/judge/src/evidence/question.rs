@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capture, Concealed, Output, Usage};
+use super::{Capture, MaskingLoss, Output, Usage};
 use crate::mask::shown;
 
 /// A question to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QuestionNeed {
     /// The model.
-    pub peer: Peer,
+    pub peer: AskedModel,
     /// The instructions.
     pub system: String,
     /// The question, part by part.
@@ -22,7 +22,7 @@ pub struct QuestionNeed {
 
 /// A model, as the suite names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Peer {
+pub struct AskedModel {
     /// The provider, such as `openai`.
     pub provider: String,
     /// The provider's own name of the model.
@@ -35,17 +35,17 @@ pub struct Peer {
     pub key_env: Option<String>,
 }
 
-impl Peer {
+impl AskedModel {
     /// Returns its id, such as `openai/gpt-4o`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider, self.model)
     }
 
     /// Returns the model with an id such as `openai/gpt-4o`; `None` if it is not a valid id.
-    pub fn of_id(id: &str) -> Option<Peer> {
+    pub fn of_id(id: &str) -> Option<AskedModel> {
         let (provider, model) =
             id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty())?;
-        Some(Peer { provider: provider.to_owned(), model: model.to_owned(), ..Peer::default() })
+        Some(AskedModel { provider: provider.to_owned(), model: model.to_owned(), ..AskedModel::default() })
     }
 }
 
@@ -97,7 +97,7 @@ impl QuestionNeed {
                     if output.cut {
                         return Err("the output was cut off, so no model was asked".to_owned());
                     }
-                    if output.concealed == Concealed::Everything {
+                    if output.concealed == MaskingLoss::Everything {
                         return Err("the output is unknown, because a secret in it is masked".to_owned());
                     }
                     if output.text.len() > MAX_OUTPUT_BYTES {
@@ -123,15 +123,15 @@ impl QuestionNeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{evidence::Output, mask::HIDDEN};
+    use crate::{evidence::Output, mask::MASK_CHARACTER};
 
     fn need(parts: Vec<QuestionPart>) -> QuestionNeed {
-        QuestionNeed { peer: Peer::default(), system: String::new(), parts, max_tokens: 1, times: 1 }
+        QuestionNeed { peer: AskedModel::default(), system: String::new(), parts, max_tokens: 1, times: 1 }
     }
 
     #[test]
     fn output_is_in_the_question_with_stars_for_secrets() {
-        let output = Output { text: format!("key {HIDDEN}{HIDDEN} end"), ..Output::default() };
+        let output = Output { text: format!("key {MASK_CHARACTER}{MASK_CHARACTER} end"), ..Output::default() };
         let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
         assert_eq!(need(parts.clone()).text(Some(&output)), Ok("<key ** end>".to_owned()));
         assert!(need(parts).text(None).is_err());
@@ -142,7 +142,7 @@ mod tests {
         let need = need(vec![QuestionPart::Output]);
         let cut = Output { text: "x".to_owned(), cut: true, ..Output::default() };
         assert!(need.text(Some(&cut)).is_err_and(|reason| reason.contains("cut off")));
-        let concealed = Output { concealed: Concealed::Everything, ..Output::default() };
+        let concealed = Output { concealed: MaskingLoss::Everything, ..Output::default() };
         assert!(need.text(Some(&concealed)).is_err_and(|reason| reason.contains("masked")));
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Answer, Content, FilesNeed, Moment, Need, Observation, Peer, SeenFile, needs};
+use super::{Address, Answer, AskedModel, Content, FilesNeed, Need, Observation, ObservationTime, SeenFile, needs};
 use crate::{check::headings, mask::shown};
 
 /// Scores of a file.
@@ -19,7 +19,7 @@ pub struct ScoreNeed {
     /// The file that describes the intended author of the text.
     pub identity: Option<String>,
     /// The moment of the observation.
-    pub moment: Moment,
+    pub moment: ObservationTime,
     /// Number of times to ask.
     pub times: u32,
 }
@@ -31,7 +31,7 @@ pub enum Judge {
     /// An address with the protocol of the OpenClaw gateway.
     Endpoint(Address),
     /// A model.
-    Model(Peer),
+    Model(AskedModel),
 }
 
 /// The subject of a question to a judge.
@@ -142,7 +142,7 @@ mod tests {
             path: "a.md".to_owned(),
             section: section.map(str::to_owned),
             identity: None,
-            moment: Moment::After,
+            moment: ObservationTime::After,
             times: 1,
         }
     }

@@ -32,13 +32,13 @@ pub struct Trace {
     pub unfinished: bool,
     /// The way in which it was matched to the act; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joined: Option<Joined>,
+    pub joined: Option<TraceMatch>,
 }
 
 /// The way in which a trace was matched to an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Joined {
+pub enum TraceMatch {
     /// It carries the mark that the program was started with.
     Mark,
     /// A line of the gateway log about the run has its trace id.

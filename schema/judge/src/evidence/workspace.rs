@@ -10,7 +10,7 @@ use super::{Capture, Content};
 /// The moment of an observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Moment {
+pub enum ObservationTime {
     /// Before the act.
     Before,
     /// After the act.
@@ -31,7 +31,7 @@ pub struct FilesNeed {
     /// Whether the content is needed.
     pub content: bool,
     /// The moment of the observation.
-    pub moment: Moment,
+    pub moment: ObservationTime,
     /// Maximum time to wait until a file exists that was written at `since_us` or later.
     pub wait_ms: u64,
     /// Earliest time at which the file may have been written, in microseconds since the Unix epoch.
@@ -109,7 +109,7 @@ pub struct ResponseNeed {
     /// The address.
     pub address: Address,
     /// The moment of the observation.
-    pub moment: Moment,
+    pub moment: ObservationTime,
 }
 
 /// An address, or a path at the configured gateway.
@@ -139,7 +139,7 @@ pub struct VariablesNeed {
     /// Their names.
     pub names: Vec<String>,
     /// The moment of the observation.
-    pub moment: Moment,
+    pub moment: ObservationTime,
 }
 
 /// The presence of a variable. Its value is never kept.

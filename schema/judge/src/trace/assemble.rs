@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
+    conventions::{Role, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of},
     exported::Exported,
-    meaning::{Role, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of},
 };
 use crate::evidence::{Span, Trace};
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{
     attributes::{Attributes, any_as_json},
+    conventions::{Role, name_of},
     exported::{Exported, LogEvent},
-    meaning::{Role, name_of},
 };
 
 /// The content of a span.

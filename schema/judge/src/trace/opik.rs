@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     assemble::{MAX_SPANS, shortened},
-    join::Candidate,
-    meaning::DELEGATION,
+    conventions::DELEGATION,
+    match_trace::Candidate,
 };
 use crate::{
     check::time,
@@ -226,7 +226,7 @@ impl Candidate for OpikTrace {
     }
 
     fn has_mark(&self, mark: &str) -> bool {
-        self.says(&[super::join::MARK], mark)
+        self.says(&[super::match_trace::ATTEMPT_ATTRIBUTE], mark)
     }
 
     fn names_run(&self, run: &str) -> bool {

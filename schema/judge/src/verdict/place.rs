@@ -11,12 +11,12 @@ pub struct Related {
     /// The description of the place.
     pub message: String,
     /// The place.
-    pub at: Place,
+    pub at: RelatedPlace,
 }
 
 /// The place of something related to a verdict.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum RelatedPlace {
     /// In the file of the claim, relative to the claim.
     Claim(Pointer),
     /// In another file, as it was when it was observed.
@@ -31,12 +31,12 @@ pub struct FilePlace {
     /// The node, if the file is a tree.
     pub node: Option<Pointer>,
     /// The part of a line; `None` for the file as a whole.
-    pub stretch: Option<Stretch>,
+    pub line_part: Option<LinePart>,
 }
 
 /// A part of a line. Masking keeps its columns: a secret becomes as many stars as it has units.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct LinePart {
     /// The line, from 0.
     pub line: usize,
     /// The columns, from 0, in UTF-16 units.
@@ -51,20 +51,20 @@ const MAX_LINE_BYTES: usize = 4096;
 impl Related {
     /// Returns a place in the claim.
     pub fn in_claim(message: impl Into<String>, at: Pointer) -> Related {
-        Related { message: message.into(), at: Place::Claim(at) }
+        Related { message: message.into(), at: RelatedPlace::Claim(at) }
     }
 
     /// Returns a place in another file.
     pub fn in_file(message: impl Into<String>, at: FilePlace) -> Related {
-        Related { message: message.into(), at: Place::File(at) }
+        Related { message: message.into(), at: RelatedPlace::File(at) }
     }
 
     /// Returns all its texts.
     pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let (path, line) = match &mut self.at {
-            Place::Claim(_) => (None, None),
-            Place::File(FilePlace { path, stretch, .. }) => {
-                (Some(path), stretch.as_mut().map(|stretch| &mut stretch.text))
+            RelatedPlace::Claim(_) => (None, None),
+            RelatedPlace::File(FilePlace { path, line_part, .. }) => {
+                (Some(path), line_part.as_mut().map(|line_part| &mut line_part.text))
             }
         };
         [Some(&mut self.message), path, line].into_iter().flatten()
@@ -74,17 +74,17 @@ impl Related {
 impl FilePlace {
     /// Returns a file as a whole.
     pub fn whole(path: impl Into<String>) -> FilePlace {
-        FilePlace { path: path.into(), node: None, stretch: None }
+        FilePlace { path: path.into(), node: None, line_part: None }
     }
 
     /// Returns a byte range of a file with this text, up to the end of its first line.
     pub fn bytes(path: impl Into<String>, text: &str, range: Range<usize>) -> FilePlace {
-        FilePlace { stretch: Some(Stretch::of(text, range)), ..FilePlace::whole(path) }
+        FilePlace { line_part: Some(LinePart::of(text, range)), ..FilePlace::whole(path) }
     }
 
     /// Returns the same place, if the text begins after this many lines of the file.
     pub fn behind(mut self, lines: usize) -> FilePlace {
-        self.stretch.iter_mut().for_each(|stretch| stretch.line += lines);
+        self.line_part.iter_mut().for_each(|line_part| line_part.line += lines);
         self
     }
 
@@ -97,8 +97,8 @@ impl FilePlace {
     }
 }
 
-impl Stretch {
-    fn of(text: &str, range: Range<usize>) -> Stretch {
+impl LinePart {
+    fn of(text: &str, range: Range<usize>) -> LinePart {
         let start = text.floor_char_boundary(range.start);
         let (number, line) =
             lines(text).enumerate().take_while(|(_, line)| line.start <= start).last().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Stretch {
             kept[..offset].encode_utf16().count()
         };
         let columns = column(start)..column(range.end.max(start));
-        Stretch { line: number, columns, text: shown(kept).into_owned() }
+        LinePart { line: number, columns, text: shown(kept).into_owned() }
     }
 
     /// Returns the byte range of the columns in the text.
@@ -138,12 +138,12 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FilePlace, Stretch};
+    use super::{FilePlace, LinePart};
 
     #[track_caller]
     fn check(text: &str, wanted: &str, line: usize, columns: std::ops::Range<usize>) {
         let start = text.find(wanted).unwrap();
-        let found = FilePlace::bytes("f", text, start..start + wanted.len()).stretch.unwrap();
+        let found = FilePlace::bytes("f", text, start..start + wanted.len()).line_part.unwrap();
         assert_eq!((found.line, found.columns.clone()), (line, columns), "{text:?}");
         let first = wanted.split(['\n', '\r']).next().unwrap();
         assert_eq!(&found.text[found.range()], first, "{text:?}");
@@ -161,22 +161,22 @@ mod tests {
 
     #[test]
     fn line_that_is_not_there_is_the_file_as_a_whole() {
-        let line = |line: usize| FilePlace::line("f", "a\nb", line).stretch.map(|stretch| stretch.text);
+        let line = |line: usize| FilePlace::line("f", "a\nb", line).line_part.map(|line_part| line_part.text);
         assert_eq!([line(0), line(1), line(2)], [Some("a".to_owned()), Some("b".to_owned()), None]);
-        assert_eq!(FilePlace::line("f", "", 0).stretch.map(|stretch| stretch.columns), Some(0..0));
+        assert_eq!(FilePlace::line("f", "", 0).line_part.map(|line_part| line_part.columns), Some(0..0));
     }
 
     #[test]
     fn columns_beyond_what_is_kept_of_a_line_are_at_its_end() {
         let text = "é".repeat(10_000);
-        let Stretch { columns, text, .. } = FilePlace::bytes("f", &text, 9_001..20_000).stretch.unwrap();
+        let LinePart { columns, text, .. } = FilePlace::bytes("f", &text, 9_001..20_000).line_part.unwrap();
         assert_eq!((columns, text.len()), (2048..2048, 4096));
     }
 
     #[test]
     fn hidden_units_are_shown_as_stars_in_their_columns() {
         let text = "a \u{fdd0}\u{fdd0} b";
-        let found = FilePlace::bytes("f", text, text.find('b').unwrap()..text.len()).stretch.unwrap();
+        let found = FilePlace::bytes("f", text, text.find('b').unwrap()..text.len()).line_part.unwrap();
         assert_eq!((found.text.as_str(), &found.text[found.range()]), ("a ** b", "b"));
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use crate::{
-    document::Pointer, edit, finding::Site, json_schema::SpecFile, lint_node::LintNode, problem::Fix, shape::Field,
+    document::Pointer, edit, finding::Location, json_schema::SpecFile, lint_node::LintNode, problem::Fix, shape::Field,
     validate::Definition,
 };
 
@@ -38,8 +38,8 @@ pub(crate) fn below_other_names<'d>(scenario: &LintNode<'d>) -> Vec<LintNode<'d>
 
 /// Returns the paths of the artifacts that the assertions near a location refer to, each once, without invalid
 /// ones.
-pub(crate) fn artifact_paths(site: &Site<'_>) -> Vec<String> {
-    let root = LintNode::root(site.root);
+pub(crate) fn artifact_paths(location: &Location<'_>) -> Vec<String> {
+    let root = LintNode::root(location.root);
     let mut paths: Vec<String> = Vec::new();
     let blocks = [Some(root.clone()), root.get("assertions"), root.get("final_assertions")];
     for list in blocks.iter().flatten().flat_map(|block| LISTS.iter().filter_map(|key| block.get(key))) {
@@ -51,7 +51,7 @@ pub(crate) fn artifact_paths(site: &Site<'_>) -> Vec<String> {
                 && let Some(text) = path.text()
                 && !text.is_empty()
                 && !paths.iter().any(|known| known == text)
-                && !site.is_wrong(&path.at)
+                && !location.is_wrong(&path.at)
             {
                 paths.push(text.to_owned());
             }
@@ -61,11 +61,11 @@ pub(crate) fn artifact_paths(site: &Site<'_>) -> Vec<String> {
 }
 
 /// Returns the fix that comments out an assertion, or the list of preconditions if it has no other.
-pub(crate) fn comment(site: &Site<'_>, assertion: &Pointer) -> Option<Fix> {
-    let edits = edit::comment_out(site.root, assertion).or_else(|| {
+pub(crate) fn comment(location: &Location<'_>, assertion: &Pointer) -> Option<Fix> {
+    let edits = edit::comment_out(location.root, assertion).or_else(|| {
         let list = assertion.parent().filter(|list| list.last().as_deref() == Some("given"))?;
-        let is_only = site.root.find(&list)?.items().count() == 1;
-        edit::comment_out(site.root, &list).filter(|_| is_only)
+        let is_only = location.root.find(&list)?.items().count() == 1;
+        edit::comment_out(location.root, &list).filter(|_| is_only)
     })?;
     Some(Fix::comment(edits))
 }

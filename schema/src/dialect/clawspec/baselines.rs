@@ -96,10 +96,10 @@ pub struct Distribution {
 pub const MIN_RUNS: usize = 5;
 
 /// Minimum number of runs of a baseline that is not approximate.
-pub const FEW_RUNS: usize = 10;
+pub const MIN_EXACT_RUNS: usize = 10;
 
 /// Default number of runs of a baseline.
-pub const USUAL_RUNS: usize = 20;
+pub const DEFAULT_RUNS: usize = 20;
 
 impl Distribution {
     /// Computes the distribution of values. Percentiles are interpolated between adjacent values.

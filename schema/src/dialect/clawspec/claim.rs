@@ -2,7 +2,7 @@
 //! result.
 
 mod row;
-mod seen;
+mod scoped_evidence;
 
 use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
@@ -16,15 +16,15 @@ use super::{
 };
 use crate::{
     document::NodeRef,
-    evidence::{Context, Evidence, FilesNeed, Moment, Need, Peer},
+    evidence::{AskedModel, Context, Evidence, FilesNeed, Need, ObservationTime},
     files::{FileKind, Files},
     mask::texts_of,
     settings::{Settings, Shortfall},
-    verdict::{Check, Open, Verdict},
+    verdict::{Check, Provisional, Verdict},
 };
 
-pub use row::{Row, mismatch};
-pub use seen::{FileText, Fresh, Seen, Wait};
+pub use row::{AssertionRow, mismatch};
+pub use scoped_evidence::{FileText, Fresh, ScopedEvidence, Wait};
 
 /// An assertion type: its fields are the fields of the Rust type.
 pub(crate) trait AssertionType:
@@ -35,7 +35,7 @@ pub(crate) trait AssertionType:
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
     /// Results that are final only once the action has ended.
-    const OPEN: Open = Open::Nothing;
+    const PROVISIONAL: Provisional = Provisional::Nothing;
     /// Evidence that every assertion of the type needs.
     const NEEDS: &'static [Need] = &[];
 
@@ -61,14 +61,14 @@ pub(crate) trait AssertionType:
     }
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row>;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow>;
 }
 
 /// Scope that the assertions of one list share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
     /// Time at which they are judged.
-    pub moment: Moment,
+    pub moment: ObservationTime,
     /// Prices of models.
     pub prices: BTreeMap<String, Price>,
     /// Caller and callee, in a handoff contract. The run of the callee is used as that of the caller.
@@ -81,7 +81,7 @@ pub struct Scope {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scoring {
     /// Model that judges. `None`: the judge of the gateway.
-    pub judge: Option<Peer>,
+    pub judge: Option<AskedModel>,
     /// Effect of a score below its threshold.
     pub shortfall: Shortfall,
 }
@@ -89,13 +89,16 @@ pub struct Scoring {
 impl Scoring {
     /// Reads the values from the settings of a workspace.
     pub fn of(settings: &Settings) -> Scoring {
-        Scoring { judge: settings.judge.as_deref().and_then(Peer::of_id), shortfall: settings.clawspec.thresholds }
+        Scoring {
+            judge: settings.judge.as_deref().and_then(AskedModel::of_id),
+            shortfall: settings.clawspec.thresholds,
+        }
     }
 }
 
 impl Scope {
     /// Creates the scope for a time, in a workspace with these settings.
-    pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
+    pub fn new(moment: ObservationTime, config: &Config, scoring: &Scoring) -> Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
 
@@ -109,8 +112,8 @@ impl Scope {
                 let name = if self.handoff.is_some() && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
-                    Moment::Before => &templates.before,
-                    Moment::After => &templates.after,
+                    ObservationTime::Before => &templates.before,
+                    ObservationTime::After => &templates.after,
                 };
                 values.get(name).map(String::as_str)
             }
@@ -145,7 +148,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let (Ok(row) | Err(row)) = self.assertion.judge(&seen);
         let subject = self.assertion.subject();
         let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
@@ -156,11 +159,11 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         self.assertion.threshold()
     }
 
-    fn open(&self) -> Open {
+    fn provisional(&self) -> Provisional {
         match self.scope.moment {
             // Preconditions do not depend on the end of the action.
-            Moment::Before => Open::Nothing,
-            Moment::After => T::OPEN,
+            ObservationTime::Before => Provisional::Nothing,
+            ObservationTime::After => T::PROVISIONAL,
         }
     }
 

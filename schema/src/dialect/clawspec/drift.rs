@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::{
     baselines::Baseline,
-    claim::{Row, Scope, Seen, mismatch, plain},
+    claim::{AssertionRow, Scope, ScopedEvidence, mismatch, plain},
     measures::{Measured, Metric},
     scenarios::{Compare, Regression},
 };
 use crate::{
     evidence::{Context, Evidence, Need, merged},
-    verdict::{Check, Open, Verdict},
+    verdict::{Check, Provisional, Verdict},
 };
 
 /// A scenario's `regression`, with the baseline that it compares with.
@@ -70,9 +70,9 @@ impl Drift {
         .collect()
     }
 
-    fn judge(&self, limit: &Limit, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, limit: &Limit, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let Some(baseline) = &self.baseline else {
-            return Ok(Row::skip(limit.key, "no baseline of this scenario is stored"));
+            return Ok(AssertionRow::skip(limit.key, "no baseline of this scenario is stored"));
         };
         let stored = limit.metric.of(&baseline.metrics);
         let (base, name) = match self.regression.compare {
@@ -81,12 +81,13 @@ impl Drift {
         };
         let metric = limit.metric.as_str();
         let Some(base) = base.filter(|base| *base != 0.0) else {
-            return Ok(Row::skip(limit.key, format!("the baseline has no `{metric}`")));
+            return Ok(AssertionRow::skip(limit.key, format!("the baseline has no `{metric}`")));
         };
-        let Measured { value: actual, doubt } = limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
+        let Measured { value: actual, uncertainty } =
+            limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
         let drift = drift_of(limit.metric, actual, base);
         if drift <= limit.most {
-            return Ok(Row::pass(limit.key).unless(doubt));
+            return Ok(AssertionRow::pass(limit.key).unless(uncertainty));
         }
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
         let (message, expected) = if limit.is_difference {
@@ -100,7 +101,7 @@ impl Drift {
                 format!("at most {most} x {base}"),
             )
         };
-        Ok(Row::fail(limit.key, mismatch(message, expected, shown)))
+        Ok(AssertionRow::fail(limit.key, mismatch(message, expected, shown)))
     }
 }
 
@@ -113,10 +114,10 @@ impl Check for Drift {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let limits = self.written();
         if limits.is_empty() {
-            let row = Row::unknown("", "`regression` has no limit, so nothing is compared");
+            let row = AssertionRow::unknown("", "`regression` has no limit, so nothing is compared");
             return vec![row.verdict("regression", "regression".to_owned())];
         }
         let judged = limits.iter().map(|limit| {
@@ -130,7 +131,7 @@ impl Check for Drift {
         Vec::new()
     }
 
-    fn open(&self) -> Open {
-        Open::Pass
+    fn provisional(&self) -> Provisional {
+        Provisional::Pass
     }
 }

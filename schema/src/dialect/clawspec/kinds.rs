@@ -9,7 +9,7 @@ use crate::{
     document::NodeRef,
     json_schema::generate,
     problem::Code,
-    spec_file::{Cases, Counts, Empty, Family, Kind, Landmark, Landmarks, Names, SpecFile},
+    spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolName, SymbolSource},
 };
 
 impl Dialect {
@@ -19,7 +19,7 @@ impl Dialect {
 
 /// Properties that all kinds share.
 const FILE: Kind = Kind {
-    family: Family::Of(Dialect::CLAWSPEC),
+    owner: FileOwner::Of(Dialect::CLAWSPEC),
     empty: Empty::Incomplete("begin it with `version: \"1.0\"`"),
     ..Kind::PLAIN
 };
@@ -30,11 +30,11 @@ impl SpecFile {
         name: "clawspec-scenarios",
         title: "ClawSpec scenarios",
         singular: "ClawSpec scenario file",
-        names: Names::Perhaps(&["**/tests/scenarios.yaml"]),
+        names: FilePatterns::Perhaps(&["**/tests/scenarios.yaml"]),
         signs: &signs::Scenarios,
         cases: Cases::List("scenarios"),
-        counts: Counts::Matched,
-        landmarks: Landmarks::Cases,
+        discovery: DiscoveryRule::Matched,
+        symbols: SymbolSource::Cases,
         schema: generate::<ScenarioContract>,
         committed: || {
             static TEXT: &str = include_str!("../../../json/clawspec-scenarios.schema.json");
@@ -48,15 +48,15 @@ impl SpecFile {
         name: "clawspec-handoff",
         title: "ClawSpec handoff",
         singular: "ClawSpec handoff",
-        names: Names::Perhaps(&["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"]),
+        names: FilePatterns::Perhaps(&["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"]),
         signs: &signs::Handoff,
         cases: Cases::Whole(|root| {
             let handoff = root.get("handoff")?;
             Some(format!("{} to {}", handoff.get("from")?.as_str()?, handoff.get("to")?.as_str()?))
         }),
         // The result of an agent exists after its pipeline has run, which judges the handoffs of its stages.
-        counts: Counts::Declared,
-        landmarks: Landmarks::At(handoff),
+        discovery: DiscoveryRule::Declared,
+        symbols: SymbolSource::At(handoff),
         schema: generate::<HandoffContract>,
         committed: || {
             static TEXT: &str = include_str!("../../../json/clawspec-handoff.schema.json");
@@ -70,10 +70,14 @@ impl SpecFile {
         name: "clawspec-pipeline",
         title: "ClawSpec pipeline",
         singular: "ClawSpec pipeline",
-        names: Names::Perhaps(&["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"]),
+        names: FilePatterns::Perhaps(&[
+            "**/tests/pipeline.yaml",
+            "**/tests/pipelines/*.yaml",
+            "**/tests/pipelines/*.yml",
+        ]),
         signs: &signs::Pipeline,
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
-        landmarks: Landmarks::At(pipeline),
+        symbols: SymbolSource::At(pipeline),
         schema: generate::<PipelineContract>,
         committed: || {
             static TEXT: &str = include_str!("../../../json/clawspec-pipeline.schema.json");
@@ -88,8 +92,8 @@ impl SpecFile {
         title: "ClawSpec settings",
         singular: "ClawSpec settings file",
         heading: Some("clawspec.yaml"),
-        names: Names::Surely(&["**/clawspec.yaml"]),
-        family: Family::SettingsOf(Dialect::CLAWSPEC),
+        names: FilePatterns::Surely(&["**/clawspec.yaml"]),
+        owner: FileOwner::SettingsOf(Dialect::CLAWSPEC),
         empty: Empty::Defaults(Code::NoEffect),
         schema: generate::<Config>,
         committed: || {
@@ -104,10 +108,10 @@ impl SpecFile {
         name: "clawspec-ledger",
         title: "ClawSpec coverage ledger",
         singular: "ClawSpec coverage ledger",
-        names: Names::Perhaps(&["**/coverage-ledger.yaml"]),
+        names: FilePatterns::Perhaps(&["**/coverage-ledger.yaml"]),
         signs: &signs::Ledger,
         empty: Empty::Incomplete("begin it with `waves:`"),
-        landmarks: Landmarks::At(ledger),
+        symbols: SymbolSource::At(ledger),
         contract: |place, mut around| {
             let entry = Iterator::find(&mut around, |node| node.get("contracts").is_some())?;
             ledger_contracts::contract_of(entry, place)
@@ -125,10 +129,10 @@ impl SpecFile {
         name: "clawspec-baselines",
         title: "ClawSpec baselines",
         singular: "ClawSpec baseline file",
-        names: Names::Perhaps(&["**/tests/baselines.yaml"]),
+        names: FilePatterns::Perhaps(&["**/tests/baselines.yaml"]),
         signs: &signs::Baselines,
         keys_are_names: true,
-        landmarks: Landmarks::At(|_| Vec::new()),
+        symbols: SymbolSource::At(|_| Vec::new()),
         contract: |place, _| {
             Some(match place.rsplit_once('/') {
                 Some((directory, _)) => format!("{directory}/scenarios.yaml"),
@@ -169,25 +173,25 @@ impl ContractFile {
     }
 }
 
-fn handoff(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
+fn handoff(root: NodeRef<'_>) -> Vec<SymbolName<'_>> {
     let Some(handoff) = root.get("handoff") else { return Vec::new() };
     let text = |key: &str| handoff.get(key).and_then(NodeRef::text).unwrap_or("?");
     let name = format!("{} → {}", text("from"), text("to"));
     let node = handoff.get("from").or(handoff.get("to"));
-    node.map(|node| Landmark { name, below: "handoff".to_owned(), node }).into_iter().collect()
+    node.map(|node| SymbolName { name, below: "handoff".to_owned(), node }).into_iter().collect()
 }
 
-fn pipeline(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
-    let own = root.get("pipeline").and_then(|pipeline| Landmark::of(pipeline.get("name")?, "pipeline"));
+fn pipeline(root: NodeRef<'_>) -> Vec<SymbolName<'_>> {
+    let own = root.get("pipeline").and_then(|pipeline| SymbolName::of(pipeline.get("name")?, "pipeline"));
     let stages = root.get("stages").into_iter().flat_map(NodeRef::items);
-    own.into_iter().chain(stages.filter_map(|stage| Landmark::of(stage.get("name")?, "stages"))).collect()
+    own.into_iter().chain(stages.filter_map(|stage| SymbolName::of(stage.get("name")?, "stages"))).collect()
 }
 
-fn ledger(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
+fn ledger(root: NodeRef<'_>) -> Vec<SymbolName<'_>> {
     let waves = root.get("waves").into_iter().flat_map(NodeRef::entries);
     let entries = waves.flat_map(|wave| {
         let items = wave.value.get("items").into_iter().flat_map(NodeRef::items);
-        items.filter_map(move |item| Landmark::of(item.get("id")?, &wave.key.key_text()))
+        items.filter_map(move |item| SymbolName::of(item.get("id")?, &wave.key.key_text()))
     });
     entries.collect()
 }

@@ -25,7 +25,7 @@ use super::{
 use crate::{
     dialect::{Dialect, ScalarRules, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
-    evidence::Moment,
+    evidence::ObservationTime,
     files::{self, Files},
     json_schema::SpecFile,
     settings::Settings,
@@ -120,7 +120,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let mut claims = Vec::new();
     let mut intact = context.intact;
-    for (phase, moment) in [(Phase::Given, Moment::Before), (Phase::Then, Moment::After)] {
+    for (phase, moment) in [(Phase::Given, ObservationTime::Before), (Phase::Then, ObservationTime::After)] {
         let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
         let key = phase.as_str();
         intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
@@ -156,7 +156,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
             Some(regression) => {
                 let baselines = baselines(files);
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
-                let scope = Arc::new(Scope::new(Moment::After, &context.settings, &context.scoring));
+                let scope = Arc::new(Scope::new(ObservationTime::After, &context.settings, &context.scoring));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
@@ -234,7 +234,8 @@ impl Lowering<'_> {
     fn handoff_claims(&self, root: NodeRef<'_>) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope = Scope { handoff: agents.clone(), ..Scope::new(Moment::After, self.settings, self.scoring) };
+        let scope =
+            Scope { handoff: agents.clone(), ..Scope::new(ObservationTime::After, self.settings, self.scoring) };
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
@@ -294,7 +295,7 @@ impl Lowering<'_> {
     }
 
     fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let scope = Arc::new(Scope::new(Moment::After, self.settings, self.scoring));
+        let scope = Arc::new(Scope::new(ObservationTime::After, self.settings, self.scoring));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     assertions::{LogFigures, cost_of, own_log_needs},
     baselines::{Distribution, Metrics},
-    claim::{Row, Scope, Seen},
+    claim::{AssertionRow, Scope, ScopedEvidence},
 };
 use crate::{
     evidence::{Context, Evidence, Need, SpanKind, Trace},
@@ -104,12 +104,12 @@ impl Metric {
     }
 
     /// Measures the metric: from the evidence, or else from the trace, or else from the gateway log.
-    pub fn measure(self, seen: &Seen<'_>) -> Result<Measured, Row> {
+    pub fn measure(self, seen: &ScopedEvidence<'_>) -> Result<Measured, AssertionRow> {
         let usage = seen.evidence.usage;
         let recorded = match self {
             Metric::DurationMs => {
                 let took = seen.evidence.duration_ms;
-                return took.map(Measured::sure).ok_or_else(|| Row::unknown("", NO_DURATION));
+                return took.map(Measured::sure).ok_or_else(|| AssertionRow::unknown("", NO_DURATION));
             }
             Metric::TotalTokens => usage.map(|usage| count(usage.input_tokens.saturating_add(usage.output_tokens))),
             Metric::InputTokens => usage.map(|usage| count(usage.input_tokens)),
@@ -128,19 +128,22 @@ impl Metric {
     }
 
     fn in_trace(self, trace: &Trace, scope: &Scope) -> Measured {
-        let cut = trace.cut.then_some(CUT).or(trace.unfinished.then_some(UNFINISHED));
+        let cut = trace.cut.then_some(TRUNCATED).or(trace.unfinished.then_some(UNFINISHED));
         let tokens = |of: fn(crate::evidence::Tokens) -> u64| {
             let recorded: Vec<u64> = trace.spans.iter().filter_map(|span| span.tokens.map(of)).collect();
             let lacks_tokens = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
             let sum = recorded.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
-            Measured { value: count(sum), doubt: cut.or((lacks_tokens || recorded.is_empty()).then_some(NO_TOKENS)) }
+            Measured {
+                value: count(sum),
+                uncertainty: cut.or((lacks_tokens || recorded.is_empty()).then_some(NO_TOKENS)),
+            }
         };
         let spans = |kind: SpanKind| {
             let spans = trace.spans.iter().filter(|span| span.kind == kind).count();
-            Measured { value: count(spans as u64), doubt: cut }
+            Measured { value: count(spans as u64), uncertainty: cut }
         };
         match self {
-            Metric::DurationMs => Measured { value: 0.0, doubt: Some(NO_DURATION) },
+            Metric::DurationMs => Measured { value: 0.0, uncertainty: Some(NO_DURATION) },
             Metric::TotalTokens => tokens(|tokens| tokens.total),
             Metric::InputTokens => tokens(|tokens| tokens.input),
             Metric::OutputTokens => tokens(|tokens| tokens.output),
@@ -148,8 +151,8 @@ impl Metric {
                 let cost = cost_of(trace, scope);
                 let is_open = cost.known == 0 || cost.unknown > 0;
                 match trace.cost_usd {
-                    Some(whole) if is_open => Measured { value: whole, doubt: cut },
-                    Some(_) | None => Measured { value: cost.sum, doubt: cut.or(is_open.then_some(NO_PRICE)) },
+                    Some(whole) if is_open => Measured { value: whole, uncertainty: cut },
+                    Some(_) | None => Measured { value: cost.sum, uncertainty: cut.or(is_open.then_some(NO_PRICE)) },
                 }
             }
             Metric::LlmCallCount => spans(SpanKind::Llm),
@@ -158,8 +161,8 @@ impl Metric {
         }
     }
 
-    fn in_log(self, seen: &Seen<'_>) -> Option<Measured> {
-        let LogFigures { tokens, calls, delegations, doubt } = LogFigures::of(seen)?;
+    fn in_log(self, seen: &ScopedEvidence<'_>) -> Option<Measured> {
+        let LogFigures { tokens, calls, delegations, uncertainty } = LogFigures::of(seen)?;
         let value = match self {
             Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => return None,
             Metric::TotalTokens => tokens?.total,
@@ -168,13 +171,13 @@ impl Metric {
             Metric::ToolInvocationCount => calls?,
             Metric::SubagentDelegationCount => delegations?,
         };
-        Some(Measured { value: count(value), doubt })
+        Some(Measured { value: count(value), uncertainty })
     }
 }
 
 const NOT_ENDED: &str = "the end of the run was not observed, so it may have taken longer";
 const NO_DURATION: &str = "the duration of the run was not observed; run the test again";
-const CUT: &str = "the trace has more spans than were recorded, and the others could change the result";
+const TRUNCATED: &str = "the trace has more spans than were recorded, and the others could change the result";
 const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
 const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
 const NO_PRICE: &str = "the cost of part of the run is unknown; set `model_pricing` in `clawspec.yaml`";
@@ -190,12 +193,12 @@ pub struct Measured {
     /// Measured value.
     pub value: f64,
     /// Reason why the value may be incomplete.
-    pub doubt: Option<&'static str>,
+    pub uncertainty: Option<&'static str>,
 }
 
 impl Measured {
     fn sure(value: f64) -> Measured {
-        Measured { value, doubt: None }
+        Measured { value, uncertainty: None }
     }
 }
 
@@ -209,11 +212,11 @@ pub struct Measuring {
 impl Measuring {
     /// Measures a run: each metric, or the reason why it is unknown.
     pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let measure = |metric: Metric| match metric.measure(&seen) {
             Ok(_) if !evidence.has_ended() => Err(NOT_ENDED.to_owned()),
-            Ok(Measured { value, doubt: None }) => Ok(value),
-            Ok(Measured { doubt: Some(doubt), .. }) => Err(doubt.to_owned()),
+            Ok(Measured { value, uncertainty: None }) => Ok(value),
+            Ok(Measured { uncertainty: Some(uncertainty), .. }) => Err(uncertainty.to_owned()),
             Err(row) => Err(row.verdict("", String::new()).outcome.message().to_owned()),
         };
         Metric::ALL.into_iter().map(|metric| (metric, measure(metric))).collect()

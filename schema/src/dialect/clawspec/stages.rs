@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::claim::{Row, Scope, Seen, mismatch};
+use super::claim::{AssertionRow, Scope, ScopedEvidence, mismatch};
 use crate::{
     document::Pointer,
     evidence::{Context, Evidence, Need},
     suite::Claim,
-    verdict::{Check, Handover, Open, Status, Verdict},
+    verdict::{Check, Handover, Provisional, Status, Verdict},
 };
 
 /// File that a stage produces.
@@ -30,32 +30,35 @@ impl Production {
     }
 
     /// Returns whether the stage produced a file.
-    fn happened(&self, evidence: &Evidence) -> Result<(String, bool), Row> {
-        let seen = Seen { evidence, scope: &self.scope };
+    fn happened(&self, evidence: &Evidence) -> Result<(String, bool), AssertionRow> {
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let path = seen.expand("", &self.path)?;
         let Some(want) = self.scope.files(&self.path, &evidence.context) else {
-            return Err(Row::unknown("", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("", "a template has no value in this run"));
         };
         let answer = seen.files("", &want)?;
         if answer.files.is_empty() && answer.cut {
-            return Err(Row::unknown("", format!("`{path}` matches more files than were observed")));
+            return Err(AssertionRow::unknown("", format!("`{path}` matches more files than were observed")));
         }
         Ok((path, !answer.files.is_empty()))
     }
 
-    fn judge(&self, evidence: &Evidence) -> Result<Row, Row> {
+    fn judge(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
         let (path, happened) = self.happened(evidence)?;
         if happened {
-            return Ok(Row::pass(""));
+            return Ok(AssertionRow::pass(""));
         }
         if self.optional {
-            return Ok(Row::skip("", format!("`{}` requires approval, and did not produce `{path}`", self.stage)));
+            return Ok(AssertionRow::skip(
+                "",
+                format!("`{}` requires approval, and did not produce `{path}`", self.stage),
+            ));
         }
-        let seen = Seen { evidence, scope: &self.scope };
+        let seen = ScopedEvidence { evidence, scope: &self.scope };
         let message = format!("stage `{}` did not produce `{path}`", self.stage);
         let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
         mismatch.notes = seen.notes_on_missing(&path);
-        Ok(Row::fail("", mismatch))
+        Ok(AssertionRow::fail("", mismatch))
     }
 }
 
@@ -108,7 +111,7 @@ impl StageHandoff {
         format!("{}: {what}", self.stage)
     }
 
-    fn alone(&self, row: Row) -> Vec<Verdict> {
+    fn alone(&self, row: AssertionRow) -> Vec<Verdict> {
         vec![row.verdict(StageHandoff::NOT_JUDGED, self.label(&self.path))]
     }
 }
@@ -122,9 +125,9 @@ impl Check for StageHandoff {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let claims = match &self.contract {
-            Err(reason) => return self.alone(Row::broken("", reason.clone())),
+            Err(reason) => return self.alone(AssertionRow::broken("", reason.clone())),
             Ok(contract) if contract.claims.is_empty() => {
-                return self.alone(Row::unknown("", format!("`{}` has no assertions", self.path)));
+                return self.alone(AssertionRow::unknown("", format!("`{}` has no assertions", self.path)));
             }
             Ok(contract) => &contract.claims,
         };
@@ -132,13 +135,13 @@ impl Check for StageHandoff {
             Some(Err(row)) => return self.alone(row),
             Some(Ok((path, false))) => {
                 let reason = format!("the stage did not produce `{path}`");
-                return self.alone(Row::skip("", reason));
+                return self.alone(AssertionRow::skip("", reason));
             }
             Some(Ok((_, true))) | None => {}
         }
         let verdicts = claims.iter().flat_map(|claim| {
             let verdicts = claim.check.check(evidence).into_iter();
-            verdicts.map(|verdict| evidence.settled(claim.check.open(), verdict))
+            verdicts.map(|verdict| evidence.settled(claim.check.provisional(), verdict))
         });
         // The locations of the verdicts are in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
@@ -203,28 +206,33 @@ pub struct Health {
 }
 
 impl Health {
-    fn judge(&self, evidence: &Evidence) -> Result<Row, Row> {
+    fn judge(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
         match Condition::parse(&self.written) {
-            None => Ok(Row::broken("check", format!("Unsupported pipeline health expression: {}", self.written))),
+            None => {
+                Ok(AssertionRow::broken("check", format!("Unsupported pipeline health expression: {}", self.written)))
+            }
             Some(Condition::Produced) => self.produced(evidence),
             Some(Condition::HandoffsPassed) => self.handed_over(evidence),
             Some(Condition::Elapsed(most)) => {
                 let Some(took) = evidence.duration_ms else {
-                    return Err(Row::unknown("check", "the duration of the run was not observed; run the test again"));
+                    return Err(AssertionRow::unknown(
+                        "check",
+                        "the duration of the run was not observed; run the test again",
+                    ));
                 };
                 let seconds = (took / 1000.0).floor();
                 if seconds <= most as f64 {
-                    return Ok(Row::pass("check"));
+                    return Ok(AssertionRow::pass("check"));
                 }
                 let message = format!("the run took {seconds} s, more than {most} s");
-                Ok(Row::fail("check", mismatch(message, self.written.clone(), format!("{seconds} s"))))
+                Ok(AssertionRow::fail("check", mismatch(message, self.written.clone(), format!("{seconds} s"))))
             }
         }
     }
 
-    fn produced(&self, evidence: &Evidence) -> Result<Row, Row> {
+    fn produced(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
         if self.productions.is_empty() {
-            return Err(Row::unknown("check", "no stage has `produces`"));
+            return Err(AssertionRow::unknown("check", "no stage has `produces`"));
         }
         let mut missing = Vec::new();
         let mut unknown = None;
@@ -236,17 +244,17 @@ impl Health {
             }
         }
         if missing.is_empty() {
-            return unknown.map_or_else(|| Ok(Row::pass("check")), Err);
+            return unknown.map_or_else(|| Ok(AssertionRow::pass("check")), Err);
         }
         let all = self.productions.len();
         let message = format!("stages without their file: {}", missing.join(", "));
         let actual = format!("{} of {all} stages", all - missing.len());
-        Ok(Row::fail("check", mismatch(message, format!("all {all} stages produced their file"), actual)))
+        Ok(AssertionRow::fail("check", mismatch(message, format!("all {all} stages produced their file"), actual)))
     }
 
-    fn handed_over(&self, evidence: &Evidence) -> Result<Row, Row> {
+    fn handed_over(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
         if self.handoffs.is_empty() {
-            return Err(Row::unknown("check", "no stage has a `handoff_contract`"));
+            return Err(AssertionRow::unknown("check", "no stage has a `handoff_contract`"));
         }
         let mut failed = Vec::new();
         let mut open = Vec::new();
@@ -260,15 +268,18 @@ impl Health {
         }
         if !failed.is_empty() {
             let message = format!("handoff contracts that do not hold: {}", failed.join(", "));
-            return Ok(Row::fail("check", mismatch(message, "every handoff contract holds", failed.join(", "))));
+            return Ok(AssertionRow::fail(
+                "check",
+                mismatch(message, "every handoff contract holds", failed.join(", ")),
+            ));
         }
         if !open.is_empty() {
-            return Err(Row::unknown(
+            return Err(AssertionRow::unknown(
                 "check",
                 format!("the results of these handoffs are unknown: {}", open.join(", ")),
             ));
         }
-        Ok(Row::pass("check"))
+        Ok(AssertionRow::pass("check"))
     }
 }
 
@@ -294,11 +305,11 @@ impl Check for Health {
         Vec::new()
     }
 
-    fn open(&self) -> Open {
+    fn provisional(&self) -> Provisional {
         match Condition::parse(&self.written) {
             // The elapsed time still grows.
-            Some(Condition::Elapsed(_)) => Open::Pass,
-            Some(Condition::Produced | Condition::HandoffsPassed) | None => Open::Nothing,
+            Some(Condition::Elapsed(_)) => Provisional::Pass,
+            Some(Condition::Produced | Condition::HandoffsPassed) | None => Provisional::Nothing,
         }
     }
 }

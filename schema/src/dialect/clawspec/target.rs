@@ -33,7 +33,7 @@ pub(crate) struct Directory<'d> {
 
 /// Result of looking up the path of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum TargetLookup {
     /// A directory with its definition.
     Target,
     /// A directory without its definition.
@@ -85,12 +85,12 @@ impl<'d> Directory<'d> {
     }
 
     /// Looks up the directory.
-    pub(crate) fn found(&self, files: &dyn Files) -> Found {
+    pub(crate) fn found(&self, files: &dyn Files) -> TargetLookup {
         match files.kind(&self.wanted) {
-            Some(FileKind::Directory) if files.kind(&self.file()).is_none() => Found::Undefined,
-            Some(FileKind::Directory) => Found::Target,
-            Some(FileKind::File | FileKind::Other) => Found::NoDirectory,
-            None => Found::Nothing,
+            Some(FileKind::Directory) if files.kind(&self.file()).is_none() => TargetLookup::Undefined,
+            Some(FileKind::Directory) => TargetLookup::Target,
+            Some(FileKind::File | FileKind::Other) => TargetLookup::NoDirectory,
+            None => TargetLookup::Nothing,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Preset, Unfilled, Variable, expanded, trimmed_placeholders},
+    template::{KnownValue, MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
 };
 
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
@@ -32,19 +32,19 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Syntax of the templates.
-pub const FILLING: Filling = Filling {
+pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "clawspec",
     texts: "ClawSpec: strings of contracts",
     docs: "Spaces around a name are ignored. Without a value for a name, the scenario ends with an error.",
     allows_blanks: true,
     variables: VARIABLES,
-    presets: &[
-        ("today", Preset::Date),
-        ("now", Preset::Time),
-        ("repo_root", Preset::Root),
-        ("qa_inbox", Preset::Text(QA_INBOX)),
+    known_values: &[
+        ("today", KnownValue::Date),
+        ("now", KnownValue::Time),
+        ("repo_root", KnownValue::Root),
+        ("qa_inbox", KnownValue::Text(QA_INBOX)),
     ],
-    unfilled: Some(Unfilled {
+    missing_value: Some(MissingValue {
         note: "ClawSpec rejects the file",
         elsewhere: Some(("handoff contracts", "ClawSpec aborts the scenario with an error")),
     }),

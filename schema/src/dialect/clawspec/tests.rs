@@ -15,8 +15,8 @@ use crate::{
     },
     document::Document,
     evidence::{
-        Answer, Capture, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Moment, Need,
-        Observation, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, Usage,
+        Answer, Capture, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
+        ObservationTime, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, Usage,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -276,7 +276,7 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
 
 /// Returns the measurements of a run without a trace whose gateway wrote this log.
 fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
-    let scope = Scope::new(Moment::After, &Config::default(), &Scoring::default());
+    let scope = Scope::new(ObservationTime::After, &Config::default(), &Scoring::default());
     let measuring = Measuring { scope: Arc::new(scope) };
     let observe = |need: Need| {
         let answer = match &need {

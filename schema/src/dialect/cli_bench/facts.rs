@@ -190,9 +190,9 @@ fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
 /// Returns the facts of a task file. Cached, because many entries and edits ask for the same files.
 pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
-    type Known = (Arc<[u8]>, Arc<FileFacts>);
+    type CachedFacts = (Arc<[u8]>, Arc<FileFacts>);
     thread_local! {
-        static ANSWERS: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
+        static ANSWERS: RefCell<Vec<CachedFacts>> = const { RefCell::new(Vec::new()) };
     }
     let wrong = |reason: NoTasks| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
     let bytes = match files.read_named(path) {

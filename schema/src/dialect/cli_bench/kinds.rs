@@ -5,7 +5,7 @@ use crate::{
     dialect::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs, Strength},
-    spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
+    spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
 };
 
 impl Dialect {
@@ -20,11 +20,11 @@ impl SpecFile {
         title: "cli-bench suite",
         singular: "cli-bench suite",
         heading: Some("cli-bench.yaml"),
-        names: Names::Surely(&["**/cli-bench.yaml", "**/cli-bench.yml"]),
+        names: FilePatterns::Surely(&["**/cli-bench.yaml", "**/cli-bench.yml"]),
         signs: &SuiteSigns,
-        family: Family::Of(Dialect::CLI_BENCH),
+        owner: FileOwner::Of(Dialect::CLI_BENCH),
         cases: Cases::List("tasks"),
-        counts: Counts::Named,
+        discovery: DiscoveryRule::Named,
         empty: Empty::Incomplete("begin it with `cli:` and the name of a program"),
         schema: generate::<Config>,
         committed: || {
@@ -40,9 +40,9 @@ impl SpecFile {
         title: "cli-bench tasks",
         singular: "cli-bench task file",
         signs: &TaskSigns,
-        family: Family::Of(Dialect::CLI_BENCH),
+        owner: FileOwner::Of(Dialect::CLI_BENCH),
         cases: Cases::PartOfSuite(""),
-        counts: Counts::InSuite,
+        discovery: DiscoveryRule::InSuite,
         empty: Empty::Incomplete("begin it with `- id:` and the id of a task"),
         schema: generate::<Tasks>,
         committed: || {

@@ -148,7 +148,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
             let mut case = lower_task(task, Pointer::root().index(index), context, Some(&file), files);
             let is_clean = is_clean(task, files);
             case.intact &= file.document.is_intact();
-            cases.push(if is_clean { case } else { case.doubted(&[]) });
+            cases.push(if is_clean { case } else { case.with_errors(&[]) });
         }
     }
     cases

@@ -2,11 +2,11 @@
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Variable},
+    template::{TemplateSyntax, Variable},
 };
 
 /// Syntax of the templates.
-pub const FILLING: Filling = Filling {
+pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "workdir",
     texts: "cli-bench: values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`",
     docs: "Write the variable without spaces between the braces. Other names, and other text in braces, are left unchanged.",
@@ -16,8 +16,8 @@ pub const FILLING: Filling = Filling {
         docs: "The absolute path of the working directory.",
         files: &[SpecFile::CLI_BENCH, SpecFile::CLI_BENCH_TASKS],
     }],
-    presets: &[],
-    unfilled: None,
+    known_values: &[],
+    missing_value: None,
 };
 
 /// Replaces the placeholder with the absolute path of the working directory.

@@ -24,9 +24,9 @@ use crate::{
         schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
         text::shortened,
     },
-    evidence::{Concealed, Evidence, Output},
-    mask::HIDDEN,
-    verdict::{CUT, FailureCode, Found, MASKED, Mismatch, Outcome, Related, Row, Verdict},
+    evidence::{Evidence, MaskingLoss, Output},
+    mask::MASK_CHARACTER,
+    verdict::{FailureCode, MASKED, Mismatch, Outcome, Presence, Related, TRUNCATED, Verdict, VerdictBuilder},
 };
 
 /// A schema file of a claim, read when the claim was lowered.
@@ -62,7 +62,7 @@ impl SchemaFile {
 
     /// Returns the compiled schema, or the verdict if there is none. KindLM aborts the run for a file that is not valid
     /// JSON, and fails the claim for one that is not a valid schema.
-    fn schema(&self, row: &Row, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
+    fn schema(&self, row: &VerdictBuilder, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
         let compile_error = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
         let content = match &self.content {
             Ok(content) => content,
@@ -106,7 +106,7 @@ const NOT_RECORDED: &str = "the output was not recorded";
 const ACTUAL_LENGTH: usize = 200_000;
 
 /// Reliable part of the output.
-enum Seen<'e> {
+enum ReliableOutput<'e> {
     /// The whole output.
     Whole(&'e Output),
     /// The beginning of the output.
@@ -117,45 +117,45 @@ enum Seen<'e> {
     Nothing,
 }
 
-impl Seen<'_> {
-    fn of(evidence: &Evidence) -> Seen<'_> {
+impl ReliableOutput<'_> {
+    fn of(evidence: &Evidence) -> ReliableOutput<'_> {
         match &evidence.output {
-            None => Seen::Nothing,
-            Some(output) if output.concealed == Concealed::Everything => Seen::Concealed,
-            Some(output) if output.cut => Seen::Part(output),
-            Some(output) => Seen::Whole(output),
+            None => ReliableOutput::Nothing,
+            Some(output) if output.concealed == MaskingLoss::Everything => ReliableOutput::Concealed,
+            Some(output) if output.cut => ReliableOutput::Part(output),
+            Some(output) => ReliableOutput::Whole(output),
         }
     }
 
     fn output(&self) -> Option<&Output> {
         match self {
-            Seen::Whole(output) | Seen::Part(output) => Some(output),
-            Seen::Concealed | Seen::Nothing => None,
+            ReliableOutput::Whole(output) | ReliableOutput::Part(output) => Some(output),
+            ReliableOutput::Concealed | ReliableOutput::Nothing => None,
         }
     }
 
     /// Returns the text to search in. Truncated text ends with a hidden part, which could change its meaning.
     fn text(&self) -> Cow<'_, str> {
         match self {
-            Seen::Whole(output) => Cow::Borrowed(&output.text),
-            Seen::Part(output) => Cow::Owned(format!("{}{HIDDEN}", output.text)),
-            Seen::Concealed | Seen::Nothing => Cow::Borrowed(""),
+            ReliableOutput::Whole(output) => Cow::Borrowed(&output.text),
+            ReliableOutput::Part(output) => Cow::Owned(format!("{}{MASK_CHARACTER}", output.text)),
+            ReliableOutput::Concealed | ReliableOutput::Nothing => Cow::Borrowed(""),
         }
     }
 
     /// Returns the reason why something may exist although it was not found.
-    fn doubt(&self) -> Option<&'static str> {
+    fn uncertainty(&self) -> Option<&'static str> {
         match self {
-            Seen::Whole(_) => None,
-            Seen::Part(_) => Some(CUT),
-            Seen::Concealed => Some(MASKED),
-            Seen::Nothing => Some(NOT_RECORDED),
+            ReliableOutput::Whole(_) => None,
+            ReliableOutput::Part(_) => Some(TRUNCATED),
+            ReliableOutput::Concealed => Some(MASKED),
+            ReliableOutput::Nothing => Some(NOT_RECORDED),
         }
     }
 
     /// Returns the reason why the result of a search is not certain.
-    fn doubt_of(&self, found: Found) -> Option<&'static str> {
-        self.doubt().or(found.doubt())
+    fn uncertainty_of(&self, found: Presence) -> Option<&'static str> {
+        self.uncertainty().or(found.uncertainty())
     }
 }
 
@@ -167,7 +167,7 @@ trait Rated {
     fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict;
 }
 
-impl Rated for Row {
+impl Rated for VerdictBuilder {
     fn passed(self) -> Verdict {
         self.pass().rated(None, Some(1.0))
     }

@@ -6,7 +6,7 @@ use crate::{
     json_schema::generate,
     kind::{Candidate, Signs, Strength},
     shape::Shape,
-    spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
+    spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
 };
 
 impl Dialect {
@@ -21,11 +21,11 @@ impl SpecFile {
         title: "KindLM suite",
         singular: "KindLM suite",
         heading: Some("kindlm.yaml"),
-        names: Names::Surely(&["**/kindlm.yaml", "**/kindlm.yml"]),
+        names: FilePatterns::Surely(&["**/kindlm.yaml", "**/kindlm.yml"]),
         signs: &SuiteSigns,
-        family: Family::Of(Dialect::KINDLM),
+        owner: FileOwner::Of(Dialect::KINDLM),
         cases: Cases::List("tests"),
-        counts: Counts::Named,
+        discovery: DiscoveryRule::Named,
         empty: Empty::Incomplete("begin it with `kindlm: 1`"),
         schema: generate::<Config>,
         committed: || {

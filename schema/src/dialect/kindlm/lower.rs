@@ -26,7 +26,7 @@ use super::{
 use crate::{
     dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
-    evidence::Peer,
+    evidence::AskedModel,
     files::{FileKind, Files, Resolved, inside},
     settings::Settings,
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite, inputs_of},
@@ -41,7 +41,7 @@ pub(crate) struct RootContext {
     /// Ids of all models, in the order of the file.
     pub models: Vec<String>,
     /// Model that judges.
-    pub judge: Option<Peer>,
+    pub judge: Option<AskedModel>,
     /// Whether the settings name the judge: if so, the `model` of a criterion is ignored.
     pub judge_is_fixed: bool,
     /// Number of requests to the judge.
@@ -62,7 +62,7 @@ impl RootContext {
             None => entries.first(),
         };
         let own = judge.and_then(|model| peer(*model, root.get("providers")));
-        let fixed = settings.judge.as_deref().and_then(Peer::of_id);
+        let fixed = settings.judge.as_deref().and_then(AskedModel::of_id);
         let judge_is_fixed = fixed.is_some();
         let judge = fixed.or(own);
         RootContext { models: entries.iter().filter_map(id).collect(), judge, judge_is_fixed, judge_times, defaults }
@@ -91,11 +91,11 @@ fn is_truthy(value: &Value) -> bool {
 }
 
 /// Returns the model of an entry of `models`.
-fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
+fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<AskedModel> {
     let provider = model.get("provider")?.as_str()?.to_owned();
     let reached = providers.and_then(|providers| providers.get(&provider));
     let text = |key: &str| Some(reached?.get(key)?.as_str()?.to_owned());
-    Some(Peer {
+    Some(AskedModel {
         model: model.get("model")?.as_str()?.to_owned(),
         base_url: text("baseUrl"),
         key_env: text("apiKeyEnv"),
@@ -269,7 +269,7 @@ impl Lowering<'_> {
         for (index, expect) in parts.judge.into_iter().enumerate() {
             if let Some(expect) = expect {
                 let peer = self.root.judge.clone().map(|peer| match &expect.model {
-                    Some(model) if !self.root.judge_is_fixed => Peer { model: model.clone(), ..peer },
+                    Some(model) if !self.root.judge_is_fixed => AskedModel { model: model.clone(), ..peer },
                     Some(_) | None => peer,
                 });
                 self.claim(at.key("judge").index(index), JudgeClaim { expect, peer, times: self.root.judge_times });

@@ -9,10 +9,10 @@ use crate::{
         json::{self, JsonErrorKind},
         text::{trim, trim_start},
     },
-    evidence::{Capture, Concealed, Output, ToolCall},
+    evidence::{Capture, MaskingLoss, Output, ToolCall},
 };
 
-const MARK: &str = r#"{"kindlm":"#;
+const EVENT_PREFIX: &str = r#"{"kindlm":"#;
 
 /// Interprets the output of a command.
 pub(crate) fn interpret(stdout: &Capture) -> Output {
@@ -26,7 +26,8 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
     while let Some(line) = lines.next() {
         let event = trim_start(line);
         // If the stream was truncated, the last line may be the beginning of an event.
-        if stdout.cut && lines.peek().is_none() && (event.starts_with(MARK) || MARK.starts_with(event)) {
+        if stdout.cut && lines.peek().is_none() && (event.starts_with(EVENT_PREFIX) || EVENT_PREFIX.starts_with(event))
+        {
             break;
         }
         match read(event) {
@@ -57,7 +58,7 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
 
 /// Returns the parts that masking hid, apart from the inside of strings. Compares both interpretations while the
 /// unmasked text is available.
-pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
+pub(crate) fn concealed(before: &Capture, masked: &Capture) -> MaskingLoss {
     let (before, masked) = (interpret(before), interpret(masked));
     let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
         && before.tool_calls.iter().zip(&masked.tool_calls).all(|(before, masked)| {
@@ -72,7 +73,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
     };
     let text_is_kept = hidden::covers(&masked.text, &before.text);
     if !(calls_are_kept && json_is_kept && text_is_kept && before.cut == masked.cut) {
-        return Concealed::Everything;
+        return MaskingLoss::Everything;
     }
     let same = match (json::parse(&before.text), json::parse(&masked.text)) {
         (Ok(before), Ok(masked)) => hidden::may_be_value(&masked, &before),
@@ -81,7 +82,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
-    if same { Concealed::Nothing } else { Concealed::Json }
+    if same { MaskingLoss::Nothing } else { MaskingLoss::Json }
 }
 
 enum Line {
@@ -97,7 +98,7 @@ enum Line {
 }
 
 fn read(line: &str) -> Line {
-    if !line.starts_with(MARK) {
+    if !line.starts_with(EVENT_PREFIX) {
         return Line::Text;
     }
     let mut members = match json::parse(line) {

@@ -4,25 +4,25 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     json_schema::SpecFile,
-    template::{self, Filling, Variable},
+    template::{self, TemplateSyntax, Variable},
 };
 
 /// Commands and prompts.
-pub(crate) const VARS: Filling = Filling {
+pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
     docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. Their \
         values are in `vars` of the test. Without a value for a name, the test ends with an error. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
-    presets: &[],
-    unfilled: None,
+    known_values: &[],
+    missing_value: None,
 };
 
 const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 
 /// The body of a request.
-pub(crate) const BODY: Filling = Filling {
+pub(crate) const BODY: TemplateSyntax = TemplateSyntax {
     word: "http-body",
     texts: "KindLM: `providers.http.body`",
     docs: "Other names become empty strings. Values are inserted without JSON escaping.",
@@ -36,8 +36,8 @@ pub(crate) const BODY: Filling = Filling {
         Variable { name: "messages_json", docs: "All messages of the conversation, as JSON.", files: SUITE },
         Variable { name: "tools_json", docs: "The simulated tools, as JSON.", files: SUITE },
     ],
-    presets: &[],
-    unfilled: None,
+    known_values: &[],
+    missing_value: None,
 };
 
 /// Returns the names in a template, in order of appearance, including repetitions. Environment variables

@@ -4,7 +4,7 @@ use crate::{
     check::time,
     dialect::clawspec::waiting,
     document::{Pointer, Scalar, Style, is_ambiguous},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
@@ -75,13 +75,13 @@ fn meaning(lint_node: &LintNode<'_>) -> Option<String> {
 impl Rule for Yaml11 {
     const CODE: Code = Code::AmbiguousScalar;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let lint_node = site.lint_node();
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let lint_node = location.lint_node();
         let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
         let help = format!("write `{quoted}` to make it a string");
         let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted));
-        Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).remedy(
+        MessageParts::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).remedy(
             help,
             Fix::suggestion,
             edits,
@@ -93,9 +93,9 @@ impl Rule for AlwaysTrue {
     const CODE: Code = Code::AmbiguousScalar;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let text = site.node().and_then(|node| node.text()).unwrap_or_default();
-        Words::new(format!("the string `{text}` counts as true for `test_mode`"))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let text = location.node().and_then(|node| node.text()).unwrap_or_default();
+        MessageParts::new(format!("the string `{text}` counts as true for `test_mode`"))
             .help("write `true` or `false` without quotes")
     }
 }
@@ -103,8 +103,8 @@ impl Rule for AlwaysTrue {
 impl Rule for NoOffset {
     const CODE: Code = Code::AmbiguousScalar;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("a time without a UTC offset depends on the time zone of the machine")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("a time without a UTC offset depends on the time zone of the machine")
             .help("add `Z` or an offset, such as `+02:00`")
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{Document, Scalar, Style},
     edit,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::{Code, Fix, Severity},
 };
 
@@ -51,9 +51,9 @@ impl Rule for CutText {
     const CODE: Code = Code::AmbiguousScalar;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let quoted = site.node().and_then(|text| edit::quote_with(text, &self.whole));
-        Words::new(format!("`{}` is a comment, not part of the string", self.behind))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let quoted = location.node().and_then(|text| edit::quote_with(text, &self.whole));
+        MessageParts::new(format!("`{}` is a comment, not part of the string", self.behind))
             .fix(quoted.map(|(quoted, edits)| Fix::guess(format!("write `{quoted}`"), edits)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
 };
@@ -26,9 +26,9 @@ pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
 impl Rule for NegativeZero {
     const CODE: Code = Code::AmbiguousScalar;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let edits = site.lint_node().and_then(|lint_node| lint_node.replaced("0"));
-        Words::new("`-0` is not equal to `0` here")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let edits = location.lint_node().and_then(|lint_node| lint_node.replaced("0"));
+        MessageParts::new("`-0` is not equal to `0` here")
             .fix(edits.map(|edits| Fix::guess("write `0`", edits)))
             .help("write `0`")
     }

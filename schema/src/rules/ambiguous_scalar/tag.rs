@@ -3,7 +3,7 @@
 use crate::{
     document::Style,
     edit,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
 };
@@ -37,9 +37,9 @@ impl Rule for Tag {
     const CODE: Code = Code::AmbiguousScalar;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` is a tag, not part of the string", self.tag));
-        match site.node().and_then(|text| edit::quote_with(text, &self.whole)) {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("`{}` is a tag, not part of the string", self.tag));
+        match location.node().and_then(|text| edit::quote_with(text, &self.whole)) {
             Some((quoted, edits)) => words.fix_with_help(Some(Fix::guess(format!("write `{quoted}`"), edits))),
             None => words.help("put the string in quotes"),
         }

@@ -4,7 +4,7 @@ use crate::{
     dialect::Format,
     document::{Scalar, ScalarRules, Style, is_ambiguous},
     edit,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::{Code, Fix},
     shape::Type,
     walk::Value,
@@ -43,13 +43,13 @@ fn may_differ(text: &str) -> bool {
 impl Rule for Ambiguous {
     const CODE: Code = Code::AmbiguousScalar;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let text = &self.text;
         let quoted = serde_json::Value::from(text.as_str()).to_string();
-        Words::new(format!("YAML 1.1 does not read `{text}` as a string")).remedy(
+        MessageParts::new(format!("YAML 1.1 does not read `{text}` as a string")).remedy(
             format!("write `{quoted}`"),
             Fix::safe,
-            site.node().and_then(edit::quote),
+            location.node().and_then(edit::quote),
         )
     }
 }

@@ -1,7 +1,7 @@
 //! Reports of a pipeline that overwrite each other.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
@@ -37,10 +37,10 @@ impl Rule for ReportName {
     const CODE: Code = Code::Collision;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let ReportName { written, directory } = self;
-        Words::new(format!("`pipeline.name` is `{written}`, but its skill is in `{directory}`"))
+        MessageParts::new(format!("`pipeline.name` is `{written}`, but its skill is in `{directory}`"))
             .note("ClawSpec numbers reports by directory but names them after `name`, so each run overwrites the previous report")
-            .remedy(format!("change it to `{directory}`"), Fix::guess, site.replaced(scalar(directory)))
+            .remedy(format!("change it to `{directory}`"), Fix::guess, location.replaced(scalar(directory)))
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     },
     document::{NodeRef, Pointer, Shape},
     edit,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
     relations::{Items, Named},
@@ -132,10 +132,10 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
 
 /// Returns the fix that removes a duplicate item. It is not safe unless `is_sure`, or if it would remove a
 /// comment.
-fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
-    let index = site.at.last_step()?.index()?;
-    let edits = edit::remove_item(site.parent()?, index)?;
-    let text = site.root.document().text();
+fn removed(location: &Location<'_>, is_sure: bool) -> Option<Fix> {
+    let index = location.at.last_step()?.index()?;
+    let edits = edit::remove_item(location.parent()?, index)?;
+    let text = location.root.document().text();
     let has_comment = edits.iter().any(|edit| text.byte_slice(edit.range.clone()).chars().any(|letter| letter == '#'));
     let fix = if is_sure && !has_comment { Fix::safe } else { Fix::guess };
     Some(fix("remove it", edits))
@@ -144,39 +144,39 @@ fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
 impl Rule for RepeatedMode {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("duplicate mode `{}`", self.0))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("duplicate mode `{}`", self.0))
             .note("the whole suite runs once in each mode")
             .help("remove it")
-            .fix(removed(site, false))
+            .fix(removed(location, false))
     }
 }
 
 impl Rule for RepeatedModel {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("duplicate model `{}`", self.0))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("duplicate model `{}`", self.0))
             .note("it runs only once")
             .help("remove it")
-            .fix(removed(site, true))
+            .fix(removed(location, true))
     }
 }
 
 impl Rule for RepeatedFile {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
     }
 }
 
 impl Rule for RepeatedAssertion {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         // A mistake in the item may be its only difference from the other.
-        let is_sure = !site.has_others_in(site.at) && !site.has_others_in(&self.first);
-        Words::new("duplicate assertion").help("remove it").fix(removed(site, is_sure))
+        let is_sure = !location.has_others_in(location.at) && !location.has_others_in(&self.first);
+        MessageParts::new("duplicate assertion").help("remove it").fix(removed(location, is_sure))
     }
 }

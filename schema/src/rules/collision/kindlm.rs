@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -91,18 +91,22 @@ fn check_tool_calls(expect: &LintNode<'_>, report: &mut Report) {
 impl Rule for Collision {
     const CODE: Code = Code::Collision;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Collision::Item(text) => Words::new(format!("duplicate item `{text}`")).help("remove one of the two"),
-            Collision::Model(name) => Words::new(format!("duplicate model `{name}`")).help("remove one of the two"),
-            Collision::Call(name) => {
-                Words::new(format!("a call to `{name}` is expected twice")).note("one call satisfies both expectations")
+            Collision::Item(text) => {
+                MessageParts::new(format!("duplicate item `{text}`")).help("remove one of the two")
             }
+            Collision::Model(name) => {
+                MessageParts::new(format!("duplicate model `{name}`")).help("remove one of the two")
+            }
+            Collision::Call(name) => MessageParts::new(format!("a call to `{name}` is expected twice"))
+                .note("one call satisfies both expectations"),
             Collision::Order { position, first, second } if first == second => {
-                Words::new(format!("`order: {position}` is used twice for `{second}`")).help("remove one of the two")
+                MessageParts::new(format!("`order: {position}` is used twice for `{second}`"))
+                    .help("remove one of the two")
             }
             Collision::Order { position, first, second } => {
-                Words::new(format!("`order: {position}` is used for both `{first}` and `{second}`"))
+                MessageParts::new(format!("`order: {position}` is used for both `{first}` and `{second}`"))
                     .help("change one of the two")
             }
         }

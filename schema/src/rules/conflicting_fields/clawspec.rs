@@ -1,7 +1,7 @@
 //! Keys of a ClawSpec assertion of which one is ignored.
 
 use crate::{
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts},
     problem::Code,
     validate::Context,
 };
@@ -28,9 +28,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 }
 
 impl Explanation for TwoModels {
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         let message = "`expected` and `not_expected` are mutually exclusive".to_owned();
-        Words { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
+        MessageParts { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
             .help("write two assertions, or keep one of them")
     }
 }

@@ -13,7 +13,7 @@ use crate::{
         },
     },
     files::Files,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, OtherFile},
     relations::Items,
@@ -229,50 +229,54 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
 impl Rule for Measures {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let Measures { metric, low, high } = self;
-        Words::new(format!("`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"))
+        MessageParts::new(format!(
+            "`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"
+        ))
     }
 }
 
 impl Rule for OtherAgent {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherAgent { stage, contract } = self;
-        Words::new(format!("the agent of this stage is `{stage}`, but the handoff contract hands over to `{contract}`"))
-            .remedy(format!("change it to `{contract}`"), Fix::guess, site.replaced(scalar(contract)))
+        MessageParts::new(format!(
+            "the agent of this stage is `{stage}`, but the handoff contract hands over to `{contract}`"
+        ))
+        .remedy(format!("change it to `{contract}`"), Fix::guess, location.replaced(scalar(contract)))
     }
 }
 
 impl Rule for OtherValue {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherValue { own, other } = self;
-        let key = site.at.last().unwrap_or_default();
-        Words::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("keep one of the two")
+        let key = location.at.last().unwrap_or_default();
+        MessageParts::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("keep one of the two")
     }
 }
 
 impl Rule for Opposite {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let Opposite { about, name } = self;
         let words = match about {
             Subject::Call | Subject::Span => format!("`{name}` both must and must not be called"),
             Subject::File | Subject::LiteralFile => format!("`{name}` both must and must not exist"),
             Subject::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
         };
-        Words::new(words).help("remove one of the two")
+        MessageParts::new(words).help("remove one of the two")
     }
 }
 
 impl Rule for NotAllowed {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` must be called, but is not in `allowed_tools`", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` must be called, but is not in `allowed_tools`", self.0))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     check::{pattern::EcmaPattern, text::trim},
     dialect::cli_bench::asserted::Asserted,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     pattern::{Pattern, is_literal},
     problem::Code,
@@ -148,23 +148,26 @@ pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
 impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let keep = "keep one of the two";
         match self {
             Contradiction::ExitCodes(first, second) => {
-                Words::new(format!("`exit_code` cannot be both {first} and {second}")).help(keep)
+                MessageParts::new(format!("`exit_code` cannot be both {first} and {second}")).help(keep)
             }
-            Contradiction::Outputs => Words::new("the output cannot be equal to two different strings").help(keep),
-            Contradiction::Part(text) => Words::new(format!("`output_equals` does not contain `{text}`")),
+            Contradiction::Outputs => {
+                MessageParts::new("the output cannot be equal to two different strings").help(keep)
+            }
+            Contradiction::Part(text) => MessageParts::new(format!("`output_equals` does not contain `{text}`")),
             Contradiction::Counts { pattern, least, most } => {
-                Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
+                MessageParts::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
                     .help(keep)
             }
             Contradiction::Everything => {
-                Words::new("this pattern matches every command").help("name the command that must not be run")
+                MessageParts::new("this pattern matches every command").help("name the command that must not be run")
             }
             Contradiction::Commands { must, forbidden } => {
-                let words = Words::new(format!("`{must}` both must and must not be run")).help("remove one of the two");
+                let words =
+                    MessageParts::new(format!("`{must}` both must and must not be run")).help("remove one of the two");
                 match forbidden {
                     Some(text) => words.note(format!("every command that matches `{must}` matches `{text}`")),
                     None => words,

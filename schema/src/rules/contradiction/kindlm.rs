@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     dialect::kindlm::expects::{ToolCall, tool_calls},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
 };
@@ -106,22 +106,23 @@ impl Rule for Contradiction {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             Contradiction::EmptyText => {
-                Words::new("every output contains the empty string, so this expectation always fails").help("remove it")
+                MessageParts::new("every output contains the empty string, so this expectation always fails")
+                    .help("remove it")
             }
             Contradiction::Text { wanted, forbidden } => {
-                Words::new(format!("the output must contain `{wanted}`, but must not contain `{forbidden}`"))
+                MessageParts::new(format!("the output must contain `{wanted}`, but must not contain `{forbidden}`"))
             }
             Contradiction::Word { wanted, denied } => {
-                Words::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`"))
+                MessageParts::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`"))
             }
-            Contradiction::TooLong { wanted, most } => {
-                Words::new(format!("`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"))
-            }
+            Contradiction::TooLong { wanted, most } => MessageParts::new(format!(
+                "`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"
+            )),
             Contradiction::Tool(name) => {
-                Words::new(format!("`{name}` both must and must not be called")).help("remove one of the two")
+                MessageParts::new(format!("`{name}` both must and must not be called")).help("remove one of the two")
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     dialect::clawspec::siblings::Sibling,
     document::Pointer,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, OtherFile, Severity},
     relations::Items,
@@ -42,8 +42,8 @@ impl Rule for SharedNames {
     const CODE: Code = Code::DuplicateName;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` has scenarios with the same names for the same target", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` has scenarios with the same names for the same target", self.0))
             .note("ClawSpec gives their reports the same name and counts them together")
             .help("rename the scenarios of one of the two files")
     }

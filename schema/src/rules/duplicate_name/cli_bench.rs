@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     dialect::cli_bench::facts::{About, FileFacts, ItemFacts, SuiteFacts},
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     problem::{Code, Subject},
     relations::{Items, Named},
 };
@@ -86,8 +86,8 @@ fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holder
 impl Rule for DuplicateId {
     const CODE: Code = Code::DuplicateName;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new(format!("duplicate task id `{}`", self.id))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("duplicate task id `{}`", self.id))
             .help("give the task a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {

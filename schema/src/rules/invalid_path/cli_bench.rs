@@ -6,7 +6,7 @@ use crate::{
         task_files::{self, SCHEME, Target},
     },
     files::{Files, Resolved},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     script,
@@ -124,23 +124,23 @@ impl Rule for TaskPath {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
-            TaskPath::Unusable { path, reason } => {
-                Words::new(format!("`{path}` {reason}")).note(MISSING_TASKS).help("write it relative to this file")
-            }
+            TaskPath::Unusable { path, reason } => MessageParts::new(format!("`{path}` {reason}"))
+                .note(MISSING_TASKS)
+                .help("write it relative to this file"),
             TaskPath::Unread(path) => {
                 let how = if path.starts_with("../") { "is" } else { "is a link to a file" };
-                Words::new(format!("`{path}` {how} outside the workspace")).note(UNREAD)
+                MessageParts::new(format!("`{path}` {how} outside the workspace")).note(UNREAD)
             }
-            TaskPath::Outside(path) => Words::new(format!("`{path}` is outside the workspace"))
+            TaskPath::Outside(path) => MessageParts::new(format!("`{path}` is outside the workspace"))
                 .note(ELSEWHERE)
                 .help("move the file into the directory of this file"),
             TaskPath::Absolute { path, relative } => {
                 let words =
-                    Words::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
+                    MessageParts::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
                 let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
-                match name.and_then(|name| Some((site.lint_node()?.replaced(scalar(&name))?, name))) {
+                match name.and_then(|name| Some((location.lint_node()?.replaced(scalar(&name))?, name))) {
                     Some((edits, name)) => {
                         words.fix_with_help(Some(Fix::safe(format!("change it to `{name}`"), edits)))
                     }
@@ -161,10 +161,10 @@ impl Rule for Script {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Script::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
-            Script::Outside(path) => Words::new(format!("`{path}` is outside the workspace"))
+            Script::Unusable { path, reason } => MessageParts::new(format!("`{path}` {reason}")),
+            Script::Outside(path) => MessageParts::new(format!("`{path}` is outside the workspace"))
                 .note(ELSEWHERE)
                 .help("move the script to the directory of this file"),
         }
@@ -181,17 +181,19 @@ impl Rule for Literal {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let taken_literally = |sign: &str| {
-            Words::new(format!("{sign} is not expanded here"))
+            MessageParts::new(format!("{sign} is not expanded here"))
                 .note("the path is taken literally")
                 .help("use `verify`, which runs a shell command")
         };
         match self {
             Literal::Home => taken_literally("`~`"),
             Literal::Variable => taken_literally("a variable"),
-            Literal::Outside(path) => Words::new(format!("`{path}` is outside the working directory of the task"))
-                .note("a file there may have existed before the task"),
+            Literal::Outside(path) => {
+                MessageParts::new(format!("`{path}` is outside the working directory of the task"))
+                    .note("a file there may have existed before the task")
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::kindlm::schema_files::{Escape, SchemaFile, State},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::{Code, Severity},
 };
 
@@ -47,15 +47,15 @@ impl Rule for InvalidPath {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let path = &self.path;
         match self.way {
             Way::Out(Escape::Absolute) => {
-                Words::new(format!("`{path}` is an absolute path")).help("write it relative to this file")
+                MessageParts::new(format!("`{path}` is an absolute path")).help("write it relative to this file")
             }
-            Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside the directory of this file"))
+            Way::Out(Escape::Above) => MessageParts::new(format!("`{path}` is outside the directory of this file"))
                 .help("move the file into that directory"),
-            Way::Link => Words::new(format!("`{path}` is a link to a file outside the workspace"))
+            Way::Link => MessageParts::new(format!("`{path}` is a link to a file outside the workspace"))
                 .note("editors do not read it; `speclens check` and `speclens run` do"),
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     check::time,
     dialect::clawspec::{config::Config, template::variable, waiting},
     document::Scalar,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
@@ -139,22 +139,22 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for NotATime {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let text = site.node().and_then(|node| node.text()).unwrap_or_default();
-        Words::new(format!("`{text}` is not a valid time")).help("write it as `2026-05-14T12:00:00Z`")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let text = location.node().and_then(|node| node.text()).unwrap_or_default();
+        MessageParts::new(format!("`{text}` is not a valid time")).help("write it as `2026-05-14T12:00:00Z`")
     }
 }
 
 impl Rule for NotComparable {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         if !self.is_filled {
-            return Words::new(format!("`{}` is not a valid time", self.text))
+            return MessageParts::new(format!("`{}` is not a valid time", self.text))
                 .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
         }
-        let edits = site.replaced("\"{{run_started_at}}\"");
-        Words::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(
+        let edits = location.replaced("\"{{run_started_at}}\"");
+        MessageParts::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(
             "write `{{run_started_at}}`",
             Fix::guess,
             edits,
@@ -166,15 +166,15 @@ impl Rule for NotAnAddress {
     const CODE: Code = Code::InvalidValue;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let text = &self.0;
         // A path is relative to the gateway, at its default address.
         let whole = match text.strip_prefix('/') {
             Some(path) => format!("{}/{path}", Config::GATEWAY),
             None => format!("http://{text}"),
         };
-        let words = Words::new(format!("`{text}` is not a valid URL"));
-        let lint_node = site.lint_node().filter(|_| !text.contains("://"));
+        let words = MessageParts::new(format!("`{text}` is not a valid URL"));
+        let lint_node = location.lint_node().filter(|_| !text.contains("://"));
         match lint_node.and_then(|lint_node| lint_node.replaced(&whole)) {
             Some(edits) => words.fix_with_help(Some(Fix::guess(format!("write `{whole}`"), edits))),
             None => words.help("begin it with `http://` or `https://`"),
@@ -185,16 +185,16 @@ impl Rule for NotAnAddress {
 impl Rule for BlankPath {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`path_pattern` must not be blank").help("name the file that is handed over")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`path_pattern` must not be blank").help("name the file that is handed over")
     }
 }
 
 impl Rule for NotATool {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not the exact name of a tool", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is not the exact name of a tool", self.0))
             .note("wildcards and template variables are not expanded")
             .help("name each tool in full")
     }
@@ -203,16 +203,16 @@ impl Rule for NotATool {
 impl Rule for Setting {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Setting::Webhook => Words::new("`gateway_webhook_endpoint` does not begin with `/`")
+            Setting::Webhook => MessageParts::new("`gateway_webhook_endpoint` does not begin with `/`")
                 .note("ClawSpec appends it to `gateway_base_url`")
                 .help("begin it with `/`"),
-            Setting::OtherBraces => Words::new("only `{date}` is expanded in `gateway_log_pattern`")
+            Setting::OtherBraces => MessageParts::new("only `{date}` is expanded in `gateway_log_pattern`")
                 .help("write `{date}`, or remove the braces"),
-            Setting::Template => Words::new("`{{date}}` is not expanded in `gateway_log_pattern`")
+            Setting::Template => MessageParts::new("`{{date}}` is not expanded in `gateway_log_pattern`")
                 .help("write `{date}`, in single braces"),
-            Setting::Variable => Words::new("variables are not expanded in `gateway_auth_token`")
+            Setting::Variable => MessageParts::new("variables are not expanded in `gateway_auth_token`")
                 .note("ClawSpec sends this string as the token")
                 .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
         }

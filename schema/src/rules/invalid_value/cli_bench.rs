@@ -3,7 +3,7 @@
 use crate::{
     dialect::cli_bench::{facts::NoTasks, named_tasks::NamedTasks},
     document::Pointer,
-    finding::{Explanation, Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -107,8 +107,8 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 impl Rule for VariableName {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a valid environment variable name", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is not a valid environment variable name", self.0))
     }
 }
 
@@ -116,16 +116,16 @@ impl Rule for MaskedName {
     const CODE: Code = Code::InvalidValue;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let name = &self.0;
         let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
         let bare = bare.split('=').next().unwrap_or_default();
-        let words =
-            Words::new(format!("`{name}` is not a valid environment variable name")).note("this entry masks nothing");
+        let words = MessageParts::new(format!("`{name}` is not a valid environment variable name"))
+            .note("this entry masks nothing");
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }
-        words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, site.replaced(scalar(bare)))
+        words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, location.replaced(scalar(bare)))
     }
 }
 
@@ -133,10 +133,10 @@ impl Rule for TaskId {
     const CODE: Code = Code::InvalidValue;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let slug = slug(&self.0);
-        let edits = site.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
-        Words::new(format!("`{}` contains characters that are not safe in a file name", self.0))
+        let edits = location.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
+        MessageParts::new(format!("`{}` contains characters that are not safe in a file name", self.0))
             .note("the id becomes a file name, and selects the task on the command line")
             .help("use letters, digits, `.`, `_` and `-`")
             .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
@@ -147,14 +147,15 @@ impl Rule for ModelId {
     const CODE: Code = Code::InvalidValue;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("model id `{}` has more than two parts", self.0)).help("write it as `provider/model-id`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("model id `{}` has more than two parts", self.0))
+            .help("write it as `provider/model-id`")
     }
 }
 
 impl Explanation for NoModelId {
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        Words { message: format!("`{}` is not a valid model id", self.text), ..said }
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
+        MessageParts { message: format!("`{}` is not a valid model id", self.text), ..said }
             .help("write it as `provider/model-id`, such as `openai/gpt-4o`")
     }
 }
@@ -162,14 +163,14 @@ impl Explanation for NoModelId {
 impl Rule for TaskFile {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let reason = match &self.reason {
             NoTasks::Unreadable(reason) => format!("cannot be read: {reason}"),
             NoTasks::NotUtf8 => "is not UTF-8".to_owned(),
             NoTasks::Empty => "is empty".to_owned(),
             NoTasks::NotAList => "is not a list of tasks".to_owned(),
         };
-        Words::new(format!("the task file `{}` {reason}", self.path))
+        MessageParts::new(format!("the task file `{}` {reason}", self.path))
     }
 }
 

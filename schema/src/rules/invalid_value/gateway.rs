@@ -1,7 +1,7 @@
 //! Skills of a scripted gateway that are not given as a command.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
@@ -21,12 +21,12 @@ pub(crate) fn check(skill: &LintNode<'_>, report: &mut Report) {
 impl Rule for NoSlash {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let NoSlash(text) = self;
         let help = format!("change it to `/{text}`");
-        let skill = site.lint_node().filter(|_| !text.contains(char::is_whitespace));
+        let skill = location.lint_node().filter(|_| !text.contains(char::is_whitespace));
         let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
-        Words::new(format!("`{text}` is not a slash command"))
+        MessageParts::new(format!("`{text}` is not a slash command"))
             .note("the webhook expects a command such as `/daily-brief`")
             .remedy(help, Fix::guess, edits)
     }

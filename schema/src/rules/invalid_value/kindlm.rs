@@ -3,7 +3,7 @@
 use crate::{
     check::schema_file::UserSchema,
     dialect::kindlm::{tools::Tools, variables::Command},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
@@ -80,11 +80,11 @@ impl Rule for InvalidValue {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
-            InvalidValue::Nul => Words::new("a command cannot contain a NUL character").help("remove it"),
+            InvalidValue::Nul => MessageParts::new("a command cannot contain a NUL character").help("remove it"),
             InvalidValue::Parameters { reason } => {
-                Words::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
+                MessageParts::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
                     .note("the provider rejects the request")
             }
             InvalidValue::Variable { written } => {
@@ -92,14 +92,16 @@ impl Rule for InvalidValue {
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
                 let help = format!("write the name alone, `{bare}`");
                 let edits =
-                    site.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
-                Words::new(format!("`{written}` is not a valid environment variable name")).remedy(
+                    location.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                MessageParts::new(format!("`{written}` is not a valid environment variable name")).remedy(
                     help,
                     Fix::safe,
                     edits,
                 )
             }
-            InvalidValue::Address { text, reason } => Words::new(format!("`{text}` is not a valid URL: {reason}")),
+            InvalidValue::Address { text, reason } => {
+                MessageParts::new(format!("`{text}` is not a valid URL: {reason}"))
+            }
         }
     }
 }

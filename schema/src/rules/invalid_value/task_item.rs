@@ -4,7 +4,7 @@ use crate::{
     dialect::cli_bench::{asserted, task_files::SCHEME},
     document::{NodeRef, Shape},
     edit,
-    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix},
@@ -68,10 +68,10 @@ fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
 }
 
 impl Explanation for NotATask {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
-        let words = Words { fixes: Vec::new(), ..said };
-        let text = site.root.text().unwrap_or_default();
-        if site.root.is_null() {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts { fixes: Vec::new(), ..said };
+        let text = location.root.text().unwrap_or_default();
+        if location.root.is_null() {
             return words.help("add a task, which begins with `id: …`, or remove the `-`");
         }
         let is_task_file = self.file == SpecFile::CLI_BENCH_TASKS;
@@ -85,18 +85,18 @@ impl Explanation for NotATask {
             let message = format!("expected a task or the path of a task file, found the string `{text}`");
             (message, format!("write the path as `{SCHEME}…`"))
         };
-        let fix = with_scheme(site.root, text).filter(|_| !is_task_file);
-        Words { message, ..words }.help(help).fix_with_help(fix)
+        let fix = with_scheme(location.root, text).filter(|_| !is_task_file);
+        MessageParts { message, ..words }.help(help).fix_with_help(fix)
     }
 }
 
 impl Rule for FileMapping {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let help = format!("write `{}`", self.0);
-        let edits = site.node().and_then(|item| edit::replace_text(item, &self.0));
-        Words::new("expected a task or the path of a task file, found a mapping with one key").remedy(
+        let edits = location.node().and_then(|item| edit::replace_text(item, &self.0));
+        MessageParts::new("expected a task or the path of a task file, found a mapping with one key").remedy(
             help,
             Fix::guess,
             edits,

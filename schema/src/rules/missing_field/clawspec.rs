@@ -2,7 +2,7 @@
 
 use crate::{
     document::{Pointer, Shape},
-    finding::{Explanation, Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -68,15 +68,15 @@ pub(crate) fn check_entry(item: &LintNode<'_>, report: &mut Report) {
 }
 
 impl Explanation for StageCount {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let count = self.count;
         let help = format!("add `stages: {count}`");
-        let pipeline = site.holder();
+        let pipeline = location.holder();
         let edits = pipeline.and_then(|pipeline| pipeline.with_behind("skill_path", &[("stages", count.to_string())]));
         let message = "missing `pipeline.stages`".to_owned();
         let note = Some("it must equal the length of the list `stages`".to_owned());
         let fixes = edits.map(|edits| Fix::safe(&help, edits)).into_iter().collect();
-        Words { message, note, fixes, ..said }.help(help)
+        MessageParts { message, note, fixes, ..said }.help(help)
     }
 }
 
@@ -84,8 +84,10 @@ impl Rule for NoTask {
     const CODE: Code = Code::MissingField;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("missing `params.task`").note("`sessions_spawn` sends this text to the agent").help("add `task`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("missing `params.task`")
+            .note("`sessions_spawn` sends this text to the agent")
+            .help("add `task`")
     }
 }
 
@@ -93,9 +95,9 @@ impl Rule for NoContract {
     const CODE: Code = Code::MissingField;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let NoContract { key, covers } = self;
-        Words::new(format!("the orchestrator is missing `{key}`"))
+        MessageParts::new(format!("the orchestrator is missing `{key}`"))
             .note(format!("no contract covers its {covers}, but `clawspec coverage` does not report this gap"))
     }
 }

@@ -1,7 +1,7 @@
 //! Suites of cli-bench without models.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Severity},
@@ -36,7 +36,7 @@ impl Rule for NoModel {
     const CODE: Code = Code::MissingField;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the suite does not name a model").help("name models under `providers`, or with `--model`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("the suite does not name a model").help("name models under `providers`, or with `--model`")
     }
 }

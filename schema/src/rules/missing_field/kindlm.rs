@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::facts::SuiteFacts,
     document::Pointer,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::{Code, Severity},
 };
 
@@ -40,11 +40,11 @@ impl Rule for Missing {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Missing::Section(name) => Words::new(format!("missing `{name}`")).note("prompt tests need it"),
+            Missing::Section(name) => MessageParts::new(format!("missing `{name}`")).note("prompt tests need it"),
             Missing::Judge => {
-                Words::new("`judge` needs a model, but `models` has none").help("add a model to `models`")
+                MessageParts::new("`judge` needs a model, but `models` has none").help("add a model to `models`")
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Answers of a script without content.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     validate::is_damaged,
@@ -23,7 +23,7 @@ pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
 impl Rule for SaysNothing {
     const CODE: Code = Code::MissingField;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("missing `say`").help("add `say`, or `fail` to simulate an error")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("missing `say`").help("add `say`, or `fail` to simulate an error")
     }
 }

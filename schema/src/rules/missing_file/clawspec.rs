@@ -5,10 +5,10 @@ use crate::{
         ledger_contracts::joined,
         paths,
         stage_contracts::{ContractLookup, NamedContract},
-        target::{Directory, Found, change_to, is_defined},
+        target::{Directory, TargetLookup, change_to, is_defined},
     },
     files::{FileKind, Files},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     kind::target_of,
     lint_node::LintNode,
     new_file::{self, Template},
@@ -26,7 +26,7 @@ struct NoTarget {
     wanted: String,
     key: &'static str,
     definition: &'static str,
-    found: Found,
+    found: TargetLookup,
     /// Directory of the contract, if it has a definition.
     here: Option<String>,
     /// Most similar directory, if there is none with the name.
@@ -80,15 +80,15 @@ fn missing(path: &str, wanted: &str, kind: FileKind, first: Option<Template>, fi
 /// Checks the target directory of a contract.
 pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
     let found = target.found(files);
-    if found == Found::Target {
+    if found == TargetLookup::Target {
         return;
     }
     let Directory { path, key, wanted, definition, .. } = target;
     // The author moved the directory, or copied the contract: the target is where the contract is.
     let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
     let near = match found {
-        Found::Nothing => nearest(wanted, FileKind::Directory, files),
-        Found::Target | Found::Undefined | Found::NoDirectory => None,
+        TargetLookup::Nothing => nearest(wanted, FileKind::Directory, files),
+        TargetLookup::Target | TargetLookup::Undefined | TargetLookup::NoDirectory => None,
     };
     let template = if *definition == "SOUL.md" { Template::Soul } else { Template::Skill };
     let creation = new_file::creation(&target.file(), template, files);
@@ -140,8 +140,8 @@ fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
 }
 
 /// Returns the fix that changes the path.
-fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
-    let edits = site.lint_node()?.replaced(scalar(path))?;
+fn instead(location: &Location<'_>, path: &str) -> Option<Fix> {
+    let edits = location.lint_node()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))
 }
 
@@ -150,25 +150,27 @@ impl Rule for NoTarget {
 
     fn severity(&self) -> Severity {
         match self.found {
-            Found::Undefined => Severity::Warning,
-            Found::Target | Found::NoDirectory | Found::Nothing => Severity::Error,
+            TargetLookup::Undefined => Severity::Warning,
+            TargetLookup::Target | TargetLookup::NoDirectory | TargetLookup::Nothing => Severity::Error,
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let NoTarget { wanted, key, definition, found, here, near, creation } = self;
         let words = match found {
-            Found::NoDirectory => {
-                return Words::new(format!("`{wanted}` is not a directory"))
+            TargetLookup::NoDirectory => {
+                return MessageParts::new(format!("`{wanted}` is not a directory"))
                     .help(format!("name the directory that contains `{definition}`"));
             }
-            Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
-            Found::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
+            TargetLookup::Target | TargetLookup::Undefined => {
+                MessageParts::new(format!("`{wanted}` has no `{definition}`"))
+            }
+            TargetLookup::Nothing => MessageParts::new(format!("`{wanted}` in `{key}` does not exist")),
         };
-        let lint_node = site.lint_node();
+        let lint_node = location.lint_node();
         let to_here = here.as_deref().and_then(|here| change_to(lint_node.as_ref()?, key, here, true));
         let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
-        let to_near = near.as_deref().and_then(|near| instead(site, near)).filter(|fix| !is_said(fix));
+        let to_near = near.as_deref().and_then(|near| instead(location, near)).filter(|fix| !is_said(fix));
         let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
         words.note("ClawSpec does not run this target").fix(to_here).fix(to_near).fix(creation.clone())
     }
@@ -178,23 +180,24 @@ impl Rule for NoMatch {
     const CODE: Code = Code::MissingFile;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("no file matches `{}`", self.0)).help("correct the pattern, or remove it")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("no file matches `{}`", self.0)).help("correct the pattern, or remove it")
     }
 }
 
 impl Rule for TakenLiterally {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("wildcards and template variables in `{}` are not expanded", self.0)).help("name one file")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("wildcards and template variables in `{}` are not expanded", self.0))
+            .help("name one file")
     }
 }
 
 impl Rule for NotAHandoff {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))
     }
 }

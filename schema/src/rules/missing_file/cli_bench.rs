@@ -6,7 +6,7 @@ use crate::{
         task_files::{self, SCHEME, Target},
     },
     files::{FileKind, Files, Resolved},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
@@ -80,12 +80,12 @@ pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut
 impl Rule for DirectoryOfTasks {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let path = &self.0;
         let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
         let help = format!("change it to `{name}`");
-        let edits = site.replaced(scalar(&name));
-        Words::new(format!("`{path}` is a directory")).remedy(help, Fix::guess, edits)
+        let edits = location.replaced(scalar(&name));
+        MessageParts::new(format!("`{path}` is a directory")).remedy(help, Fix::guess, edits)
     }
 }
 
@@ -93,19 +93,19 @@ impl Rule for NoMatch {
     const CODE: Code = Code::MissingFile;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("no file matches `{}`", self.pattern)).fix(self.creation.clone())
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("no file matches `{}`", self.pattern)).fix(self.creation.clone())
     }
 }
 
 impl Rule for MissingScript {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words =
-            Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` refers to that file", self.id));
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("`{}` does not exist", self.path))
+            .note(format!("`{}` refers to that file", self.id));
         let words = match &self.near {
-            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near))),
+            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, location.replaced(scalar(near))),
             None => words,
         };
         words.fix(self.creation.clone())

@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
     files::{FileKind, Files, Resolved},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     new_file::Template,
     problem::{Code, Fix, Severity},
@@ -71,13 +71,13 @@ impl Rule for MissingScript {
     const CODE: Code = Code::MissingFile;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` does not exist", self.word))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new(format!("`{}` does not exist", self.word))
             .note("the command fails with exit status 127 unless an earlier test creates the file");
         let Some(near) = &self.near else { return words };
         let help = format!("change it to `{near}`");
-        let lint_node = site.lint_node().filter(|_| is_plain(near));
-        let edits = lint_node.and_then(|lint_node| lint_node.with_part(site.range, &self.word, near.as_str()));
+        let lint_node = location.lint_node().filter(|_| is_plain(near));
+        let edits = lint_node.and_then(|lint_node| lint_node.with_part(location.range, &self.word, near.as_str()));
         words.remedy(help, Fix::guess, edits)
     }
 }
@@ -85,7 +85,7 @@ impl Rule for MissingScript {
 impl Rule for Unreadable {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` cannot be read: {}", self.path, self.reason))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` cannot be read: {}", self.path, self.reason))
     }
 }

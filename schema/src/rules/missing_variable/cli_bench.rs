@@ -1,7 +1,7 @@
 //! `{{name}}` in a cli-bench suite: only `{{workdir}}` is replaced, and only in some places.
 
 use crate::{
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     shape::Shape,
@@ -87,31 +87,30 @@ fn is_misspelled(name: &str) -> bool {
 }
 
 /// Returns the edits that replace the underlined text, if it is written without escapes.
-fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
-    site.lint_node()?.with_part(site.range, written, "{{workdir}}")
+fn replaced(location: &Location<'_>, written: &str) -> Option<Vec<Edit>> {
+    location.lint_node()?.with_part(location.range, written, "{{workdir}}")
 }
 
 impl Rule for MissingVariable {
     const CODE: Code = Code::MissingVariable;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
-            MissingVariable::Idle(text) => {
-                Words::new(format!("`{text}` is not expanded here")).note(format!("it has a value only in {PLACES}"))
-            }
+            MissingVariable::Idle(text) => MessageParts::new(format!("`{text}` is not expanded here"))
+                .note(format!("it has a value only in {PLACES}")),
             MissingVariable::Unknown { text, is_misspelled } => {
-                let words = Words::new(format!("`{text}` is not expanded"))
+                let words = MessageParts::new(format!("`{text}` is not expanded"))
                     .note("`{{workdir}}` is the only template variable of cli-bench");
                 if !is_misspelled {
                     return words;
                 }
                 let help = "change it to `{{workdir}}`";
-                words.remedy(help, Fix::guess, replaced(site, text))
+                words.remedy(help, Fix::guess, replaced(location, text))
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
-                Words::new("`{{ workdir }}` is not expanded").remedy(help, Fix::safe, replaced(site, SPACED))
+                MessageParts::new("`{{ workdir }}` is not expanded").remedy(help, Fix::safe, replaced(location, SPACED))
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::{
         template::BODY,
         variables::{self, Command, Reason, Sent},
     },
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     template::{is_variable_name, placeholders},
@@ -199,33 +199,33 @@ impl Rule for Unfilled {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let literal = |written: &str| Words::new(format!("`{written}` is not expanded"));
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let literal = |written: &str| MessageParts::new(format!("`{written}` is not expanded"));
         match self {
             Unfilled::InCommand { name, near } => {
                 let text = placeholder(name);
-                let words = Words::new(format!("`{text}` has no value"));
+                let words = MessageParts::new(format!("`{text}` has no value"));
                 let words = match near {
                     Some(near) => {
                         let help = format!("change it to `{}`", placeholder(near));
                         words
-                            .fix(in_place(site, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit)))
+                            .fix(in_place(location, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit)))
                             .help(help)
                     }
                     None => words.help(format!("add `{name}` to `vars`")),
                 };
-                words.fix(addition(site, name))
+                words.fix(addition(location, name))
             }
             Unfilled::OfPrompt { name, prompt, near, may_add } => {
-                let words = Words::new(format!("`{}` in the prompt `{prompt}` has no value", placeholder(name)));
+                let words = MessageParts::new(format!("`{}` in the prompt `{prompt}` has no value", placeholder(name)));
                 let words = match near {
                     Some(near) => {
-                        let edits = site.holder().and_then(|test| test.find(&["vars", near])?.renamed(name));
+                        let edits = location.holder().and_then(|test| test.find(&["vars", near])?.renamed(name));
                         words.remedy(format!("rename `{near}` to `{name}`"), Fix::guess, edits)
                     }
                     None => words.help(format!("add `{name}` to `vars`")),
                 };
-                words.fix(may_add.then(|| addition(site, name)).flatten())
+                words.fix(may_add.then(|| addition(location, name)).flatten())
             }
             Unfilled::Environment { placeholder, variable } => {
                 literal(placeholder).help(format!("write `${variable}`, which the shell expands"))
@@ -235,11 +235,11 @@ impl Rule for Unfilled {
             }
             Unfilled::Spaced { written, name } => {
                 let help = format!("write it without spaces, `{}`", placeholder(name));
-                let edit = in_place(site, written, placeholder(name));
+                let edit = in_place(location, written, placeholder(name));
                 literal(written).fix(edit.map(|edit| Fix::safe(&help, edit))).help(help)
             }
             Unfilled::Workflow { expression } => {
-                Words::new(format!("`{expression}` is expanded only in GitHub workflows"))
+                MessageParts::new(format!("`{expression}` is expanded only in GitHub workflows"))
                     .note("the shell rejects it as a bad substitution")
                     .help("set an environment variable in the workflow, and write `$NAME` here")
             }
@@ -247,12 +247,12 @@ impl Rule for Unfilled {
                 literal(placeholder).note("variables are not expanded in `expect`").help("write the value itself")
             }
             Unfilled::InBody { placeholder: written, near } => {
-                let words = Words::new(format!("`{written}` has no value in a request body"))
+                let words = MessageParts::new(format!("`{written}` has no value in a request body"))
                     .note("KindLM replaces it with an empty string");
                 match near {
                     Some(near) => {
                         let help = format!("change it to `{}`", placeholder(near));
-                        let edit = in_place(site, written, placeholder(near));
+                        let edit = in_place(location, written, placeholder(near));
                         words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
                     }
                     None => {
@@ -271,12 +271,12 @@ fn placeholder(name: &str) -> String {
 }
 
 /// Returns the edits that replace the underlined part of a string, if it is written without escapes.
-fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
-    site.lint_node()?.with_part(site.range, written, text)
+fn in_place(location: &Location<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
+    location.lint_node()?.with_part(location.range, written, text)
 }
 
 /// Returns the fix that adds a variable to the test.
-fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
-    let test = site.holder()?;
+fn addition(location: &Location<'_>, name: &str) -> Option<Fix> {
+    let test = location.holder()?;
     Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))
 }

@@ -5,7 +5,7 @@ use crate::{
         assertion::{Assertion, Category},
         assertion_lists::comment,
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -25,10 +25,10 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 impl Rule for Undefined {
     const CODE: Code = Code::NeverEvaluated;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`{}` cannot be evaluated", self.0))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` cannot be evaluated", self.0))
             .note("ClawSpec accepts the type but aborts the scenario, because nothing defines what it checks")
             .help("remove it")
-            .fix(site.at.parent().and_then(|assertion| comment(site, &assertion)))
+            .fix(location.at.parent().and_then(|assertion| comment(location, &assertion)))
     }
 }

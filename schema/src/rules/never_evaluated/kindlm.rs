@@ -6,7 +6,7 @@ use crate::{
         facts::{About, SuiteFacts},
         tools::asks_model,
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -52,11 +52,11 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 impl Rule for NeverEvaluated {
     const CODE: Code = Code::NeverEvaluated;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            NeverEvaluated::OfReply(key) => Words::new(format!("`{key}` is not evaluated for a single reply"))
+            NeverEvaluated::OfReply(key) => MessageParts::new(format!("`{key}` is not evaluated for a single reply"))
                 .help("move it to the `expect` of the test"),
-            NeverEvaluated::Embedding => Words::new("`method: embedding` needs the provider `openai`")
+            NeverEvaluated::Embedding => MessageParts::new("`method: embedding` needs the provider `openai`")
                 .help("add `openai` to `providers`, or choose another `method`"),
         }
     }

@@ -9,7 +9,7 @@ use crate::{
         waiting::WAITING,
     },
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     relations::Items,
@@ -105,8 +105,8 @@ pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: 
 }
 
 /// Returns the fix that comments out the key.
-fn comment(site: &Site<'_>) -> Option<Fix> {
-    edit::comment_out(site.root, site.at).map(Fix::comment)
+fn comment(location: &Location<'_>) -> Option<Fix> {
+    edit::comment_out(location.root, location.at).map(Fix::comment)
 }
 
 impl Rule for Idle {
@@ -120,22 +120,22 @@ impl Rule for Idle {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
-            Idle::Limit(key) => Words::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller")),
+            Idle::Limit(key) => {
+                MessageParts::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller"))
+            }
             Idle::Consistency => {
-                Words::new("`consistency` has no value, so the judge is asked once").help("remove the key")
+                MessageParts::new("`consistency` has no value, so the judge is asked once").help("remove the key")
             }
             Idle::Timeout(kind) => {
-                let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                Words::new(format!("`{kind}` does not wait for a file, so `timeout` is ignored")).note(WAITING).remedy(
-                    "remove `timeout`",
-                    Fix::suggestion,
-                    edits,
-                )
+                let edits = location.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
+                MessageParts::new(format!("`{kind}` does not wait for a file, so `timeout` is ignored"))
+                    .note(WAITING)
+                    .remedy("remove `timeout`", Fix::suggestion, edits)
             }
             Idle::Routing { key, first } => {
-                Words::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")
+                MessageParts::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")
             }
         }
     }
@@ -144,18 +144,18 @@ impl Rule for Idle {
 impl Rule for Replaced {
     const CODE: Code = Code::NoEffect;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`{}` has no effect", self.0))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` has no effect", self.0))
             .note("the block `observability` replaces it")
-            .fix(comment(site))
+            .fix(comment(location))
     }
 }
 
 impl Rule for AgentParams {
     const CODE: Code = Code::NoEffect;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`params` is ignored for agents: only `invoke` is sent")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`params` is ignored for agents: only `invoke` is sent")
             .help("put what the agent must know into `invoke`")
     }
 }
@@ -163,8 +163,8 @@ impl Rule for AgentParams {
 impl Rule for Defaults {
     const CODE: Code = Code::NoEffect;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new("ClawSpec ignores `defaults`").fix(comment(site));
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new("ClawSpec ignores `defaults`").fix(comment(location));
         match self.0.help() {
             Some(help) => words.help(help),
             None => words,

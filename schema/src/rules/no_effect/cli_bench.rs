@@ -1,7 +1,7 @@
 //! An empty list of help modes.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -20,8 +20,8 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for NoHelpModes {
     const CODE: Code = Code::NoEffect;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("an empty `help_modes` list has no effect")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("an empty `help_modes` list has no effect")
             .note("a model gets only the name of the program and the intent")
             .help("remove the key")
     }

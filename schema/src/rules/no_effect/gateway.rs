@@ -1,7 +1,7 @@
 //! Answers of a scripted gateway that are never used.
 
 use crate::{
-    finding::{Relation, Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
 };
@@ -24,7 +24,7 @@ impl Rule for SecondAnswer {
     const CODE: Code = Code::NoEffect;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this answer is never used").note("a run has only one answer").help("remove one of the two")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("this answer is never used").note("a run has only one answer").help("remove one of the two")
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         tools::Tools,
         variables::{self, Command, Reason},
     },
-    finding::{Relation, Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Relation, Report, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Severity},
@@ -172,25 +172,27 @@ impl Rule for NoEffect {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            NoEffect::OnCommand { field, needs } => Words::new(format!("`{field}` has no effect on a command test"))
-                .note(format!("it applies only to tests with `{needs}`")),
-            NoEffect::UserOfTurn => Words::new("`user` is never sent").help("add it to the prompt"),
-            NoEffect::Response => {
-                Words::new("this response is never used").note("an earlier one matches every such call")
+            NoEffect::OnCommand { field, needs } => {
+                MessageParts::new(format!("`{field}` has no effect on a command test"))
+                    .note(format!("it applies only to tests with `{needs}`"))
             }
-            NoEffect::NameOfEnvironment(name) => Words::new(format!("`{name}` is never used"))
+            NoEffect::UserOfTurn => MessageParts::new("`user` is never sent").help("add it to the prompt"),
+            NoEffect::Response => {
+                MessageParts::new("this response is never used").note("an earlier one matches every such call")
+            }
+            NoEffect::NameOfEnvironment(name) => MessageParts::new(format!("`{name}` is never used"))
                 .note("KindLM does not expand names that begin with `env.`"),
-            NoEffect::Unnameable(name) => Words::new(format!("`{name}` cannot be used as a template variable"))
+            NoEffect::Unnameable(name) => MessageParts::new(format!("`{name}` cannot be used as a template variable"))
                 .help("use only ASCII letters, digits, `_` and `.`"),
-            NoEffect::Unread { key, reason } => Words::new(format!("`{key}` has no effect")).note(reason),
-            NoEffect::Option { key, option } => Words::new(format!("KindLM ignores `{key}`"))
+            NoEffect::Unread { key, reason } => MessageParts::new(format!("`{key}` has no effect")).note(reason),
+            NoEffect::Option { key, option } => MessageParts::new(format!("KindLM ignores `{key}`"))
                 .note(format!("it uses its option `{option}` or the default; only `speclens trace` reads this key")),
-            NoEffect::Seed { provider } => Words::new(format!("`seed` has no effect on `{provider}`"))
+            NoEffect::Seed { provider } => MessageParts::new(format!("`seed` has no effect on `{provider}`"))
                 .note(format!("KindLM sends no seed to `{provider}`")),
             NoEffect::KeyOfProvider { provider } => {
-                let words = Words::new(format!("`apiKeyEnv` has no effect on `{provider}`"))
+                let words = MessageParts::new(format!("`apiKeyEnv` has no effect on `{provider}`"))
                     .note(format!("KindLM sends no key to `{provider}`"));
                 match provider.as_str() {
                     "http" => words.help("name the variable in `headers`, as `env:NAME`"),
@@ -198,7 +200,8 @@ impl Rule for NoEffect {
                 }
             }
             NoEffect::Organization { provider } => {
-                Words::new(format!("`organization` has no effect on `{provider}`")).note("only `openai` sends it")
+                MessageParts::new(format!("`organization` has no effect on `{provider}`"))
+                    .note("only `openai` sends it")
             }
         }
     }

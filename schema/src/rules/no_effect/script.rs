@@ -1,7 +1,7 @@
 //! Turns of a script that are never played or do nothing, and ignored keys of a turn.
 
 use crate::{
-    finding::{Relation, Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
     validate::is_damaged,
@@ -95,21 +95,21 @@ impl Rule for NoEffect {
     const CODE: Code = Code::NoEffect;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             NoEffect::NeverPlayed { breaks } => {
                 let how = if *breaks { " with an error" } else { "" };
-                Words::new("this turn is never played").note(format!("an earlier turn ends the task{how}"))
+                MessageParts::new("this turn is never played").note(format!("an earlier turn ends the task{how}"))
             }
-            NoEffect::EmptyTurn => Words::new("this turn does nothing")
+            NoEffect::EmptyTurn => MessageParts::new("this turn does nothing")
                 .note("the model sends an empty reply, which ends the task")
                 .help("add `say` or `run`, or remove the turn"),
-            NoEffect::ExpectWithoutRun => Words::new("`expect` has no effect in a turn that runs nothing")
+            NoEffect::ExpectWithoutRun => MessageParts::new("`expect` has no effect in a turn that runs nothing")
                 .help("move it to the turn that runs the command"),
-            NoEffect::BesideCall(key) => Words::new(format!("`{key}` has no effect in a turn with a `call`"))
+            NoEffect::BesideCall(key) => MessageParts::new(format!("`{key}` has no effect in a turn with a `call`"))
                 .note("only the result of the call is checked")
                 .help("use `output_contains`"),
-            NoEffect::BesideFail(key) => Words::new(format!("`{key}` has no effect with `fail`"))
+            NoEffect::BesideFail(key) => MessageParts::new(format!("`{key}` has no effect with `fail`"))
                 .note("the request fails before it is answered")
                 .help("remove one of the two"),
         }

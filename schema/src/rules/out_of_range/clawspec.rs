@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{baselines::MIN_RUNS, waiting::waits},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
     validate::describe,
@@ -45,25 +45,34 @@ impl Rule for FewRuns {
     const CODE: Code = Code::OutOfRange;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`runs` must be at least 5, found {}", site.node().map(describe).unwrap_or_default()))
-            .help("capture the baseline again with more runs")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!(
+            "`runs` must be at least 5, found {}",
+            location.node().map(describe).unwrap_or_default()
+        ))
+        .help("capture the baseline again with more runs")
     }
 }
 
 impl Rule for Deviation {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`stddev` must be at least 0, found {}", site.node().map(describe).unwrap_or_default()))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!(
+            "`stddev` must be at least 0, found {}",
+            location.node().map(describe).unwrap_or_default()
+        ))
     }
 }
 
 impl Rule for Infinite {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`timeout` must be finite, found {}", site.node().map(describe).unwrap_or_default()))
-            .help("write a number of seconds")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!(
+            "`timeout` must be finite, found {}",
+            location.node().map(describe).unwrap_or_default()
+        ))
+        .help("write a number of seconds")
     }
 }

@@ -6,7 +6,7 @@ use crate::{
         limits::Limits,
         task_files,
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     relations::Items,
@@ -89,16 +89,16 @@ pub(crate) fn check_relations(root: &LintNode<'_>, items: Items<'_>, report: &mu
 impl Rule for Blank {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` must not be blank", self.key)).help(self.wanted)
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` must not be blank", self.key)).help(self.wanted)
     }
 }
 
 impl Rule for NoTasks {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the files under `tasks` contain no tasks").help("add a task to one of them")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("the files under `tasks` contain no tasks").help("add a task to one of them")
     }
 }
 
@@ -106,10 +106,10 @@ impl Rule for ExitCode {
     const CODE: Code = Code::OutOfRange;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!(
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!(
             "`exit_code` must be from 0 to 255, found {}",
-            site.node().map(describe).unwrap_or_default()
+            location.node().map(describe).unwrap_or_default()
         ))
     }
 }
@@ -118,11 +118,11 @@ impl Rule for ShareOfOne {
     const CODE: Code = Code::OutOfRange;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let value = self.0;
         let percent = format!("{}", (value * 1e4).round() / 100.0);
-        Words::new(format!("a threshold of {value} is less than one percent"))
+        MessageParts::new(format!("a threshold of {value} is less than one percent"))
             .note("a threshold is a percentage from 0 to 100")
-            .remedy(format!("write `{percent}`"), Fix::guess, site.replaced(percent))
+            .remedy(format!("write `{percent}`"), Fix::guess, location.replaced(percent))
     }
 }

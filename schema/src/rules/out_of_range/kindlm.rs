@@ -6,7 +6,7 @@ use crate::{
         schema_files::{SchemaFile, State},
     },
     document::Pointer,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::Code,
 };
 
@@ -42,10 +42,12 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 impl Rule for Empty {
     const CODE: Code = Code::OutOfRange;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Empty::Section(name) => Words::new(format!("`{name}` must not be empty")).note("prompt tests need it"),
-            Empty::Path => Words::new("`argsSchema` must not be empty").help("name a JSON Schema file"),
+            Empty::Section(name) => {
+                MessageParts::new(format!("`{name}` must not be empty")).note("prompt tests need it")
+            }
+            Empty::Path => MessageParts::new("`argsSchema` must not be empty").help("name a JSON Schema file"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The token of the gateway, in `clawspec.yaml`.
 
 use crate::{
-    finding::{Report, Rule, Scope, Site, Words},
+    finding::{Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::Code,
 };
@@ -22,8 +22,8 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for Token {
     const CODE: Code = Code::PastedSecret;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`gateway_auth_token` contains a secret")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`gateway_auth_token` contains a secret")
             .note("anyone who can read the file has it")
             .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`")
     }

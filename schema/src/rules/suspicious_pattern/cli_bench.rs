@@ -5,7 +5,7 @@ use std::{ops::Range, sync::OnceLock};
 use regex::Regex;
 
 use crate::{
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     pattern::{Compiled, Pattern},
     problem::{Code, Fix, Severity},
@@ -91,8 +91,8 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 impl Rule for Everything {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this pattern matches every command").help(match self {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("this pattern matches every command").help(match self {
             Everything::Run => "name the command",
             Everything::Count => "name the command to count",
         })
@@ -103,21 +103,21 @@ impl Rule for FixedOptions {
     const CODE: Code = Code::SuspiciousPattern;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let help = "replace the space with `.*`";
-        let space = site.range.start..site.range.start + 1;
-        let lint_node = site.lint_node().filter(|_| site.range.len() == self.0.len());
+        let space = location.range.start..location.range.start + 1;
+        let lint_node = location.lint_node().filter(|_| location.range.len() == self.0.len());
         let fix = lint_node.and_then(|lint_node| Some(Fix::guess(help, lint_node.with_part(&space, " ", ".*")?)));
-        Words::new("this pattern does not match if another option comes first").help(help).fix(fix)
+        MessageParts::new("this pattern does not match if another option comes first").help(help).fix(fix)
     }
 }
 
 impl Rule for Wildcards {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let path = &self.0;
-        Words::new(format!("wildcards in `{path}` are not expanded"))
+        MessageParts::new(format!("wildcards in `{path}` are not expanded"))
             .note("the path is taken literally")
             .help(format!("use `verify` with `run: ls {path}`"))
     }

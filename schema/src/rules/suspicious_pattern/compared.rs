@@ -4,7 +4,7 @@
 use crate::{
     document::{NodeRef, Style},
     edit,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
@@ -75,11 +75,11 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 impl Rule for FinalBreak {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let name = self.name.as_ref().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
         let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
-        let edits = site.lint_node().and_then(|lint_node| header(&lint_node));
-        Words::new(format!("{name} ends with a line break"))
+        let edits = location.lint_node().and_then(|lint_node| header(&lint_node));
+        MessageParts::new(format!("{name} ends with a line break"))
             .note("the final line break of a block scalar is part of the value")
             .remedy(help, Fix::guess, edits)
     }
@@ -88,11 +88,11 @@ impl Rule for FinalBreak {
 impl Rule for ForeignLetter {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
-        let edits = site.lint_node().filter(|_| *written == '\u{a0}').and_then(|lint_node| spaced(&lint_node));
-        Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written))).remedy(
+        let edits = location.lint_node().filter(|_| *written == '\u{a0}').and_then(|lint_node| spaced(&lint_node));
+        MessageParts::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written))).remedy(
             help,
             Fix::guess,
             edits,

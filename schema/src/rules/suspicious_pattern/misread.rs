@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::{
     document::Style,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     pattern::LetterCase,
     problem::{Code, Fix, Severity},
@@ -124,9 +124,9 @@ impl Rule for Misread {
         }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let words = match &self.trap {
-            Misreading::Class(class) => Words::new(format!("`[{class}]` matches only one character")),
+            Misreading::Class(class) => MessageParts::new(format!("`[{class}]` matches only one character")),
             Misreading::Slashes => {
                 let help = match self.case {
                     LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
@@ -135,23 +135,23 @@ impl Rule for Misread {
                     }
                     LetterCase::Significant => "remove the slashes",
                 };
-                Words::new("the slashes are part of the pattern").help(help)
+                MessageParts::new("the slashes are part of the pattern").help(help)
             }
             Misreading::Dollar => {
-                Words::new("`$` matches the end of the text, so nothing can follow it").help("escape it, `\\$`")
+                MessageParts::new("`$` matches the end of the text, so nothing can follow it").help("escape it, `\\$`")
             }
             Misreading::Group(group) => {
-                Words::new(format!("`({group})` is a group and does not match literal parentheses"))
+                MessageParts::new(format!("`({group})` is a group and does not match literal parentheses"))
             }
-            Misreading::FileName(name) => Words::new(format!("the `.` in `{name}` matches any character")),
-            Misreading::Question(_) => Words::new("`?` makes the character before it optional"),
+            Misreading::FileName(name) => MessageParts::new(format!("the `.` in `{name}` matches any character")),
+            Misreading::Question(_) => MessageParts::new("`?` makes the character before it optional"),
         };
         let Some((part, meant)) = self.trap.meant() else { return words };
         let help = format!("escape it, `{meant}`");
-        let fix = site.lint_node().filter(|_| site.range.len() == part.len()).and_then(|lint_node| {
+        let fix = location.lint_node().filter(|_| location.range.len() == part.len()).and_then(|lint_node| {
             let is_double_quoted = lint_node.node.style() == Some(Style::DoubleQuoted);
             let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
-            Some(Fix::guess(help.clone(), lint_node.with_part(site.range, &part, written)?))
+            Some(Fix::guess(help.clone(), lint_node.with_part(location.range, &part, written)?))
         });
         words.help(help).fix(fix)
     }

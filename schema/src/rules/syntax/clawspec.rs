@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     dialect::clawspec::joined_type::JoinedType,
     document::{Document, Fault, FaultKind, NodeRef, Style},
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
 };
@@ -115,28 +115,28 @@ fn is_comment(document: &Document, before: &str, start: usize) -> bool {
 impl Rule for TwoValues {
     const CODE: Code = Code::Syntax;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let JoinedType { name, key, value } = &self.0;
-        Words::new("two keys on one line").help(format!("write `type: {name}` and `{key}: {value}`"))
+        MessageParts::new("two keys on one line").help(format!("write `type: {name}` and `{key}: {value}`"))
     }
 }
 
 impl Rule for Tab {
     const CODE: Code = Code::Syntax;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
-        Words::new("a tab where only spaces are allowed")
+        MessageParts::new("a tab where only spaces are allowed")
             .note("ClawSpec rejects the file")
-            .fix_with_help(Some(Fix::safe(help, vec![Edit::new(site.range.clone(), words)])))
+            .fix_with_help(Some(Fix::safe(help, vec![Edit::new(location.range.clone(), words)])))
     }
 }
 
 impl Rule for Anchor {
     const CODE: Code = Code::Syntax;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`&{}` is not a valid anchor name", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`&{}` is not a valid anchor name", self.0))
             .note("ClawSpec rejects the file")
             .help("use only ASCII letters, digits, `-` and `_`")
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::{named_tasks::NamedTasks, task_files::Target},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
 };
 
@@ -20,7 +20,7 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 impl Rule for BroadPattern {
     const CODE: Code = Code::TooLarge;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` searches too many directories", self.0)).help("name the directory")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` searches too many directories", self.0)).help("name the directory")
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     dialect::clawspec::{lower::settings, type_fields::log_members},
     edit,
     files::Files,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     shape::scalar,
@@ -180,7 +180,7 @@ fn check_tool(tool: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
 impl Rule for Underived {
     const CODE: Code = Code::Unchecked;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let (message, help) = match &self.what {
             UncheckedPart::Delegation { caller, callee } => (
                 format!("nothing checks that `{caller}` delegates to `{callee}`"),
@@ -206,7 +206,7 @@ impl Rule for Underived {
                 "add a `tool_not_called` assertion to `post_delegation`",
             ),
         };
-        Words::new(message).note("ClawSpec derives no checks from a contract that has `assertions`").remedy(
+        MessageParts::new(message).note("ClawSpec derives no checks from a contract that has `assertions`").remedy(
             help,
             Fix::guess,
             self.edits.clone(),

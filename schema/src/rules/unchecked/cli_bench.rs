@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::limits::Limits,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -23,7 +23,7 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
 impl Rule for NoThreshold {
     const CODE: Code = Code::Unchecked;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`thresholds` does not set a threshold").help("add `default`, or list models under `models`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`thresholds` does not set a threshold").help("add `default`, or list models under `models`")
     }
 }

@@ -6,7 +6,7 @@ use crate::{
         schema_files::{SchemaFile, State},
         tools::asks_model,
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -78,23 +78,25 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
 impl Rule for Unchecked {
     const CODE: Code = Code::Unchecked;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             Unchecked::BesideForbidden { key, tool } => {
-                Words::new(format!("`{key}` is not checked with `shouldNotCall: true`"))
+                MessageParts::new(format!("`{key}` is not checked with `shouldNotCall: true`"))
                     .note(format!("every call to `{tool}` fails the expectation"))
                     .help("remove it")
             }
-            Unchecked::Fields { method } => Words::new(format!("`method: {method}` does not compare `fields`"))
+            Unchecked::Fields { method } => MessageParts::new(format!("`method: {method}` does not compare `fields`"))
                 .help("use `method: field-diff`, or remove `fields`"),
-            Unchecked::NoModels => Words::new("`models` is empty, so the test never runs")
+            Unchecked::NoModels => MessageParts::new("`models` is empty, so the test never runs")
                 .help("remove `models` to use all models, or list some"),
-            Unchecked::Reply { most } => Words::new("this reply is never checked")
+            Unchecked::Reply { most } => MessageParts::new("this reply is never checked")
                 .note(format!("the conversation ends after reply {most}"))
                 .help("raise `maxTurns`, or remove the reply"),
-            Unchecked::Format { format, path } => Words::new(format!("`format: {format}` in `{path}` is not checked"))
-                .note("neither KindLM nor speclens supports this format")
-                .help("use `pattern` instead"),
+            Unchecked::Format { format, path } => {
+                MessageParts::new(format!("`format: {format}` in `{path}` is not checked"))
+                    .note("neither KindLM nor speclens supports this format")
+                    .help("use `pattern` instead")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::{
     dialect::clawspec::kinds::ContractFile,
     document::{NodeRef, Pointer},
-    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -117,8 +117,8 @@ impl Explanation for Refused {
         Severity::Error
     }
 
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        Words { note: Some(REJECTED.to_owned()), ..said }
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
+        MessageParts { note: Some(REJECTED.to_owned()), ..said }
     }
 }
 
@@ -127,40 +127,40 @@ impl Explanation for SecondKind {
         Severity::Error
     }
 
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         let message = "a contract must have exactly one of `target`, `handoff` and `pipeline`".to_owned();
-        let words = Words { message, fixes: Vec::new(), ..said };
+        let words = MessageParts { message, fixes: Vec::new(), ..said };
         words.help(format!("move `{}` to a separate file", self.key))
     }
 }
 
 impl Explanation for Meta {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let help = rename_title("target");
-        let edits = site.lint_node().and_then(|meta| meta.renamed("target"));
+        let edits = location.lint_node().and_then(|meta| meta.renamed("target"));
         let fixes = edits.map(|edits| Fix::guess(&help, edits)).into_iter().collect();
-        let words = Words { message: "unknown key `meta`".to_owned(), fixes, ..said };
+        let words = MessageParts { message: "unknown key `meta`".to_owned(), fixes, ..said };
         words.help(format!("{help}: it has {}", all_of(self.known.iter().copied())))
     }
 }
 
 impl Explanation for Orchestrator {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
-        let words =
-            Words::new("unknown key `orchestrator`").note("ClawSpec's guide uses it, but its schema requires `name`");
-        let words = Words { subject: said.subject, ..words };
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new("unknown key `orchestrator`")
+            .note("ClawSpec's guide uses it, but its schema requires `name`");
+        let words = MessageParts { subject: said.subject, ..words };
         if self.has_name {
             return words;
         }
         // The name of an agent becomes the name of the pipeline and of its reports.
-        words.remedy(rename_title("name"), Fix::guess, site.lint_node().and_then(|old| old.renamed("name")))
+        words.remedy(rename_title("name"), Fix::guess, location.lint_node().and_then(|old| old.renamed("name")))
     }
 }
 
 impl Rule for SimilarKey {
     const CODE: Code = Code::UnknownKey;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("unknown key `{}`", self.key)).help(rename_title(self.near))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("unknown key `{}`", self.key)).help(rename_title(self.near))
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Pointer, Scalar},
     edit,
-    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::{scalar, show},
@@ -192,8 +192,8 @@ fn converted(item: &LintNode<'_>, tag: &str, name: &str) -> Option<String> {
     Some(format!("{{ {} }}", members.join(", ")))
 }
 
-fn unknown(key: &str) -> Words {
-    Words::new(format!("unknown key `{key}`"))
+fn unknown(key: &str) -> MessageParts {
+    MessageParts::new(format!("unknown key `{key}`"))
 }
 
 impl Explanation for Misplaced {
@@ -201,13 +201,13 @@ impl Explanation for Misplaced {
         Severity::Error
     }
 
-    fn words(&self, _: Words, site: &Site<'_>) -> Words {
+    fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let Misplaced { key, in_task } = self;
         let help = match in_task {
             true => format!("move it under `assert`, as an item `- {key}: …`"),
             false => format!("move it under `assert` of a task, as an item `- {key}: …`"),
         };
-        let mapping = site.parent().filter(|_| *in_task);
+        let mapping = location.parent().filter(|_| *in_task);
         let edits = mapping.and_then(|mapping| edit::into_list(mapping, key, ASSERT));
         unknown(key).note("cli-bench checks only the items of `assert`").remedy(help, Fix::safe, edits)
     }
@@ -218,8 +218,8 @@ impl Explanation for OutsideOfTasks {
         Severity::Error
     }
 
-    fn words(&self, words: Words, _: &Site<'_>) -> Words {
-        Words { note: Some("cli-bench checks only the `assert` of tasks".to_owned()), ..words }
+    fn message(&self, words: MessageParts, _: &Location<'_>) -> MessageParts {
+        MessageParts { note: Some("cli-bench checks only the `assert` of tasks".to_owned()), ..words }
             .help("move it into each task")
     }
 }
@@ -229,7 +229,7 @@ impl Explanation for Negated {
         Severity::Error
     }
 
-    fn words(&self, _: Words, site: &Site<'_>) -> Words {
+    fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let words = |what: &str| {
             unknown(&self.key).note(format!("cli-bench has {what} and ignores unknown keys, so nothing is checked"))
         };
@@ -239,7 +239,7 @@ impl Explanation for Negated {
                 let text = format!("verify: {{ run: {} }}", scalar(&command));
                 let help = format!("write `{text}`");
                 let is_known = path.as_ref().is_some_and(|path| !path.contains('\n'));
-                let entry = site.parent().and_then(|item| Some((item, item.entry(&self.key)?)));
+                let entry = location.parent().and_then(|item| Some((item, item.entry(&self.key)?)));
                 let edits = entry.and_then(|(item, entry)| edit::entry_in_place(item, entry, &[text]));
                 words("no assertion that a file is absent").remedy(help, Fix::guess, edits.filter(|_| is_known))
             }
@@ -255,12 +255,12 @@ impl Explanation for ExactCount {
         Severity::Error
     }
 
-    fn words(&self, _: Words, site: &Site<'_>) -> Words {
+    fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let count = self.count;
         let help = format!("write `min: {count}` and `max: {count}`");
         let is_free = |fields: &NodeRef<'_>| ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
         let both = [format!("min: {count}"), format!("max: {count}")];
-        let fields = site.parent().filter(is_free);
+        let fields = location.parent().filter(is_free);
         let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(&self.key)?, &both));
         unknown(&self.key).note(UNCHECKED).remedy(help, Fix::guess, edits)
     }
@@ -270,9 +270,9 @@ impl Rule for Tagged {
     const CODE: Code = Code::UnknownKey;
     const SEVERITY: Severity = Severity::Error;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let Tagged { key, name } = self;
-        let item = site.holder();
+        let item = location.holder();
         let value = item.as_ref().and_then(|item| converted(item, key, name));
         let shown = value.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
         let help = format!("write `{name}: {shown}`");

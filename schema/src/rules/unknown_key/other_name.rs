@@ -3,7 +3,7 @@
 use crate::{
     dialect::Dialect,
     document::Pointer,
-    finding::{Site, Words},
+    finding::{Location, MessageParts},
     shape::Need,
     validate::Context,
 };
@@ -13,7 +13,7 @@ use super::{Rename, ignored_by};
 /// Explanation of another name in the types.
 #[derive(Debug)]
 pub(super) struct OtherName {
-    meant: Meant,
+    meant: KeyMeaning,
     note: Option<&'static str>,
     /// Finding that has the same cause: the location of the intended field, or, if one of several is required, the
     /// mapping.
@@ -23,7 +23,7 @@ pub(super) struct OtherName {
 }
 
 #[derive(Debug)]
-enum Meant {
+enum KeyMeaning {
     /// No single field: what to write instead. If the key is commented out, it no longer explains the missing field.
     Advice { help: &'static str, may_go: bool },
     /// A field, and the format whose program ignores the key, if it was meant as an assertion.
@@ -39,7 +39,7 @@ impl OtherName {
         let advice = shape.advice(key);
         let note = advice.and_then(|advice| advice.note);
         if let Some((help, advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
-            let meant = Meant::Advice { help, may_go: advice.explains.is_none() };
+            let meant = KeyMeaning::Advice { help, may_go: advice.explains.is_none() };
             let explains = advice.explains.map(|field| parent.key(field));
             return Some(OtherName { meant, note, explains, is_required: false });
         }
@@ -56,7 +56,12 @@ impl OtherName {
         let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_sure };
         let unchecked_by = context.file.dialect().filter(|_| known.claims);
         let is_required = field.need == Need::Required;
-        Some(OtherName { meant: Meant::Field { rename, unchecked_by }, note, explains: Some(explains), is_required })
+        Some(OtherName {
+            meant: KeyMeaning::Field { rename, unchecked_by },
+            note,
+            explains: Some(explains),
+            is_required,
+        })
     }
 
     /// Whether the types explain a key at a location.
@@ -65,21 +70,21 @@ impl OtherName {
     }
 
     /// Returns the message about the key. `words` is the message without the explanation.
-    pub(super) fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
+    pub(super) fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
         let mut words = match &self.meant {
-            Meant::Advice { help, may_go } => {
+            KeyMeaning::Advice { help, may_go } => {
                 let mut words = words.help(*help);
                 words.fixes.retain(|fix| fix.is_comment && *may_go);
                 words
             }
-            Meant::Field { rename, unchecked_by } => {
+            KeyMeaning::Field { rename, unchecked_by } => {
                 let subject = words.subject;
-                let named = rename.words(key, Words::new(words.message), site);
+                let named = rename.message(key, MessageParts::new(words.message), location);
                 let named = match unchecked_by {
                     Some(dialect) => named.note(ignored_by(*dialect)),
                     None => named,
                 };
-                Words { subject, ..named }
+                MessageParts { subject, ..named }
             }
         };
         if let Some(note) = self.note {

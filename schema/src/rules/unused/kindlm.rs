@@ -7,7 +7,7 @@ use crate::{
         facts::{About, Placed, SuiteFacts},
         variables::{Command, Reason, Sent},
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     problem::Code,
     relations::Named,
 };
@@ -120,16 +120,16 @@ impl Rule for Unused {
         true
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Unused::VariableOfCommand(name) => Words::new(format!("the command does not use `{{{{{name}}}}}`")),
+            Unused::VariableOfCommand(name) => MessageParts::new(format!("the command does not use `{{{{{name}}}}}`")),
             Unused::VariableOfPrompt { variable, prompt } => {
-                Words::new(format!("the prompt `{prompt}` does not use `{{{{{variable}}}}}`"))
+                MessageParts::new(format!("the prompt `{prompt}` does not use `{{{{{variable}}}}}`"))
             }
-            Unused::Prompt(name) => Words::new(format!("no test uses the prompt `{name}`")),
-            Unused::Model(name) => Words::new(format!("no test uses the model `{name}`")),
+            Unused::Prompt(name) => MessageParts::new(format!("no test uses the prompt `{name}`")),
+            Unused::Model(name) => MessageParts::new(format!("no test uses the model `{name}`")),
             Unused::Provider(name) => {
-                let words = Words::new(format!("no model uses the provider `{name}`"));
+                let words = MessageParts::new(format!("no model uses the provider `{name}`"));
                 // The others need no key.
                 match name.as_str() {
                     "ollama" | "http" | "mcp" => words,

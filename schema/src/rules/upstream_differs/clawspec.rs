@@ -10,7 +10,7 @@ use crate::{
         type_fields::type_of,
     },
     files::{FileKind, Files, matches},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     kind::target_of,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -103,8 +103,8 @@ pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: 
 impl Rule for NotInSchema {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
             .note("the schema is stricter than ClawSpec's documentation and code")
     }
 }
@@ -112,10 +112,10 @@ impl Rule for NotInSchema {
 impl Rule for ShortConsistency {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let meant = "{ runs: 3, min_passes: 3 }";
-        let edits = site.replaced(meant);
-        Words::new("ClawSpec 0.1.0 does not support `consistency: true`")
+        let edits = location.replaced(meant);
+        MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")
             .note("ClawSpec aborts the scenario, although its documentation describes the value")
             .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
     }
@@ -129,12 +129,12 @@ impl Rule for NotFound {
         if self.is_written { Severity::Warning } else { Severity::Hint }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let pattern = match self.is_of_environment {
             true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
             false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
         };
-        Words::new("no scenario pattern matches this file")
+        MessageParts::new("no scenario pattern matches this file")
             .note(match self.is_written {
                 true => "a run of the workspace skips it",
                 false => "`clawspec run` never finds it",
@@ -149,9 +149,9 @@ impl Rule for NotFound {
 impl Rule for FoundTwice {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let FoundTwice(first, second) = self;
-        Words::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
+        MessageParts::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
             .note("ClawSpec runs it twice")
     }
 }
@@ -159,8 +159,8 @@ impl Rule for FoundTwice {
 impl Rule for Defaults {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new("ClawSpec ignores `defaults`").note(
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        let words = MessageParts::new("ClawSpec ignores `defaults`").note(
             "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
         );
         match self.0.help() {

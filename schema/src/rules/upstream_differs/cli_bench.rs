@@ -1,7 +1,7 @@
 //! Features that cli-bench, or a version of its documentation, lacks.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     script,
@@ -44,15 +44,17 @@ pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
 impl Rule for UpstreamDiffers {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            UpstreamDiffers::HelpModes => Words::new("later versions of cli-bench have no key `help_modes`")
+            UpstreamDiffers::HelpModes => MessageParts::new("later versions of cli-bench have no key `help_modes`")
                 .note("they give a model only the name of the program and the intent"),
             UpstreamDiffers::TaskKey(key) => {
-                Words::naming("cli-bench does not document the task key", *key).note("cli-bench may ignore it")
+                MessageParts::naming("cli-bench does not document the task key", *key).note("cli-bench may ignore it")
             }
-            UpstreamDiffers::ScriptedModel(id) => Words::new(format!("cli-bench has no scripted models: `{id}`"))
-                .note("cli-bench treats the id as a model on the network"),
+            UpstreamDiffers::ScriptedModel(id) => {
+                MessageParts::new(format!("cli-bench has no scripted models: `{id}`"))
+                    .note("cli-bench treats the id as a model on the network")
+            }
         }
     }
 }

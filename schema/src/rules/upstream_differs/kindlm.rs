@@ -8,7 +8,7 @@ use crate::{
         tools::asks_model,
     },
     document::Pointer,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     words::all_of,
@@ -122,30 +122,36 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 impl Rule for Difference {
     const CODE: Code = Code::UpstreamDiffers;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Difference::DisabledSearch => Words::new("KindLM searches for personal data despite `enabled: false`")
-                .note("speclens does not search"),
-            Difference::ArgumentsSchema => Words::new("KindLM fails every `argsSchema` with an internal error")
+            Difference::DisabledSearch => {
+                MessageParts::new("KindLM searches for personal data despite `enabled: false`")
+                    .note("speclens does not search")
+            }
+            Difference::ArgumentsSchema => MessageParts::new("KindLM fails every `argsSchema` with an internal error")
                 .note("speclens checks the arguments"),
             Difference::Draft { path, draft } => {
-                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
+                MessageParts::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
                     .note("KindLM supports only draft-07")
             }
-            Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
+            Difference::SchemaOfTurn => MessageParts::new("KindLM does not read `schemaFile` for a single reply")
                 .note("it checks only that the reply is JSON"),
-            Difference::CostGate => Words::new("KindLM skips `costMaxUsd` unless the `costGating` feature is enabled"),
-            Difference::TooLong => Words::new("KindLM rejects a file larger than 1 MB"),
+            Difference::CostGate => {
+                MessageParts::new("KindLM skips `costMaxUsd` unless the `costGating` feature is enabled")
+            }
+            Difference::TooLong => MessageParts::new("KindLM rejects a file larger than 1 MB"),
             Difference::TooManyModels => {
-                Words::new(format!("KindLM rejects a file with more than {MAX_MODELS} models"))
+                MessageParts::new(format!("KindLM rejects a file with more than {MAX_MODELS} models"))
             }
-            Difference::TooManyTests => Words::new(format!("KindLM rejects a file with more than {MAX_TESTS} tests")),
-            Difference::TooManyAliases { anchor } => {
-                Words::new(format!("KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"))
-                    .help("write some of the values out")
+            Difference::TooManyTests => {
+                MessageParts::new(format!("KindLM rejects a file with more than {MAX_TESTS} tests"))
             }
+            Difference::TooManyAliases { anchor } => MessageParts::new(format!(
+                "KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"
+            ))
+            .help("write some of the values out"),
             Difference::MissingSections(names) => {
-                Words::new(format!("KindLM requires {}", all_of(names.iter().copied())))
+                MessageParts::new(format!("KindLM requires {}", all_of(names.iter().copied())))
                     .note("no test in this file needs them")
             }
         }

@@ -10,7 +10,7 @@ use crate::{
         stages::Condition,
     },
     document::NodeRef,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Problem, Severity, Subject},
     relations::{CrossItemRule, FactRef, Items, Link},
@@ -159,8 +159,8 @@ impl Rule for StaleFile {
     const CODE: Code = Code::VacuousClaim;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` may already exist", self.0))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` may already exist", self.0))
             .note("an earlier scenario expects the same file, and that file already satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .subject(Subject::OldFile)
@@ -170,8 +170,9 @@ impl Rule for StaleFile {
 impl Rule for NoStageHas {
     const CODE: Code = Code::VacuousClaim;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("no stage has `{}`, so this condition always holds", self.0)).help("remove the condition")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("no stage has `{}`, so this condition always holds", self.0))
+            .help("remove the condition")
     }
 }
 
@@ -182,8 +183,8 @@ impl Rule for NoLimit {
         true
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`regression` has no limit, so nothing is compared")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`regression` has no limit, so nothing is compared")
             .help("add `max_duration_drift`, or another limit")
     }
 }
@@ -191,8 +192,8 @@ impl Rule for NoLimit {
 impl Rule for NoPatterns {
     const CODE: Code = Code::VacuousClaim;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`scenario_patterns` is empty")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("`scenario_patterns` is empty")
             .note("ClawSpec finds no scenarios")
             .help("add a pattern, or remove the key to use the default")
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::{asserted::Asserted, limits::Limits},
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
 };
@@ -114,25 +114,27 @@ impl Rule for Vacuous {
         true
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         let every_output = "every output contains the empty string, so the output is not checked";
         match self {
-            Vacuous::EmptyOutput => Words::new(every_output).help("write what the output must contain"),
-            Vacuous::EmptyOutputOfCommand => Words::new(every_output).help("remove it"),
+            Vacuous::EmptyOutput => MessageParts::new(every_output).help("write what the output must contain"),
+            Vacuous::EmptyOutputOfCommand => MessageParts::new(every_output).help("remove it"),
             Vacuous::EmptyContent => {
-                Words::new("every file contains the empty string, so only its existence is checked")
+                MessageParts::new("every file contains the empty string, so only its existence is checked")
                     .help("use `file_exists` to check only that the file exists")
             }
             Vacuous::NoBounds => {
-                Words::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
+                MessageParts::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
             }
-            Vacuous::LeastZero => Words::new("a count is never below 0, so this assertion always passes")
+            Vacuous::LeastZero => MessageParts::new("a count is never below 0, so this assertion always passes")
                 .help("write at least 1, or add `max`"),
-            Vacuous::Succeeding => Words::new("this command always succeeds").help("run a command that can fail"),
-            Vacuous::SucceedingAfterwards => {
-                Words::new("the command after `||` always succeeds").help("remove `||` and everything after it")
+            Vacuous::Succeeding => {
+                MessageParts::new("this command always succeeds").help("run a command that can fail")
             }
-            Vacuous::Idle => Words::new("a model that does nothing passes all of these assertions")
+            Vacuous::SucceedingAfterwards => {
+                MessageParts::new("the command after `||` always succeeds").help("remove `||` and everything after it")
+            }
+            Vacuous::Idle => MessageParts::new("a model that does nothing passes all of these assertions")
                 .help("add an assertion about what must happen"),
         }
     }
@@ -141,12 +143,12 @@ impl Rule for Vacuous {
 impl Rule for Reached {
     const CODE: Code = Code::VacuousClaim;
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Reached::Zero => Words::new("every model meets a threshold of 0").help("raise it, or remove it"),
-            Reached::ByTolerance { threshold, tolerance } => {
-                Words::new(format!("with a tolerance of {tolerance}, every model meets a threshold of {threshold}"))
-            }
+            Reached::Zero => MessageParts::new("every model meets a threshold of 0").help("raise it, or remove it"),
+            Reached::ByTolerance { threshold, tolerance } => MessageParts::new(format!(
+                "with a tolerance of {tolerance}, every model meets a threshold of {threshold}"
+            )),
         }
     }
 }

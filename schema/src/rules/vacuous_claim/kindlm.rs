@@ -6,7 +6,7 @@ use crate::{
         facts::{About, Placed, SuiteFacts},
         tools::{Tools, asks_model},
     },
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
 };
@@ -278,43 +278,48 @@ impl Rule for Vacuous {
         }
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Vacuous::EmptyList => Words::new("an empty list asserts nothing").help("add an item, or remove the key"),
-            Vacuous::Empty(Part::Output) => Words::new("`output` asserts nothing")
+            Vacuous::EmptyList => {
+                MessageParts::new("an empty list asserts nothing").help("add an item, or remove the key")
+            }
+            Vacuous::Empty(Part::Output) => MessageParts::new("`output` asserts nothing")
                 .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
             Vacuous::Empty(Part::Guardrails) => {
-                Words::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
+                MessageParts::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
             }
             Vacuous::Empty(Part::Keywords) => {
-                Words::new("`keywords` asserts nothing").help("add a phrase to `deny` or `allow`")
+                MessageParts::new("`keywords` asserts nothing").help("add a phrase to `deny` or `allow`")
             }
-            Vacuous::Empty(Part::Baseline) => Words::new("`baseline` asserts nothing without `drift`"),
+            Vacuous::Empty(Part::Baseline) => MessageParts::new("`baseline` asserts nothing without `drift`"),
             Vacuous::AnyArguments => {
-                Words::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
+                MessageParts::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
             Vacuous::EmptyText => {
-                Words::new("every output contains the empty string, so this item checks nothing").help("remove it")
+                MessageParts::new("every output contains the empty string, so this item checks nothing")
+                    .help("remove it")
             }
-            Vacuous::AnyScore => Words::new("every score meets `minScore: 0`"),
-            Vacuous::CostOfCommand => Words::new("the cost of a command is unknown")
+            Vacuous::AnyScore => MessageParts::new("every score meets `minScore: 0`"),
+            Vacuous::CostOfCommand => MessageParts::new("the cost of a command is unknown")
                 .note("KindLM counts it as 0, so this expectation always passes")
                 .help("remove it"),
-            Vacuous::NoPattern => Words::new("`pii` searches for nothing without a pattern")
+            Vacuous::NoPattern => MessageParts::new("`pii` searches for nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),
-            Vacuous::AnyDrift => Words::new("no drift exceeds `maxScore: 1`"),
-            Vacuous::NoFields => Words::new("`field-diff` compares nothing without `fields`")
+            Vacuous::AnyDrift => MessageParts::new("no drift exceeds `maxScore: 1`"),
+            Vacuous::NoFields => MessageParts::new("`field-diff` compares nothing without `fields`")
                 .help("list the fields to compare in `fields`"),
-            Vacuous::Boundless(name) => Words::new(format!("no value exceeds `{name}: .inf`")),
+            Vacuous::Boundless(name) => MessageParts::new(format!("no value exceeds `{name}: .inf`")),
             Vacuous::ToolNotGiven(name) => {
-                Words::new(format!("the model does not have the tool `{name}`, so it cannot call it"))
+                MessageParts::new(format!("the model does not have the tool `{name}`, so it cannot call it"))
                     .help(format!("add `{name}` to `tools`"))
             }
-            Vacuous::WithinTimeout { most, timeout } => Words::new(format!("no command exceeds `maxMs: {most}`"))
-                .note(format!("`defaults.timeoutMs` stops it after {timeout} ms")),
-            Vacuous::Gate { gate, limit } => Words::new(format!("every run passes the gate `{gate}: {limit}`")),
+            Vacuous::WithinTimeout { most, timeout } => {
+                MessageParts::new(format!("no command exceeds `maxMs: {most}`"))
+                    .note(format!("`defaults.timeoutMs` stops it after {timeout} ms"))
+            }
+            Vacuous::Gate { gate, limit } => MessageParts::new(format!("every run passes the gate `{gate}: {limit}`")),
             Vacuous::IdleGate { gate, lacking } => {
-                Words::new(format!("the gate `{gate}` cannot fail")).note(match lacking {
+                MessageParts::new(format!("the gate `{gate}` cannot fail")).note(match lacking {
                     Lacking::Judge => "no test has a `judge`",
                     Lacking::Drift => "no test has a `baseline` with `drift`",
                     Lacking::Graded => "no test has a `judge` or a `baseline`",

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Severity},
     validate::Context,
 };
@@ -38,7 +38,7 @@ impl Explanation for Absent {
         Severity::Hint
     }
 
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        Words { note: Some("it has no effect".to_owned()), ..said }
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
+        MessageParts { note: Some("it has no effect".to_owned()), ..said }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Shape},
     edit,
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Fix},
     shape::show,
     validate::{Context, describe},
@@ -62,15 +62,15 @@ fn form(key: &str, is_in_assertion: bool, value: NodeRef<'_>) -> Option<Form> {
 }
 
 impl Explanation for OtherForm {
-    fn words(&self, words: Words, site: &Site<'_>) -> Words {
-        let Some(value) = site.node() else { return words };
+    fn message(&self, words: MessageParts, location: &Location<'_>) -> MessageParts {
+        let Some(value) = location.node() else { return words };
         match &self.form {
             Form::Keys => match edit::items_of_keys(value) {
                 Some(edits) => {
                     let help = "make each assertion a list item";
-                    Words { fixes: vec![Fix::safe(help, edits)], ..words }.help(help)
+                    MessageParts { fixes: vec![Fix::safe(help, edits)], ..words }.help(help)
                 }
-                None if value.entries().nth(1).is_some() => Words { fixes: Vec::new(), ..words },
+                None if value.entries().nth(1).is_some() => MessageParts { fixes: Vec::new(), ..words },
                 None => words,
             },
             Form::Text { field, more } => in_braces(value, field, more, words),
@@ -78,9 +78,9 @@ impl Explanation for OtherForm {
             Form::NoExitCode if value.shape() == Shape::Sequence => {
                 let message = format!("expected an integer for `exit_code`, found {}", describe(value));
                 let note = "`exit_code` takes a single number".to_owned();
-                Words { message, note: Some(note), ..words }.help("write a task for each exit code")
+                MessageParts { message, note: Some(note), ..words }.help("write a task for each exit code")
             }
-            Form::NoExitCode => Words {
+            Form::NoExitCode => MessageParts {
                 message: format!("expected an integer for `exit_code`, found {}", describe(value)),
                 help: words.fixes.first().map(|fix| fix.title.clone()),
                 ..words
@@ -90,9 +90,9 @@ impl Explanation for OtherForm {
                 // Commands may be meant as alternatives, and an output equals only one string.
                 let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
                 let fix = if is_open { Fix::suggestion } else { Fix::safe };
-                let entry = site.parent().and_then(|assertion| assertion.entry(key));
+                let entry = location.parent().and_then(|assertion| assertion.entry(key));
                 match entry.and_then(|entry| edit::one_item_each(value, entry.key)) {
-                    Some(edits) => Words { fixes: vec![fix(help.clone(), edits)], ..words }.help(help),
+                    Some(edits) => MessageParts { fixes: vec![fix(help.clone(), edits)], ..words }.help(help),
                     None => words.help(help),
                 }
             }
@@ -101,14 +101,14 @@ impl Explanation for OtherForm {
 }
 
 /// Returns the message for a string instead of a mapping.
-fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: Words) -> Words {
+fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: MessageParts) -> MessageParts {
     let text = value.as_str().unwrap_or_default();
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));
     let title = format!("write `{written}`");
     let is_plain = value.anchor().is_none() && value.tag().is_none() && !text.contains('\n');
     let fix = if more.is_empty() { Fix::safe } else { Fix::guess };
     match edit::replace(value, written).filter(|_| is_plain) {
-        Some(edits) => Words { fixes: vec![fix(title.clone(), edits)], ..words }.help(title),
+        Some(edits) => MessageParts { fixes: vec![fix(title.clone(), edits)], ..words }.help(title),
         None => words.help(title),
     }
 }

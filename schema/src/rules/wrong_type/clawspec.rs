@@ -7,7 +7,7 @@ use crate::{
         waiting::{is_unquoted, updated_after},
     },
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
-    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     relations::Items,
@@ -164,82 +164,82 @@ pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &m
 }
 
 impl Explanation for NoText {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let (wanted, help) = match self.wanted {
             Wanted::Address => ("a URL", "write the full URL, such as `http://127.0.0.1:18789/health`"),
             Wanted::Time => ("a time", "write a time, such as `\"{{run_started_at}}\"`"),
         };
-        let found = site.node().map(describe).unwrap_or_default();
-        let key = site.at.last().unwrap_or_default();
+        let found = location.node().map(describe).unwrap_or_default();
+        let key = location.at.last().unwrap_or_default();
         let message = format!("expected {wanted} for `{key}`, found {found}");
-        Words { message, fixes: Vec::new(), ..said }.help(help)
+        MessageParts { message, fixes: Vec::new(), ..said }.help(help)
     }
 }
 
 impl Rule for Date {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("expected a string, found the date `{}`", self.0))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("expected a string, found the date `{}`", self.0))
             .note("ClawSpec reads YAML 1.1, in which an unquoted date is not a string")
-            .fix_with_help(in_quotes(site, &self.0))
+            .fix_with_help(in_quotes(location, &self.0))
     }
 }
 
 /// Returns the message for a time that ClawSpec cannot use without quotes.
-fn unquoted(text: &str, site: &Site<'_>) -> Words {
+fn unquoted(text: &str, location: &Location<'_>) -> MessageParts {
     let quoted = serde_json::Value::from(text).to_string();
-    Words::new(format!("expected a string, found the date `{text}`"))
+    MessageParts::new(format!("expected a string, found the date `{text}`"))
         .note("ClawSpec aborts the scenario with an error")
-        .remedy(format!("write `{quoted}`"), Fix::safe, site.replaced(quoted))
+        .remedy(format!("write `{quoted}`"), Fix::safe, location.replaced(quoted))
 }
 
 impl Rule for SentDate {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        unquoted(&self.0, site)
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        unquoted(&self.0, location)
     }
 }
 
 impl Rule for ComparedTime {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        unquoted(&self.0, site)
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        unquoted(&self.0, location)
     }
 }
 
 impl Rule for NotANumber {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let NotANumber { key, text, is_count } = self;
-        let seconds = site.node().and_then(in_seconds).filter(|_| *key == "timeout");
+        let seconds = location.node().and_then(in_seconds).filter(|_| *key == "timeout");
         let expected = match (&seconds, is_count) {
             (Some(_), _) => "a number of seconds",
             (None, true) => "an integer",
             (None, false) => "a number",
         };
-        Words::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix_with_help(seconds)
+        MessageParts::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix_with_help(seconds)
     }
 }
 
 impl Rule for Merged {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let found = site.node().map(describe).unwrap_or_default();
-        Words::new(format!("expected a mapping for `<<`, found {found}")).note("ClawSpec rejects the file")
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let found = location.node().map(describe).unwrap_or_default();
+        MessageParts::new(format!("expected a mapping for `<<`, found {found}")).note("ClawSpec rejects the file")
     }
 }
 
 impl Rule for TaskNotText {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let found = site.node().map(describe).unwrap_or_default();
-        Words::new(format!("expected a string for `task`, found {found}"))
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let found = location.node().map(describe).unwrap_or_default();
+        MessageParts::new(format!("expected a string for `task`, found {found}"))
             .note("it is the message that the agent receives")
             .help("put it in quotes")
     }

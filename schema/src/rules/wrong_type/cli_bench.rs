@@ -5,7 +5,7 @@ use crate::{
     dialect::cli_bench::asserted,
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Way},
     edit,
-    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -146,13 +146,13 @@ impl Rule for Variable {
     const CODE: Code = Code::WrongType;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let found = site.node().map(describe).unwrap_or_default();
-        let written = site.node().and_then(|node| node.text()).unwrap_or_default();
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let found = location.node().map(describe).unwrap_or_default();
+        let written = location.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
-        Words::new(format!("expected a string for `{}`, found {found}", self.0))
+        MessageParts::new(format!("expected a string for `{}`, found {found}", self.0))
             .note("the value of an environment variable is a string")
-            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
+            .remedy(format!("write `{quoted}`"), Fix::safe, location.node().and_then(edit::quote))
     }
 }
 
@@ -160,13 +160,13 @@ impl Rule for ExitCode {
     const CODE: Code = Code::WrongType;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let ExitCode { written, number } = self;
         let title = format!("write `{number}`");
         let is_same = number.to_string() == written.trim();
         let fix = if is_same { Fix::safe } else { Fix::guess };
-        let edits = site.replaced(number.to_string());
-        Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
+        let edits = location.replaced(number.to_string());
+        MessageParts::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
             .note(format!("it is read as {number}"))
             .remedy(title, fix, edits)
     }
@@ -175,8 +175,8 @@ impl Rule for ExitCode {
 impl Rule for Merged {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("expected a mapping for `<<`, found {}", self.found))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("expected a mapping for `<<`, found {}", self.found))
             .help("name the mapping to merge, as in `<<: *base`")
     }
 }
@@ -184,20 +184,20 @@ impl Rule for Merged {
 impl Rule for UnderIndented {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let UnderIndented { name, fields } = self;
         let names = all_of(fields.iter().map(String::as_str));
         let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
         let help = format!("indent {object} more than `{name}`");
-        let edits = site.parent().and_then(edit::indent_entries);
-        Words::new(format!("{names} {verb} to `{name}`")).remedy(help, Fix::safe, edits)
+        let edits = location.parent().and_then(edit::indent_entries);
+        MessageParts::new(format!("{names} {verb} to `{name}`")).remedy(help, Fix::safe, edits)
     }
 }
 
 impl Explanation for TasksByName {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
-        let words = Words { fixes: Vec::new(), ..said };
-        let Some((tasks, first)) = site.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
+        let words = MessageParts { fixes: Vec::new(), ..said };
+        let Some((tasks, first)) = location.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
             return words;
         };
         let fields = Definition::Item(SpecFile::CLI_BENCH, TASKS).shape().fields(None);
@@ -210,18 +210,18 @@ impl Explanation for TasksByName {
 }
 
 impl Explanation for NotAList {
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        Words { fixes: Vec::new(), ..said }.help("begin each task with `- id: …`")
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
+        MessageParts { fixes: Vec::new(), ..said }.help("begin each task with `- id: …`")
     }
 }
 
 impl Rule for Wrapped {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let help = "remove `tasks:`, and indent the list less";
-        let alone = site.root.entry(TASKS).filter(|_| site.root.entries().nth(1).is_none());
-        Words::new("expected a list of tasks, found a mapping").remedy(
+        let alone = location.root.entry(TASKS).filter(|_| location.root.entries().nth(1).is_none());
+        MessageParts::new("expected a list of tasks, found a mapping").remedy(
             help,
             Fix::safe,
             alone.and_then(edit::unwrap_list),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer, Shape as NodeShape, Style, Way},
     edit,
-    finding::{Finding, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Rule, Scope},
     problem::{Code, Edit, Fix, Severity, Subject},
     shape::{Shape, Type},
     validate::Definition,
@@ -114,7 +114,7 @@ impl Rule for MissingSpace {
         if self.is_text { Severity::Warning } else { Code::WrongType.severity() }
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let (what, note, help) = if self.is_no_break {
             ("no-break", "YAML treats a no-break space as a letter, so", "replace the no-break space with a space")
         } else {
@@ -122,12 +122,12 @@ impl Rule for MissingSpace {
         };
         let is_known = |key: &str| self.keys.contains(&key);
         // In a flow mapping it is a key, elsewhere a value.
-        let key = || site.parent()?.entry(&site.at.last()?).map(|entry| entry.key);
-        let is_key = |node: &NodeRef<'_>| node.own_range().start == site.range.start;
-        let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
+        let key = || location.parent()?.entry(&location.at.last()?).map(|entry| entry.key);
+        let is_key = |node: &NodeRef<'_>| node.own_range().start == location.range.start;
+        let node = location.node().filter(is_key).or_else(|| key().filter(is_key));
         let edits = node.and_then(|node| separated(node, &is_known));
         let fix = if self.is_text { Fix::guess } else { Fix::safe };
-        Words::new(format!("{what} space after the colon"))
+        MessageParts::new(format!("{what} space after the colon"))
             .subject(Subject::GluedKey)
             .note(format!("{note} the colon is part of the string"))
             .fix(edits.map(|edits| fix(help.to_owned(), edits)))

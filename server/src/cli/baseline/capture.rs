@@ -12,7 +12,7 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::clawspec::{
-        baselines::{Baseline, Distribution, FEW_RUNS, MIN_RUNS, Metrics, USUAL_RUNS},
+        baselines::{Baseline, DEFAULT_RUNS, Distribution, MIN_EXACT_RUNS, MIN_RUNS, Metrics},
         measures::{Measuring, Metric},
     },
     suite::{Case, Claim, Phase, Suite},
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Target: its directory, its path in the workspace, or its contract
     target: String,
     /// Number of runs per scenario; at least 5
-    #[arg(long, value_name = "N", default_value_t = USUAL_RUNS)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS)]
     runs: usize,
     /// Select a scenario by name (repeatable)
     #[arg(long = "scenario", value_name = "NAME")]
@@ -83,7 +83,7 @@ struct Refused {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {USUAL_RUNS} are recommended");
+    ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {DEFAULT_RUNS} are recommended");
     ensure!(args.runs <= MAX_RUNS, "`--runs` must be at most {MAX_RUNS}");
     let contract = contract_of(&args.target)?;
     let mut store = Store::beside(&contract)?;
@@ -97,8 +97,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             baseline.runs
         );
     }
-    if args.runs < FEW_RUNS {
-        output::note(&format!("a baseline of {} runs is imprecise; {USUAL_RUNS} are recommended", args.runs));
+    if args.runs < MIN_EXACT_RUNS {
+        output::note(&format!("a baseline of {} runs is imprecise; {DEFAULT_RUNS} are recommended", args.runs));
     }
     let clock = Clock::from_environment()?;
     let measuring = measuring(&loaded);

@@ -85,7 +85,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let prepared = prepare(&loaded, &suite, Clock::from_environment()?, None)?;
     let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
     let (sender, _) = mpsc::unbounded_channel::<Event>();
-    let job = prepared.job(Arc::new(prepared.book()));
+    let job = prepared.job(Arc::new(prepared.evidence_store()));
     let running = speclens_runner::run::run(job, options, CancellationToken::new(), sender);
     let result = threads::runtime()?.block_on(running);
     let measuring = measuring(&loaded);
@@ -150,7 +150,7 @@ impl Compared {
         };
         let limits = drift.limits();
         let verdicts: Vec<Verdict> =
-            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.open(), verdict)).collect();
+            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.provisional(), verdict)).collect();
         let checks: Vec<Checked> = measuring
             .measure(&evidence)
             .into_iter()

@@ -9,9 +9,9 @@ use std::{
 
 use serde::Serialize;
 use speclens_runner::{
-    book::{AttemptRef, FOREIGN},
+    evidence_store::{AttemptRef, FOREIGN_NOTE},
     files::lexical,
-    recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
+    recording::{About, DIRECTORY, Entry, Lookup, Recordings, Unusable},
     report::{json::SubjectEntry, plain},
 };
 use speclens_schema::{
@@ -169,15 +169,15 @@ pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
 
 /// The current actions of the tests on a shelf.
 #[derive(Default)]
-struct Acts {
+struct CurrentActions {
     /// By their labels.
-    by_label: HashMap<String, Act>,
+    by_label: HashMap<String, CurrentAction>,
     /// The tests that are judged by a recording, by its path.
     judged: HashMap<PathBuf, Judged>,
 }
 
 /// The current action of a test.
-struct Act {
+struct CurrentAction {
     suite: usize,
     case: usize,
     key: String,
@@ -205,11 +205,11 @@ impl DirectoryOfRecordings {
         let entries = recordings.entries();
         let mut shelf =
             DirectoryOfRecordings { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
-        let acts = shelf.acts();
+        let current_actions = shelf.current_actions();
         let items = shelf.entries.iter().enumerate().filter_map(|(at, entry)| {
             let item = match &entry.about {
-                Ok(about) => shelf.item(directory, entry, about, named, &acts)?,
-                Err(error) => shelf.unreadable(directory, entry, error, named, &acts)?,
+                Ok(about) => shelf.item(directory, entry, about, named, &current_actions)?,
+                Err(error) => shelf.unreadable(directory, entry, error, named, &current_actions)?,
             };
             Some((at, item))
         });
@@ -218,8 +218,8 @@ impl DirectoryOfRecordings {
     }
 
     /// Returns the actions of the tests by their labels, and which tests are judged by which recording.
-    fn acts(&self) -> Acts {
-        let mut acts = Acts::default();
+    fn current_actions(&self) -> CurrentActions {
+        let mut current_actions = CurrentActions::default();
         let recorded: HashSet<&str> = self.entries.iter().map(Entry::label).collect();
         let acted: HashSet<&Subject> =
             self.entries.iter().filter_map(|entry| Some(&entry.about.as_ref().ok()?.subject)).collect();
@@ -239,38 +239,46 @@ impl DirectoryOfRecordings {
                     for repeat in 0..case.repeat {
                         let label = AttemptRef { repeat, ..attempt_ref }.label();
                         let (file, state) = match self.recordings.find_in(&loaded.place, &key, &label) {
-                            Found::Fresh(file) => (file, State::Fresh),
-                            Found::Stale(file) => (file, State::Stale),
-                            Found::None => continue,
+                            Lookup::Fresh(file) => (file, State::Fresh),
+                            Lookup::Stale(file) => (file, State::Stale),
+                            Lookup::None => continue,
                         };
-                        acts.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
+                        current_actions.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
                     }
                     let label = Recordings::label_of(&loaded.place, &attempt_ref.label());
-                    acts.by_label.insert(label, Act { suite: at, case: index, key });
+                    current_actions.by_label.insert(label, CurrentAction { suite: at, case: index, key });
                 }
             }
         }
-        acts
+        current_actions
     }
 
     /// Returns a recording that names its test; `None` if it was not asked for.
-    fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
+    fn item(
+        &self,
+        directory: &Path,
+        entry: &Entry,
+        about: &About,
+        named: &[PathBuf],
+        current_actions: &CurrentActions,
+    ) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
-        let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
-            (Some(Judged { suite, case, state }), _) => (Some(*suite), Some(*case), *state),
-            (None, Some(act)) => {
-                let state = if act.key == about.key { State::Fresh } else { State::Stale };
-                (Some(act.suite), Some(act.case), state)
-            }
-            (None, None) => {
-                let suite = self.suites.iter().position(|loaded| loaded.place == about.suite);
-                let state = match suite {
-                    Some(at) if self.suites[at].report.is_refused() => State::Unknown,
-                    Some(_) | None => State::Gone,
-                };
-                (suite, None, state)
-            }
-        };
+        let (suite, case, state) =
+            match (current_actions.judged.get(&entry.path), current_actions.by_label.get(entry.label())) {
+                (Some(Judged { suite, case, state }), _) => (Some(*suite), Some(*case), *state),
+                (None, Some(current_action)) => {
+                    let state = if current_action.key == about.key { State::Fresh } else { State::Stale };
+                    (Some(current_action.suite), Some(current_action.case), state)
+                }
+                (None, None) => {
+                    let suite = self.suites.iter().position(|loaded| loaded.place == about.suite);
+                    let state = match suite {
+                        Some(at) if self.suites[at].report.is_refused() => State::Unknown,
+                        Some(_) | None => State::Gone,
+                    };
+                    (suite, None, state)
+                }
+            };
         let Some(suite) = suite else {
             let path = lexical(&directory.join(&about.suite));
             let is_asked_for = !path.is_file() && named.iter().any(|named| path.starts_with(named));
@@ -306,10 +314,10 @@ impl DirectoryOfRecordings {
         entry: &Entry,
         error: &Unusable,
         named: &[PathBuf],
-        acts: &Acts,
+        current_actions: &CurrentActions,
     ) -> Option<Item> {
         let state = State::of(error);
-        let Some(act) = acts.by_label.get(entry.label()) else {
+        let Some(current_action) = current_actions.by_label.get(entry.label()) else {
             let is_asked_for = named.iter().any(|named| directory.starts_with(named));
             return is_asked_for.then_some(Item {
                 suite: None,
@@ -320,12 +328,12 @@ impl DirectoryOfRecordings {
                 state,
             });
         };
-        let report = &self.suites[act.suite].report;
+        let report = &self.suites[current_action.suite].report;
         Some(Item {
             suite: Some(report.source.path.clone()),
-            test: Some(self.secrets.mask(&report.suite.cases[act.case].name)),
+            test: Some(self.secrets.mask(&report.suite.cases[current_action.case].name)),
             recorded_as: None,
-            case: Some((act.suite, act.case)),
+            case: Some((current_action.suite, current_action.case)),
             dialect: report.dialect,
             state,
         })
@@ -364,7 +372,7 @@ impl DirectoryOfRecordings {
         };
         let former = item.recorded_as.as_ref().map(|name| format!(", recorded as {}", plain::line(name)));
         let (state, age, size) = (item.state.words(), age(entry.age()), size(entry.bytes()));
-        let foreign = if self.is_foreign(entry) { format!(", {FOREIGN}") } else { String::new() };
+        let foreign = if self.is_foreign(entry) { format!(", {FOREIGN_NOTE}") } else { String::new() };
         format!("{whose}: {state}{}{foreign}, {age}, {size}", former.unwrap_or_default())
     }
 

@@ -5,7 +5,7 @@ use std::{fmt::Write, path::PathBuf, time::Duration};
 use anyhow::{bail, ensure};
 use serde::Serialize;
 use speclens_runner::{
-    book::{AttemptRef, FOREIGN},
+    evidence_store::{AttemptRef, FOREIGN_NOTE},
     recording::Recording,
     report::{human::duration, json::EvidenceEntry, plain},
 };
@@ -152,7 +152,7 @@ fn json(read: &Read<'_>) -> ShownEntry {
 }
 
 fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
-    let foreign = read.shelf.recordings.is_foreign(recording.machine.as_ref()).then(|| FOREIGN.to_owned());
+    let foreign = read.shelf.recordings.is_foreign(recording.machine.as_ref()).then(|| FOREIGN_NOTE.to_owned());
     recording.notes.iter().map(|note| read.shelf.secrets.mask(note)).chain(foreign).collect()
 }
 

@@ -49,7 +49,7 @@ impl<'s> Chosen<'s> {
         let prepared = self.prepared.filter(|_| !cases.is_empty())?;
         let options = Options { mode: Mode::Preconditions, cases: Some(cases), ..Options::default() };
         let (sender, _) = mpsc::unbounded_channel::<Event>();
-        let job = prepared.job(Arc::new(prepared.book()));
+        let job = prepared.job(Arc::new(prepared.evidence_store()));
         Some(speclens_runner::run::run(job, options, cancel, sender).await)
     }
 }

@@ -8,7 +8,7 @@ use speclens_schema::{
 };
 
 use super::{Completion, CompletionKind};
-use crate::ide::{card, context::Context, line::Line, snippet, walk};
+use crate::ide::{context::Context, line::Line, markdown, snippet, walk};
 
 /// Returns the aliases that are possible at the cursor; `None` if no alias is being typed.
 pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Option<Vec<Completion>> {
@@ -49,7 +49,7 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
             label: format!("*{name}"),
             kind: CompletionKind::Reference,
             detail: format!("line {}", text.byte_to_line(own.start) + 1),
-            docs: card::source(&snippet::moved_left(&String::from(text.byte_slice(own)))),
+            docs: markdown::source(&snippet::moved_left(&String::from(text.byte_slice(own)))),
             edit: Edit { range: range.clone(), text: format!("*{name}") },
             snippet: None,
             more: Vec::new(),

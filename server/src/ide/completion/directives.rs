@@ -9,7 +9,7 @@ use speclens_schema::{
 };
 
 use super::{CompletionKind, List};
-use crate::ide::card;
+use crate::ide::markdown;
 
 impl List<'_> {
     /// Completes a comment for speclens: directives, codes in `allow(`, kinds of files after `dialect=`.
@@ -48,7 +48,7 @@ impl List<'_> {
             let item = self.add(0, code.as_str(), CompletionKind::Value, format!("{}{closing}", code.as_str()));
             item.edit.range = range.clone();
             item.detail = code.severity().as_str().to_owned();
-            item.docs = card::code(code);
+            item.docs = markdown::code(code);
         }
     }
 

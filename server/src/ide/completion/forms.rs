@@ -10,7 +10,7 @@ use speclens_schema::{
 
 use super::{CompletionKind, List, insert::Writer};
 use crate::ide::{
-    card,
+    markdown,
     snippet::{self, Snippet},
 };
 
@@ -196,7 +196,7 @@ impl List<'_> {
         };
         let item = self.add(rank, text, CompletionKind::Value, format!("{lead}{written}"));
         item.detail = detail.to_owned();
-        item.docs = card::inline(text);
+        item.docs = markdown::inline(text);
     }
 }
 

@@ -9,7 +9,7 @@ use speclens_schema::{
 use crate::ide::{context::Layout, snippet::escape};
 
 /// Maximum depth of inserted keys; deeper ones are left to the author.
-const DEPTH: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// Returns the known value at a place before it is written.
 pub(super) type Guess<'g> = &'g dyn Fn(&Pointer) -> Option<String>;
@@ -86,7 +86,7 @@ impl<'w> Writer<'w> {
 
     /// Writes the required keys of a mapping; a stop for the first key if none is required.
     pub(super) fn members(&mut self, shape: Option<&Shape>, at: &Pointer, column: usize, depth: usize, is_item: bool) {
-        let fields = shape.filter(|_| depth < DEPTH).map(needed).unwrap_or_default();
+        let fields = shape.filter(|_| depth < MAX_DEPTH).map(needed).unwrap_or_default();
         if fields.is_empty() {
             if !is_item {
                 self.line(column);

@@ -13,9 +13,8 @@ use super::{
     insert::{Writer, dash_shift, needed},
 };
 use crate::ide::{
-    card,
     context::{Layout, Slot},
-    crossing, names,
+    cross_file_names, markdown, names,
     snippet::{self, Snippet},
 };
 
@@ -95,7 +94,7 @@ impl List<'_> {
         let lead = lead.to_owned();
         let own = names::defined(self.document, self.file, kind).into_iter().map(|it| it.name.key_text());
         let mut names: Vec<String> = own.filter(|name| !name.is_empty()).collect();
-        if crossing::crosses(kind) {
+        if cross_file_names::crosses(kind) {
             names.extend((self.elsewhere)(kind));
         }
         let mut seen: HashSet<String> = before.iter().cloned().collect();
@@ -236,8 +235,8 @@ impl List<'_> {
         let item = self.add(rank, *name, CompletionKind::Field, text);
         item.snippet = snippet;
         item.more = more;
-        item.detail = card::detail(shape, need);
-        item.docs = card::field(name, shape, need);
+        item.detail = markdown::detail(shape, need);
+        item.docs = markdown::field(name, shape, need);
     }
 
     /// Returns a key with its value, and perhaps a preceding key that it requires to have an effect.
@@ -353,7 +352,7 @@ impl List<'_> {
         let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
         let template =
             snippet::indented(template, dash_shift(template, &snippet.template, column).saturating_sub(indent), "\n");
-        let docs = card::source(&snippet.text);
+        let docs = markdown::source(&snippet.text);
         let item = self.add(rank, snippet.label.clone(), CompletionKind::Snippet, format!("{lead}{text}"));
         item.snippet = Some(format!("{lead}{template}"));
         item.detail = detail;
@@ -386,8 +385,8 @@ impl List<'_> {
                 let one = self.add(0, format!("- {}", field.name), CompletionKind::Field, text);
                 one.snippet = Some(snippet);
                 one.filter_text = field.name.to_owned();
-                one.detail = card::detail(&field.shape, &field.need);
-                one.docs = card::field(field.name, &field.shape, &field.need);
+                one.detail = markdown::detail(&field.shape, &field.need);
+                one.docs = markdown::field(field.name, &field.shape, &field.need);
             }
             return;
         }

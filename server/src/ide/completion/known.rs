@@ -9,7 +9,7 @@ use speclens_schema::{
 use crate::ide::values;
 
 /// Maximum size, in bytes, of a file that is read for its headings.
-const SIZE: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// Texts in order, each once.
 struct Distinct(Vec<String>);
@@ -25,10 +25,10 @@ impl FromIterator<String> for Distinct {
 /// the author types.
 pub(super) fn logged(kind: &str, file: SpecFile, values: values::Values<'_>) -> Vec<String> {
     let found = file.serves().and_then(|format| {
-        let syntax = template::FILLINGS.iter().find(|syntax| !syntax.presets.is_empty());
+        let syntax = template::SYNTAXES.iter().find(|syntax| !syntax.known_values.is_empty());
         let path = values.path_with(syntax.map(|syntax| syntax.word), &format.log(values.files)?)?;
         let bytes = values.files.read(&values.files.glob(&path).paths.pop()?).ok()?;
-        let text = (bytes.len() <= SIZE).then(|| String::from_utf8_lossy(&bytes))?;
+        let text = (bytes.len() <= MAX_FILE_BYTES).then(|| String::from_utf8_lossy(&bytes))?;
         Some(format.names_in_log(kind, &text))
     });
     found.into_iter().flatten().collect::<Distinct>().0
@@ -48,7 +48,7 @@ pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Val
 /// Returns the text of an artifact.
 fn artifact(path: &str, shape: &Shape, values: values::Values<'_>) -> Option<String> {
     let read = |path: &str| {
-        let bytes = values.files.read(path).ok().filter(|bytes| bytes.len() <= SIZE)?;
+        let bytes = values.files.read(path).ok().filter(|bytes| bytes.len() <= MAX_FILE_BYTES)?;
         String::from_utf8(bytes.to_vec()).ok()
     };
     let newest = |pattern: &str| {

@@ -12,7 +12,7 @@ use speclens_schema::{
 
 use super::{CompletionKind, List, forms::Tagged, insert::written, known};
 use crate::ide::{
-    agents, card, crossing, names,
+    agents, cross_file_names, markdown, names,
     parts::{Group, Kept, groups},
     snippet, walk,
 };
@@ -100,7 +100,7 @@ impl List<'_> {
             if self.items.iter().any(|item| item.label == show(choice.value)) {
                 continue;
             }
-            let docs = card::choice(choice);
+            let docs = markdown::choice(choice);
             let is_default = default == Some(choice.value);
             let tag = choice.value.as_str();
             let variant = variants.iter().find(|variant| variant.tag.map(|(_, value)| value) == tag);
@@ -197,7 +197,7 @@ impl List<'_> {
     fn shared(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
-            (None, Some(Word::File("log"))) => crossing::LOGS,
+            (None, Some(Word::File("log"))) => cross_file_names::LOGS,
             (None, Some(Word::Defines(kind))) if shape.is_model_id() => kind,
             (None, Some(_) | None) => return,
         };
@@ -243,9 +243,9 @@ impl List<'_> {
             let source = String::from(self.document.text().byte_slice(definition.node.own_range()));
             let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
             item.detail = kind.trim_end_matches('s').to_owned();
-            item.docs = card::source(&snippet::moved_left(&source));
+            item.docs = markdown::source(&snippet::moved_left(&source));
         }
-        for name in if crossing::crosses(kind) { (self.elsewhere)(kind) } else { Vec::new() } {
+        for name in if cross_file_names::crosses(kind) { (self.elsewhere)(kind) } else { Vec::new() } {
             if taken.contains(&name) || !seen.insert(name.clone()) {
                 continue;
             }
@@ -259,7 +259,7 @@ impl List<'_> {
                 let more = self.define(kind, name);
                 let item = self.add(1, name, CompletionKind::Value, format!("{lead}{name}"));
                 item.detail = format!("not in {kind} yet");
-                item.docs = card::choice(&choice);
+                item.docs = markdown::choice(&choice);
                 item.more = more;
             }
         }
@@ -327,9 +327,9 @@ impl List<'_> {
     /// Offers short values that the same key has nearby.
     fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         /// Maximum number of bytes before and after the cursor that are searched.
-        const NEAR: usize = 32 * 1024;
-        const LENGTH: usize = 80;
-        const COUNT: usize = 20;
+        const MAX_NEARBY_BYTES: usize = 32 * 1024;
+        const MAX_WORD_BYTES: usize = 80;
+        const MAX_VALUES: usize = 20;
         let is_name =
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
         let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
@@ -346,18 +346,18 @@ impl List<'_> {
         let taken = self.named_beside();
         let start = self.context.token.start.min(self.offset);
         let typed = String::from(self.document.text().byte_slice(start..self.offset));
-        let range = self.offset.saturating_sub(NEAR)..self.offset + NEAR;
+        let range = self.offset.saturating_sub(MAX_NEARBY_BYTES)..self.offset + MAX_NEARBY_BYTES;
         let mut found: Vec<String> = Vec::new();
         walk::scalars_in(self.document, &range, &mut |node, place| {
             let text = node.as_str().unwrap_or_default();
-            let is_word = !text.is_empty() && text.len() <= LENGTH && !text.contains(char::is_whitespace);
+            let is_word = !text.is_empty() && text.len() <= MAX_WORD_BYTES && !text.contains(char::is_whitespace);
             let is_here = node.range().start <= self.offset && self.offset <= node.range().end;
             if place.is_key()
                 || is_here
                 || !is_word
                 || !text.starts_with(typed.trim_start())
                 || taken.contains(text)
-                || found.len() >= COUNT
+                || found.len() >= MAX_VALUES
             {
                 return;
             }

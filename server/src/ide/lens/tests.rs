@@ -5,19 +5,19 @@ use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::Spe
 
 use crate::ide::runnable::BrokenTests;
 
-use super::{Around, CaseState, Known, Lens, Lenses, Looks, Tests, lenses, test_at};
+use super::{CaseState, KnownState, Lens, LensContext, Lenses, Looks, Tests, lenses, test_at};
 
-fn around(broken: &BrokenTests) -> Around<'_> {
+fn context(broken: &BrokenTests) -> LensContext<'_> {
     let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
-    Around { looks, main: None, elsewhere: &[], has_choice: false }
+    LensContext { looks, main: None, elsewhere: &[], has_choice: false }
 }
 
 fn all(found: Lenses<'_>) -> Vec<Lens> {
     found.file.iter().cloned().chain(found.tests.iter().flat_map(Tests::lenses)).collect()
 }
 
-fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
-    let found = all(lenses(document, around, |_| None));
+fn titles(document: &Document, context: LensContext<'_>) -> Vec<String> {
+    let found = all(lenses(document, context, |_| None));
     found
         .into_iter()
         .map(|lens| format!("{}: {}", document.text().byte_to_line(lens.range.start) + 1, lens.title))
@@ -50,8 +50,8 @@ fn lenses_of_each_format_are_at_its_tests() {
     ] {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             let document = Document::read(&text, file.scalar_rules());
-            let looks = Looks { file, ..around(&none).looks };
-            assert_eq!(titles(&document, Around { looks, ..around(&none) }), expected, "{text}");
+            let looks = Looks { file, ..context(&none).looks };
+            assert_eq!(titles(&document, LensContext { looks, ..context(&none) }), expected, "{text}");
         }
     }
 }
@@ -60,10 +60,10 @@ fn lenses_of_each_format_are_at_its_tests() {
 fn lens_of_a_part_names_the_suite_that_runs_it() {
     let none = BrokenTests::none();
     let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
-    let found = titles(&document, Around { main: Some("../main.yaml"), ..around(&none) });
+    let found = titles(&document, LensContext { main: Some("../main.yaml"), ..context(&none) });
     assert_eq!(found, ["1: ▶ Run file, as ../main.yaml does", "1: ▶ Run"]);
-    let looks = Looks { has_suite: false, ..around(&none).looks };
-    let found = titles(&document, Around { looks, ..around(&none) });
+    let looks = Looks { has_suite: false, ..context(&none).looks };
+    let found = titles(&document, LensContext { looks, ..context(&none) });
     assert_eq!(found, ["1: ▶ Run file", "1: ! no suite names this file"]);
 }
 
@@ -72,9 +72,9 @@ fn tests_in_other_files_of_the_suite_count() {
     let none = BrokenTests::none();
     let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
     let states = [CaseState::Failed { claims: 1 }, CaseState::Passed { duration_ms: Some(1.0) }];
-    let found = titles(&document, Around { elsewhere: &states, ..around(&none) });
+    let found = titles(&document, LensContext { elsewhere: &states, ..context(&none) });
     assert_eq!(found, ["1: ▶ Run file", "1: 1 failed, 1 passed, 1 not run", "1: ▶ Run"]);
-    let found = titles(&document, Around { elsewhere: &[CaseState::Running], ..around(&none) });
+    let found = titles(&document, LensContext { elsewhere: &[CaseState::Running], ..context(&none) });
     assert_eq!(found[0], "1: ■ Stop");
 }
 
@@ -84,11 +84,11 @@ fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Ex
     let known = states.iter().map(|(name, state)| {
         let from = (*name == "e").then(|| "d".to_owned());
         let (is_foreign, can_ask) = (*name == "a", *name == "g");
-        (*name, Known { state: state.clone(), from, is_foreign, can_ask, ..Known::nothing() })
+        (*name, KnownState { state: state.clone(), from, is_foreign, can_ask, ..KnownState::nothing() })
     });
-    let known: HashMap<&str, Known> = known.collect();
+    let known: HashMap<&str, KnownState> = known.collect();
     let broken = BrokenTests::These(broken.iter().map(|name| (*name).to_owned()).collect());
-    let lines: Vec<String> = all(lenses(&document, around(&broken), |name| known.get(name)))
+    let lines: Vec<String> = all(lenses(&document, context(&broken), |name| known.get(name)))
         .into_iter()
         .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
         .collect();
@@ -201,8 +201,8 @@ fn a_test_that_cannot_be_run_says_why() {
 fn no_test_of_a_refused_suite_offers_to_run() {
     let document = Document::read("tests:\n- name: a\n- {name: b, skip: true}\n", ScalarRules::Yaml12);
     let none = BrokenTests::none();
-    let looks = Looks { is_refused: true, ..around(&none).looks };
-    let found = titles(&document, Around { looks, ..around(&none) });
+    let looks = Looks { is_refused: true, ..context(&none).looks };
+    let found = titles(&document, LensContext { looks, ..context(&none) });
     assert_eq!(found, ["1: ▶ Run file", "2: ! the settings have errors", "3: ○ skipped"]);
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::TokenKind;
 
 /// Maximum nesting of substitutions; deeper ones are not parsed.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Words that are followed by a command.
 const KEYWORDS: &[&str] =
@@ -157,7 +157,7 @@ impl Scanner<'_> {
         self.at += 1;
         let rest = &self.text[self.at..];
         match rest.chars().next() {
-            Some('(') if depth < DEPTH => {
+            Some('(') if depth < MAX_DEPTH => {
                 self.at += 1;
                 self.add(from, TokenKind::Operator);
                 self.commands(depth + 1);
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn deep_nesting_ends() {
         let command = "$(".repeat(100_000);
-        assert!(parts(&command).len() >= DEPTH);
+        assert!(parts(&command).len() >= MAX_DEPTH);
         parts(&"\"$(".repeat(100_000));
         parts(&"${".repeat(100_000));
         parts(&"a <<b\n".repeat(10_000));

@@ -12,7 +12,7 @@ use super::{
     answers::{JudgeAnswers, spent},
     ended_by, mark, one_line, waterfall,
 };
-use crate::ide::{card, lens::duration};
+use crate::ide::{lens::duration, markdown};
 
 /// Maximum number of lines of a text.
 const MAX_LINES: usize = 60;
@@ -102,7 +102,7 @@ pub(super) fn verdict(judged: &Judged) -> String {
 /// Appends the request to the gateway, its response, and the reason why the wait ended.
 fn push_exchange(text: &mut String, evidence: &Evidence) {
     let Some(Exchange { address, sent, status, answer }) = &evidence.exchange else { return };
-    text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", card::inline(address)));
+    text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", markdown::inline(address)));
     text.push_str(&fenced(&sent.text, "json", sent.cut));
     match status {
         Some(status) => text.push_str(&format!("\nresponded with status {status}\n")),
@@ -121,7 +121,7 @@ fn push_spans(text: &mut String, evidence: &Evidence) {
     match evidence.trace() {
         Some(TraceAnswer::Found(trace)) => {
             let lines = waterfall::lines(trace).join("\n");
-            text.push_str(&format!("\n### Spans\n\n{}", card::verbatim(&lines, "text")));
+            text.push_str(&format!("\n### Spans\n\n{}", markdown::verbatim(&lines, "text")));
             text.push('\n');
         }
         Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nNo trace: {reason}\n")),
@@ -145,7 +145,11 @@ fn push_turns(text: &mut String, evidence: &Evidence) {
                 Some(ran) => push_command(text, ran),
                 None => {
                     let arguments = call.arguments.to_string();
-                    text.push_str(&format!("\n{}\n\n{}", card::inline(&call.name), fenced(&arguments, "json", false)));
+                    text.push_str(&format!(
+                        "\n{}\n\n{}",
+                        markdown::inline(&call.name),
+                        fenced(&arguments, "json", false)
+                    ));
                 }
             }
         }
@@ -190,7 +194,7 @@ fn push_files(text: &mut String, evidence: &Evidence) {
             Change::Removed => "removed",
         };
         let size = file.size.map_or_else(String::new, |size| format!(", {size} bytes"));
-        text.push_str(&format!("- {} {what}{size}\n", card::inline(&file.path)));
+        text.push_str(&format!("- {} {what}{size}\n", markdown::inline(&file.path)));
     }
     if log.cut {
         text.push_str("- and more\n");
@@ -200,7 +204,7 @@ fn push_files(text: &mut String, evidence: &Evidence) {
 /// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
     for asked in JudgeAnswers::all(evidence) {
-        text.push_str(&format!("\n### Judge {}\n", card::inline(&asked.judge)));
+        text.push_str(&format!("\n### Judge {}\n", markdown::inline(&asked.judge)));
         let replies = match asked.replies {
             Ok(replies) => replies,
             Err(reason) => {
@@ -265,8 +269,8 @@ mod tests {
     use speclens_runner::event::StoredEvidence;
     use speclens_schema::{
         evidence::{
-            Answer, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
-            QuestionNeed, QuestionPart, Turn, Usage,
+            Answer, AskedModel, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation,
+            QuestionAnswer, QuestionNeed, QuestionPart, Turn, Usage,
         },
         judge::Judged,
         suite::Subject,
@@ -387,7 +391,7 @@ mod tests {
     #[test]
     fn judge_is_shown_with_each_answer_or_why_there_is_none() {
         let asked = |criterion: &str, answer| {
-            let peer = Peer::of_id("local/judge").unwrap();
+            let peer = AskedModel::of_id("local/judge").unwrap();
             let parts = vec![QuestionPart::Text(criterion.to_owned())];
             Observation { need: Need::Question(QuestionNeed { peer, parts, ..QuestionNeed::default() }), answer }
         };

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use speclens_schema::evidence::{Joined, Span, Tokens, Trace};
+use speclens_schema::evidence::{Span, Tokens, Trace, TraceMatch};
 
 use super::one_line;
 use crate::ide::lens::duration;
@@ -23,7 +23,7 @@ const MAX_ERROR: usize = 80;
 const BAR: usize = 30;
 
 /// One span with its depth.
-struct Row<'t> {
+struct SpanRow<'t> {
     span: &'t Span,
     depth: usize,
 }
@@ -73,19 +73,19 @@ fn sum(trace: &Trace) -> String {
     parts.join(", ")
 }
 
-fn joined_by(joined: Joined) -> &'static str {
+fn joined_by(joined: TraceMatch) -> &'static str {
     match joined {
-        Joined::Mark => "found by the identifier passed to the program",
-        Joined::LoggedId => "found by the trace id in the log",
-        Joined::RunId => "found by the id of the run",
-        Joined::Session => "found by the session key",
-        Joined::Window => "found by its start time",
+        TraceMatch::Mark => "found by the identifier passed to the program",
+        TraceMatch::LoggedId => "found by the trace id in the log",
+        TraceMatch::RunId => "found by the id of the run",
+        TraceMatch::Session => "found by the session key",
+        TraceMatch::Window => "found by its start time",
     }
 }
 
 /// Returns every span with its depth, callers before callees, sorted by start. A span whose
 /// caller is missing is outermost.
-fn rows(spans: &[Span]) -> Vec<Row<'_>> {
+fn rows(spans: &[Span]) -> Vec<SpanRow<'_>> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| !span.id.is_empty()) {
         by_id.entry(&span.id).or_insert(index);
@@ -110,7 +110,7 @@ fn rows(spans: &[Span]) -> Vec<Row<'_>> {
             if std::mem::replace(&mut is_placed[index], true) {
                 continue;
             }
-            rows.push(Row { span: &spans[index], depth });
+            rows.push(SpanRow { span: &spans[index], depth });
             open.extend(called[index].iter().rev().map(|below| (*below, depth + 1)));
         }
     }
@@ -118,11 +118,11 @@ fn rows(spans: &[Span]) -> Vec<Row<'_>> {
 }
 
 /// Returns the rows that are shown, in their order.
-fn chosen<'r, 't>(rows: &'r [Row<'t>]) -> Vec<&'r Row<'t>> {
+fn chosen<'r, 't>(rows: &'r [SpanRow<'t>]) -> Vec<&'r SpanRow<'t>> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     if rows.len() > MAX_ROWS {
         let rank = |index: &usize| {
-            let Row { span, depth } = &rows[*index];
+            let SpanRow { span, depth } = &rows[*index];
             (span.error.is_none(), *depth, Reverse((millis(span).unwrap_or_default() * 1000.0) as u64), *index)
         };
         order.select_nth_unstable_by_key(MAX_ROWS, rank);
@@ -132,7 +132,7 @@ fn chosen<'r, 't>(rows: &'r [Row<'t>]) -> Vec<&'r Row<'t>> {
     order.into_iter().map(|index| &rows[index]).collect()
 }
 
-fn name(row: &Row<'_>) -> String {
+fn name(row: &SpanRow<'_>) -> String {
     let Span { name, model, .. } = row.span;
     let model = model.as_ref().filter(|model| !name.contains(model.as_str()));
     let model = model.map_or_else(String::new, |model| format!(" ({model})"));
@@ -230,7 +230,7 @@ mod tests {
         let failed = Span { error: Some("no such\nfile".to_owned()), ..span("c", "a", "read", (1300, 1301)) };
         let trace = Trace {
             spans: vec![failed, asked, span("a", "gone", "agent", (0, 2000)), span("d", "b", "think", (100, 400))],
-            joined: Some(Joined::LoggedId),
+            joined: Some(TraceMatch::LoggedId),
             ..Trace::default()
         };
         expect![[r#"

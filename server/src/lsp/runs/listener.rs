@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError};
 
 use speclens_runner::{
-    book::AttemptRef,
     event::{Event, RunResult},
+    evidence_store::AttemptRef,
 };
 use speclens_schema::verdict::Status;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -313,9 +313,9 @@ mod tests {
     /// Returns the state that the editor shows for the only test.
     fn state(planned: &Planned) -> CaseState {
         let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = results().look(&planned.uri, &planned.suite, &Secrets::none());
-        let seen = look.take(&planned.suite);
-        results().remember(seen)[0].state.clone()
+        let query = results().query(&planned.uri, &planned.suite, &Secrets::none());
+        let queried = query.run(&planned.suite);
+        results().remember(queried)[0].state.clone()
     }
 
     #[tokio::test]

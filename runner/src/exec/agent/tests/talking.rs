@@ -6,7 +6,7 @@ use speclens_schema::{
 };
 
 use super::*;
-use crate::{exec::agent::Bound, model::Unfinished};
+use crate::{exec::agent::UsageBound, model::Unfinished};
 
 #[tokio::test]
 async fn agent_writes_a_file_and_everything_is_evidence() {
@@ -75,10 +75,10 @@ async fn requests_stay_within_the_bound_that_is_said_before() {
         request.system.chars().count() + messages.sum::<usize>() + request.tools[0].parameters.to_string().len()
     };
     let sent: usize = requests.iter().map(characters).sum();
-    let bound = Bound::of(&action, &Subject::model("a/b", Some(HelpMode::None)));
+    let bound = UsageBound::of(&action, &Subject::model("a/b", Some(HelpMode::None)));
     assert_eq!((bound.requests, bound.output_tokens), (3, 3_000));
     assert!(sent > 60_000 && sent as u64 / 3 <= bound.input_tokens, "{sent} {bound:?}");
-    let injected = Bound::of(&action, &Subject::model("a/b", Some(HelpMode::Injected)));
+    let injected = UsageBound::of(&action, &Subject::model("a/b", Some(HelpMode::Injected)));
     assert!(injected.input_tokens > bound.input_tokens, "help is sent with each request");
 }
 

@@ -53,7 +53,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// A gateway that writes a log.
 struct Writer {
-    place: Place,
+    place: LogDirectory,
     day: u32,
 }
 
@@ -104,7 +104,7 @@ proptest! {
     ) {
         // More files than a gateway keeps are not followed.
         prop_assume!(steps.iter().filter(|step| matches!(step, Step::SetAside)).count() < 5);
-        let mut writer = Writer { place: Place::new(), day: 10 };
+        let mut writer = Writer { place: LogDirectory::new(), day: 10 };
         let begin = begin.index(steps.len() + 1);
         steps[..begin].iter().for_each(|step| writer.take(step));
         let watch = writer.place.watch();
@@ -133,7 +133,7 @@ proptest! {
         parts in prop::collection::vec(prop_oneof![line(), prop::collection::vec(any::<u8>(), 0..30)], 0..20),
         run in prop::sample::select(vec!["r1", "s1", "", "\"", "é\\"]),
     ) {
-        let place = Place::new();
+        let place = LogDirectory::new();
         place.append(TODAY, parts.concat());
         let answer = place.look(None, run);
         let text = String::from_utf8_lossy(&parts.concat()).into_owned();

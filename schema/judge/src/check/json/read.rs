@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::number;
 
 /// Maximum nesting of lists and objects.
-pub const DEPTH_LIMIT: usize = 1_000;
+pub const MAX_DEPTH: usize = 1_000;
 
 /// The reason why a text cannot be read as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 type Failure = (JsonErrorKind, usize, String);
 
 /// A list or object that is still open.
-enum Open {
+enum OpenCollection {
     List(Vec<Value>),
     Object(Map<String, Value>, String),
 }
@@ -73,7 +73,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn document(&mut self) -> Result<Value, Failure> {
-        let mut stack: Vec<Open> = Vec::new();
+        let mut stack: Vec<OpenCollection> = Vec::new();
         loop {
             // A value begins here.
             self.space();
@@ -84,7 +84,7 @@ impl Reader<'_> {
                     if self.eat(b']') {
                         Value::Array(Vec::new())
                     } else {
-                        self.push(&mut stack, Open::List(Vec::new()))?;
+                        self.push(&mut stack, OpenCollection::List(Vec::new()))?;
                         continue;
                     }
                 }
@@ -95,7 +95,7 @@ impl Reader<'_> {
                         Value::Object(Map::new())
                     } else {
                         let key = self.key()?;
-                        self.push(&mut stack, Open::Object(Map::new(), key))?;
+                        self.push(&mut stack, OpenCollection::Object(Map::new(), key))?;
                         continue;
                     }
                 }
@@ -109,10 +109,10 @@ impl Reader<'_> {
                 match stack.pop() {
                     None if self.at == self.text.len() => return Ok(value),
                     None => return Err(self.unexpected("the end")),
-                    Some(Open::List(mut items)) => {
+                    Some(OpenCollection::List(mut items)) => {
                         items.push(value);
                         if self.eat(b',') {
-                            stack.push(Open::List(items));
+                            stack.push(OpenCollection::List(items));
                             break;
                         }
                         if !self.eat(b']') {
@@ -120,12 +120,12 @@ impl Reader<'_> {
                         }
                         value = Value::Array(items);
                     }
-                    Some(Open::Object(mut members, key)) => {
+                    Some(OpenCollection::Object(mut members, key)) => {
                         members.insert(key, value);
                         if self.eat(b',') {
                             self.space();
                             let key = self.key()?;
-                            stack.push(Open::Object(members, key));
+                            stack.push(OpenCollection::Object(members, key));
                             break;
                         }
                         if !self.eat(b'}') {
@@ -138,9 +138,9 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&self, stack: &mut Vec<Open>, open: Open) -> Result<(), Failure> {
-        if stack.len() >= DEPTH_LIMIT {
-            let message = format!("nested more than {DEPTH_LIMIT} levels deep");
+    fn push(&self, stack: &mut Vec<OpenCollection>, open: OpenCollection) -> Result<(), Failure> {
+        if stack.len() >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
             return Err((JsonErrorKind::TooDeep, self.at, message));
         }
         stack.push(open);
@@ -291,7 +291,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{DEPTH_LIMIT, JsonErrorKind, parse};
+    use super::{JsonErrorKind, MAX_DEPTH, parse};
     use crate::check::json::{matches, same, text};
 
     #[test]
@@ -326,12 +326,12 @@ mod tests {
     fn nesting_is_bounded_and_a_small_stack_is_enough() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let nested = move |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
-            assert_eq!(parse(&nested(DEPTH_LIMIT + 1)).unwrap_err().kind, JsonErrorKind::TooDeep);
+            assert_eq!(parse(&nested(MAX_DEPTH + 1)).unwrap_err().kind, JsonErrorKind::TooDeep);
             assert_eq!(parse(&nested(200_000)).unwrap_err().kind, JsonErrorKind::TooDeep);
             std::thread::Builder::new()
                 .stack_size(2 << 20)
                 .spawn(move || {
-                    let value = parse(&nested(DEPTH_LIMIT)).unwrap();
+                    let value = parse(&nested(MAX_DEPTH)).unwrap();
                     let copy = value.clone();
                     assert!(value == copy && same(&value, &copy) && matches(&value, &copy));
                     assert_eq!(text(&value).len(), value.to_string().len());

@@ -1,9 +1,9 @@
-//! Searches texts with [hidden](HIDDEN) parts: for matches that are certain, and for possible ones.
+//! Searches texts with [hidden](MASK_CHARACTER) parts: for matches that are certain, and for possible ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Backtracking, EcmaMatch, EcmaPattern, Encoded, Engine, Matches, translate};
-use crate::mask::HIDDEN;
+use crate::mask::MASK_CHARACTER;
 
 impl EcmaPattern {
     /// Returns matches of at least one unit that exist whatever is hidden. Of overlapping matches of different lengths
@@ -16,7 +16,7 @@ impl EcmaPattern {
         }
         let mut start = 0;
         let mut line = 1;
-        for part in text.split(HIDDEN) {
+        for part in text.split(MASK_CHARACTER) {
             let encoded = Encoded::new(part);
             let length = encoded.0.len();
             let is_last = start + part.len() == text.len();
@@ -33,7 +33,7 @@ impl EcmaPattern {
                 }
             }
             line += memchr::memchr_iter(b'\n', part.as_bytes()).count();
-            start += part.len() + HIDDEN.len_utf8();
+            start += part.len() + MASK_CHARACTER.len_utf8();
         }
         found
     }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::{SIZE_LIMIT, StepLimit};
+use super::{MAX_COMPILED_BYTES, StepLimit};
 
 /// A pattern without look-around and references.
 #[derive(Debug)]
@@ -36,11 +36,11 @@ impl Linear {
 }
 
 fn build(pattern: &str) -> Result<regex::Regex, regex::Error> {
-    regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build()
+    regex::RegexBuilder::new(pattern).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
 }
 
 /// Number of states of a program that is far below the limit, however it is compiled.
-const FEW_STATES: usize = SIZE_LIMIT / STATE_BYTES / 4;
+const FEW_STATES: usize = MAX_COMPILED_BYTES / STATE_BYTES / 4;
 
 /// Upper bound of the size of a state.
 const STATE_BYTES: usize = 64;

@@ -8,7 +8,7 @@ use super::{
     syntax::Node,
     units::{Units, same_ignoring_case, word},
 };
-use crate::mask::HIDDEN;
+use crate::mask::MASK_CHARACTER;
 
 /// A pattern for one of the two engines.
 #[derive(Clone, Debug)]
@@ -314,7 +314,7 @@ impl Writer {
         if !self.relaxed {
             return self.push(&text);
         }
-        let hidden = format!(r"\x{{{:X}}}", u32::from(HIDDEN));
+        let hidden = format!(r"\x{{{:X}}}", u32::from(MASK_CHARACTER));
         self.push(&format!("(?:(?<={hidden})|(?={hidden})|{text})"));
     }
 
@@ -375,7 +375,7 @@ impl Writer {
 /// Returns the unit that represents hidden text.
 fn hidden_unit() -> u16 {
     let mut units = [0; 2];
-    HIDDEN.encode_utf16(&mut units)[0]
+    MASK_CHARACTER.encode_utf16(&mut units)[0]
 }
 
 /// Returns a unit as a character of the searched text: itself, or a private-use character for half of a surrogate pair.

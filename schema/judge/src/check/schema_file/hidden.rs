@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{SchemaAnswer, answer, formats::Format, options};
 use crate::{
     check::hidden::{lengths, may_be},
-    mask::{HIDDEN, has_hidden},
+    mask::{MASK_CHARACTER, has_hidden},
 };
 
 /// A schema for values with hidden parts.
@@ -172,16 +172,18 @@ impl<'i> Keyword<'i> for TextKeyword {
 
 /// Returns the least and the greatest number of characters of a text: two units may be one character.
 fn characters(text: &str) -> (usize, usize) {
-    let hidden = text.matches(HIDDEN).count();
+    let hidden = text.matches(MASK_CHARACTER).count();
     let known = text.chars().count() - hidden;
-    let (least, most) = lengths(&HIDDEN.to_string().repeat(hidden));
+    let (least, most) = lengths(&MASK_CHARACTER.to_string().repeat(hidden));
     (known + least.div_ceil(2), known + most)
 }
 
 fn has_hidden_name(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_hidden_name),
-        Value::Object(members) => members.iter().any(|(name, value)| name.contains(HIDDEN) || has_hidden_name(value)),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| name.contains(MASK_CHARACTER) || has_hidden_name(value))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

@@ -71,8 +71,8 @@ mod tests {
         };
         let places = RulePlaces::of(schema.as_bytes());
         let shown = found.iter().map(|mismatch| {
-            let stretch = places.of_rule("f.json", &mismatch.rule).stretch.unwrap();
-            format!("{}: {}", stretch.line + 1, &stretch.text[stretch.range()])
+            let line_part = places.of_rule("f.json", &mismatch.rule).line_part.unwrap();
+            format!("{}: {}", line_part.line + 1, &line_part.text[line_part.range()])
         });
         shown.collect()
     }

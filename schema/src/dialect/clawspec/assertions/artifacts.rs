@@ -11,13 +11,15 @@ use crate::{
     },
     dialect::{
         ScalarRules,
-        clawspec::claim::{AssertionType, FileText, Fresh, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
+        clawspec::claim::{
+            AssertionRow, AssertionType, FileText, Fresh, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch,
+        },
     },
     document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
     faults,
     files::Files,
-    verdict::{FilePlace, Open},
+    verdict::{FilePlace, Provisional},
     words::{Artifact, Name},
 };
 
@@ -53,12 +55,12 @@ pub(super) fn is_zero(number: &f64) -> bool {
 
 /// Returns the expanded path and its matches, or the failure that none appeared in time.
 pub(super) fn appeared<'e>(
-    seen: &Seen<'e>,
+    seen: &ScopedEvidence<'e>,
     path: &str,
     wait: &Wait<'_>,
     content: bool,
     what: &str,
-) -> Result<(String, Fresh<'e>), Row> {
+) -> Result<(String, Fresh<'e>), AssertionRow> {
     let (pattern, fresh) = seen.fresh(path, wait, content)?;
     if !fresh.files.is_empty() {
         return Ok((pattern, fresh));
@@ -67,7 +69,7 @@ pub(super) fn appeared<'e>(
     let mut mismatch =
         mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
     mismatch.notes = seen.notes_on_missing(&pattern);
-    Err(Row::fail("path", mismatch))
+    Err(AssertionRow::fail("path", mismatch))
 }
 
 impl ArtifactExists {
@@ -88,9 +90,9 @@ impl AssertionType for ArtifactExists {
         self.wait().need(&self.path, false, scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         appeared(seen, &self.path, &self.wait(), false, "Artifact")?;
-        Ok(Row::pass("path"))
+        Ok(AssertionRow::pass("path"))
     }
 }
 
@@ -145,12 +147,12 @@ impl AssertionType for ArtifactContains {
         self.wait().need(&self.path, true, scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (pattern, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let mut parts: Vec<String> = Vec::new();
         let mut first: Option<(&str, usize)> = None;
         let (mut notes, mut places) = (Vec::new(), Vec::new());
-        let mut doubt = None;
+        let mut uncertainty = None;
         if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
@@ -163,7 +165,7 @@ impl AssertionType for ArtifactContains {
                 let is_key = keys.iter().any(|key| *key == case_folded(section_text.trim()));
                 if !is_key && !found.iter().any(|heading| heading.is(&section_text)) {
                     first = first.or(Some(("sections", index)));
-                    doubt = doubt.or(text.doubt);
+                    uncertainty = uncertainty.or(text.uncertainty);
                     if keys.is_empty() {
                         let (near, place) = seen.note_on_heading(&section_text, newest, text.text);
                         notes.push(near);
@@ -183,19 +185,22 @@ impl AssertionType for ArtifactContains {
             let file = fresh.files[0];
             let text = seen.text("path", file)?;
             let value = structured(&file.path, text).map_err(|reason| {
-                Row::broken("path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+                AssertionRow::broken("path", format!("`{}` cannot be read: {reason}", file.path))
+                    .unless(text.uncertainty)
             })?;
             if !value.is_map() {
                 let message = format!("Artifact not found: {pattern}");
                 let actual = value.kind();
-                return Ok(Row::fail("fields", mismatch(message, "a mapping", actual)).unless(text.doubt));
+                return Ok(
+                    AssertionRow::fail("fields", mismatch(message, "a mapping", actual)).unless(text.uncertainty)
+                );
             }
             let mut missing = Vec::new();
             for (index, field) in fields.iter().enumerate() {
                 let key = seen.expand("fields", field)?;
                 if value.dotted(&key).is_none() {
                     first = first.or(Some(("fields", index)));
-                    doubt = doubt.or(text.doubt);
+                    uncertainty = uncertainty.or(text.uncertainty);
                     missing.push(key);
                 }
             }
@@ -204,9 +209,9 @@ impl AssertionType for ArtifactContains {
             }
         }
         if self.sections.is_none() && self.fields.is_none() {
-            return Err(Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
+            return Err(AssertionRow::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
         }
-        let Some((field, index)) = first else { return Ok(Row::pass("path")) };
+        let Some((field, index)) = first else { return Ok(AssertionRow::pass("path")) };
         let message = parts.join("; ");
         let expected = match (&self.sections, &self.fields) {
             (Some(_), Some(_)) => "all sections and fields",
@@ -216,7 +221,7 @@ impl AssertionType for ArtifactContains {
         let mut mismatch = mismatch(message.clone(), expected, message);
         notes.dedup();
         mismatch.notes = notes;
-        Ok(Row::fail(field, mismatch).at_item(index).with_places(places).unless(doubt))
+        Ok(AssertionRow::fail(field, mismatch).at_item(index).with_places(places).unless(uncertainty))
     }
 }
 
@@ -314,19 +319,19 @@ impl ArtifactAbsentWords {
     }
 
     /// Returns the list of words, from the assertion or from the file that it names.
-    fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
+    fn list(&self, seen: &ScopedEvidence<'_>) -> Result<Vec<String>, AssertionRow> {
         if let Some(written) = &self.written {
             return written.iter().map(|word| seen.expand("words", word)).collect();
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(Row::broken("", "missing list of words; set `words`, or `source` and `key`"));
+            return Err(AssertionRow::broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
-            Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
+            Some(stored) => (source.0.clone(), FileText { text: &stored.text, uncertainty: None }),
             None => {
                 let (path, file) = seen.first_file("source", source)?;
                 let Some(file) = file else {
-                    return Err(Row::broken(
+                    return Err(AssertionRow::broken(
                         "source",
                         format!("the list of words cannot be read: `{path}` does not exist"),
                     ));
@@ -335,20 +340,21 @@ impl ArtifactAbsentWords {
             }
         };
         let value = structured(&path, text)
-            .map_err(|reason| Row::broken("source", format!("`{path}` cannot be read: {reason}")))?;
+            .map_err(|reason| AssertionRow::broken("source", format!("`{path}` cannot be read: {reason}")))?;
         match value.dotted(key) {
             Some(PythonValue::List(words)) => Ok(words.iter().map(PythonValue::show).collect()),
-            Some(other) => {
-                Err(Row::broken("key", format!("`{key}` in `{path}` is {}, not a list of words", other.kind())))
-            }
-            None => Err(Row::broken("key", format!("`{path}` has no list at `{key}`"))),
+            Some(other) => Err(AssertionRow::broken(
+                "key",
+                format!("`{key}` in `{path}` is {}, not a list of words", other.kind()),
+            )),
+            None => Err(AssertionRow::broken("key", format!("`{path}` has no list at `{key}`"))),
         }
     }
 }
 
 impl AssertionType for ArtifactAbsentWords {
     const NAME: &'static str = "artifact_absent_words";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {
@@ -374,14 +380,14 @@ impl AssertionType for ArtifactAbsentWords {
         needs
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text("path", file)?;
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
         if words.is_empty() {
-            return Err(Row::unknown(field, "the list is empty, so nothing is checked"));
+            return Err(AssertionRow::unknown(field, "the list is empty, so nothing is checked"));
         }
         let folded = case_folded(text.text);
         let occurs = |word: &str| folded.contains(&case_folded(word));
@@ -391,7 +397,7 @@ impl AssertionType for ArtifactAbsentWords {
             .filter(|(_, word)| occurs(word.as_str()))
             .map(|(index, word)| (index, word.as_str()))
             .collect();
-        let Some((first, _)) = found.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
+        let Some((first, _)) = found.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
         let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
         let mismatch =
             mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of the words", names.join(", "));
@@ -400,7 +406,7 @@ impl AssertionType for ArtifactAbsentWords {
             let place = FilePlace::bytes(&file.path, text.text, places.find(word)?);
             Some((format!("the word `{word}`"), place))
         });
-        let row = Row::fail(field, mismatch).with_places(places);
+        let row = AssertionRow::fail(field, mismatch).with_places(places);
         Ok(if field == "words" { row.at_item(*first) } else { row })
     }
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::artifacts::structured;
 use crate::{
     check::{log_search::LogSearch, python::PythonValue, text::shortened},
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
     evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
-    mask::HIDDEN,
+    mask::MASK_CHARACTER,
     verdict::FilePlace,
     words::{Artifact, PythonPattern, RunText, plural},
 };
@@ -57,34 +57,38 @@ impl AssertionType for GatewayResponse {
         self.need(scope, context).map(Need::Response).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let url = seen.expand("endpoint", &self.endpoint)?;
         let want = ResponseNeed { address: Address::Url(url.clone()), moment: seen.scope.moment };
         let answer = seen.response("endpoint", &want, &format!("the response of {url}"))?;
         let expected = self.expected_status;
         let Some(status) = answer.status else {
             let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-            return Ok(Row::fail("endpoint", mismatch(reason.clone(), format!("status {expected}"), reason)));
+            return Ok(AssertionRow::fail("endpoint", mismatch(reason.clone(), format!("status {expected}"), reason)));
         };
         if status != expected {
             let message = format!("Expected {expected}, got {status}");
-            return Ok(Row::fail("expected_status", mismatch(message, expected.to_string(), status.to_string())));
+            return Ok(AssertionRow::fail(
+                "expected_status",
+                mismatch(message, expected.to_string(), status.to_string()),
+            ));
         }
-        let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status")) };
+        let Some(body) = &self.expected_body else { return Ok(AssertionRow::pass("expected_status")) };
         let body = seen.expand("expected_body", body)?;
         let Capture { text, masked, cut, .. } = &answer.body;
         // A masked secret does not match literal asterisks.
         let is_masked = |at: usize| masked.iter().any(|&(start, end)| start < at + body.len() && at < end);
         if text.match_indices(&body).any(|(at, _)| !is_masked(at)) {
-            return Ok(Row::pass("expected_body"));
+            return Ok(AssertionRow::pass("expected_body"));
         }
         let message = format!("Expected body fragment not found: {body}");
-        let doubt = match (*cut, !masked.is_empty()) {
+        let uncertainty = match (*cut, !masked.is_empty()) {
             (true, _) => Some("the response was cut off, and the missing part could change the result"),
             (false, true) => Some("parts of the response are masked as secrets, which could change the result"),
             (false, false) => None,
         };
-        Ok(Row::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000))).unless(doubt))
+        Ok(AssertionRow::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000)))
+            .unless(uncertainty))
     }
 }
 
@@ -128,16 +132,16 @@ impl AssertionType for LogEntry {
         need.map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let pattern = seen.expand("pattern", &self.pattern)?;
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(Row::fail("path", mismatch));
+            return Ok(AssertionRow::fail("path", mismatch));
         };
         let log = seen.text("path", file)?;
-        let unknown = |reason: String| Row::unknown("pattern", reason);
+        let unknown = |reason: String| AssertionRow::unknown("pattern", reason);
         let search = LogSearch::new(&pattern);
         // Only the beginning of a long log is stored, but all of it was searched.
         let whole = file.searches.iter().find(|it| it.pattern == pattern);
@@ -148,7 +152,7 @@ impl AssertionType for LogEntry {
         let found = search.find(text).map_err(unknown)?;
         let masked = || unknown("the match is partly masked as a secret".to_owned());
         match found {
-            Some((start, end)) if text[start..end].contains(HIDDEN) => return Err(masked()),
+            Some((start, end)) if text[start..end].contains(MASK_CHARACTER) => return Err(masked()),
             // It was found before masking.
             None if whole.is_some_and(|whole| whole.found.is_some()) => return Err(masked()),
             Some(_) | None => {}
@@ -158,19 +162,20 @@ impl AssertionType for LogEntry {
             let line = text.lines().nth(number).unwrap_or_default();
             format!("line {}: {}", first + number + 1, shortened(line, 500))
         };
-        let open = |row: Row| match whole.map(|whole| &whole.gap) {
+        let open = |row: AssertionRow| match whole.map(|whole| &whole.gap) {
             Some(Some(gap)) => unknown(format!("not all of the log was searched: {gap}")),
             Some(None) => row,
-            None => row.unless(log.doubt),
+            None => row.unless(log.uncertainty),
         };
         let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
         Ok(match (found, self.absent) {
-            (Some(found), false) => Row::pass("pattern").found_at("found here", Some(place(found))),
-            (None, true) => open(Row::pass("pattern")),
-            (Some(found), true) => {
-                Row::fail("pattern", mismatch("Pattern was present", format!("no line with {pattern}"), line(found)))
-                    .with_places([("found here".to_owned(), place(found))])
-            }
+            (Some(found), false) => AssertionRow::pass("pattern").found_at("found here", Some(place(found))),
+            (None, true) => open(AssertionRow::pass("pattern")),
+            (Some(found), true) => AssertionRow::fail(
+                "pattern",
+                mismatch("Pattern was present", format!("no line with {pattern}"), line(found)),
+            )
+            .with_places([("found here".to_owned(), place(found))]),
             (None, false) => {
                 let lines = whole.map_or_else(|| log.text.lines().count(), |whole| whole.lines);
                 let actual = format!("{} without it", plural(lines, "line"));
@@ -181,7 +186,7 @@ impl AssertionType for LogEntry {
                 });
                 let note = close.map(|line| format!("line {} is closest: {}", line.number, line.text));
                 mismatch.notes = note.into_iter().collect();
-                open(Row::fail("pattern", mismatch).with_places(near))
+                open(AssertionRow::fail("pattern", mismatch).with_places(near))
             }
         })
     }
@@ -220,29 +225,32 @@ impl AssertionType for DecisionRoutedTo {
         scope.first_file(&self.state_path, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let expected = seen.expand("expected_agent", &self.expected_agent)?;
         let (path, file) = seen.first_file("state_path", &self.state_path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(Row::fail("state_path", mismatch));
+            return Ok(AssertionRow::fail("state_path", mismatch));
         };
         let text = seen.text("state_path", file)?;
         let state = structured(&file.path, text).map_err(|reason| {
-            Row::broken("state_path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+            AssertionRow::broken("state_path", format!("`{}` cannot be read: {reason}", file.path))
+                .unless(text.uncertainty)
         })?;
         if !state.is_map() {
             let message = format!("State file not found: {path} (it contains {})", state.kind());
-            return Ok(Row::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.doubt));
+            return Ok(
+                AssertionRow::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.uncertainty)
+            );
         }
         let found = decided(&state);
         if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
-            return Ok(Row::pass("expected_agent").unless(text.doubt));
+            return Ok(AssertionRow::pass("expected_agent").unless(text.uncertainty));
         }
         let shown = found.map_or_else(|| "None".to_owned(), |found| found.show());
         let message = format!("Expected {expected}, got {shown}");
-        Ok(Row::fail("expected_agent", mismatch(message, expected, shown)).unless(text.doubt))
+        Ok(AssertionRow::fail("expected_agent", mismatch(message, expected, shown)).unless(text.uncertainty))
     }
 }
 

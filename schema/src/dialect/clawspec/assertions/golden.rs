@@ -9,7 +9,9 @@ use crate::{
         passages::{Passage, passages},
         rouge,
     },
-    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
+    dialect::clawspec::claim::{
+        AssertionRow, AssertionType, FileText, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch,
+    },
     evidence::{Context, FilesNeed, Need},
     files::Files,
     verdict::FilePlace,
@@ -94,32 +96,32 @@ impl AssertionType for ArtifactMatchesGolden {
         needs
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest)?;
         let (golden_path, golden) = match &self.stored.0 {
-            Some(stored) => (&stored.path, FileText { text: &stored.text, doubt: None }),
+            Some(stored) => (&stored.path, FileText { text: &stored.text, uncertainty: None }),
             None => {
                 let (path, file) = seen.first_file("golden", &self.golden)?;
                 let Some(file) = file else {
                     let message = format!("Golden file not found: {path}");
-                    return Ok(Row::fail("golden", mismatch(message, format!("{path} exists"), "nothing")));
+                    return Ok(AssertionRow::fail("golden", mismatch(message, format!("{path} exists"), "nothing")));
                 };
                 (&file.path, seen.text("golden", file)?)
             }
         };
-        let doubt = text.doubt.or(golden.doubt);
+        let uncertainty = text.uncertainty.or(golden.uncertainty);
         let Some(score) = rouge::score(text.text, golden.text) else {
-            return Err(Row::unknown("path", "the files are too long to be compared word by word"));
+            return Err(AssertionRow::unknown("path", "the files are too long to be compared word by word"));
         };
         let least = self.rouge_threshold;
         if score >= least {
-            return Ok(Row::pass("rouge_threshold").with_score(score).unless(doubt));
+            return Ok(AssertionRow::pass("rouge_threshold").with_score(score).unless(uncertainty));
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
-        let row = Row::short("rouge_threshold", mismatch, seen.scope).with_score(score);
+        let row = AssertionRow::short("rouge_threshold", mismatch, seen.scope).with_score(score);
         let passages = passages(text.text, golden.text).into_iter().take(MAX_PASSAGES);
         let places = passages.flat_map(|Passage { lines, other_lines, words }| {
             let count = if words == 1 { "1 word".to_owned() } else { format!("{words} words") };
@@ -131,7 +133,7 @@ impl AssertionType for ArtifactMatchesGolden {
             let place = FilePlace::line(&newest.path, text.text, lines.start);
             [(here, place), (there.to_owned(), FilePlace::line(golden_path, golden.text, other_lines.start))]
         });
-        Ok(row.with_places(places).unless(doubt))
+        Ok(row.with_places(places).unless(uncertainty))
     }
 }
 

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, Row, Scope, Seen, mismatch},
+        claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
         gateway_log::{Call, GatewayLog, RunRelation, SPAWN, Usage},
     },
-    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Tokens, Unread},
-    mask::HIDDEN,
-    verdict::{FilePlace, Open},
+    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, ReadFailure, Tokens},
+    mask::MASK_CHARACTER,
+    verdict::{FilePlace, Provisional},
     words::{Artifact, Name, RunText, ToolName},
 };
 
@@ -60,7 +60,11 @@ struct RunLog<'e> {
 }
 
 impl<'e> RunLog<'e> {
-    fn of(seen: &Seen<'e>, log_path: Option<&Artifact>, run_id: Option<&String>) -> Result<RunLog<'e>, Row> {
+    fn of(
+        seen: &ScopedEvidence<'e>,
+        log_path: Option<&Artifact>,
+        run_id: Option<&String>,
+    ) -> Result<RunLog<'e>, AssertionRow> {
         let field = if log_path.is_some() { "log_path" } else { "" };
         let run = seen.expand(if run_id.is_some() { "run_id" } else { "" }, run_id.map_or(RUN_ID, String::as_str))?;
         let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
@@ -70,22 +74,22 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns an error unless the log mentions the run; otherwise it is unknown what the run did not do.
-    fn with_run(&self) -> Result<&RunLog<'e>, Row> {
+    fn with_run(&self) -> Result<&RunLog<'e>, AssertionRow> {
         let path = &self.answer.path;
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
-                Some((path, Unread::Directory)) => {
-                    Row::broken(self.field, format!("`{path}` is a directory; name a file"))
+                Some((path, ReadFailure::Directory)) => {
+                    AssertionRow::broken(self.field, format!("`{path}` is a directory; name a file"))
                 }
-                Some((path, Unread::Failed(reason))) => {
-                    Row::broken(self.field, format!("`{path}` cannot be read: {reason}"))
+                Some((path, ReadFailure::Failed(reason))) => {
+                    AssertionRow::broken(self.field, format!("`{path}` cannot be read: {reason}"))
                 }
-                None => Row::unknown(self.field, self.missing()),
+                None => AssertionRow::unknown(self.field, self.missing()),
             });
         }
         if self.log.known.is_none() {
             let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-            return Err(Row::unknown(self.field, format!("the log `{path}` does not mention {run}")));
+            return Err(AssertionRow::unknown(self.field, format!("the log `{path}` does not mention {run}")));
         }
         Ok(self)
     }
@@ -98,32 +102,32 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns an error unless the log contains tool calls.
-    fn with_calls(&self) -> Result<&RunLog<'e>, Row> {
+    fn with_calls(&self) -> Result<&RunLog<'e>, AssertionRow> {
         self.with_run()?;
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
                 "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
-            return Err(Row::unknown(self.field, reason));
+            return Err(AssertionRow::unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
                 "the log `{}` does not contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
                 self.answer.path
             );
-            return Err(Row::unknown(self.field, reason));
+            return Err(AssertionRow::unknown(self.field, reason));
         }
         Ok(self)
     }
 
     /// Returns the reason why something may have happened although it was not found.
-    fn doubt(&self) -> Option<&'static str> {
+    fn uncertainty(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
             Some(gap) => Some(gap.reason()),
             None if lines.cut => Some(LogGap::Cut.reason()),
-            None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
+            None if !lines.masked.is_empty() || lines.text.contains(MASK_CHARACTER) => {
                 Some("parts of the log are masked as secrets, which could change the result")
             }
             None => None,
@@ -139,8 +143,8 @@ impl<'e> RunLog<'e> {
         let (text, place) = self.lines.get(number)?;
         let file = self.answer.files.get(place.file)?;
         let mut found = FilePlace::bytes(&file.path, text, 0..text.len());
-        if let Some(stretch) = &mut found.stretch {
-            stretch.line = place.line;
+        if let Some(line_part) = &mut found.line_part {
+            line_part.line = place.line;
         }
         Some((message.into(), found))
     }
@@ -209,12 +213,12 @@ pub(crate) struct LogFigures {
     /// Number of agents that took over.
     pub(crate) delegations: Option<u64>,
     /// Reason why there may have been more.
-    pub(crate) doubt: Option<&'static str>,
+    pub(crate) uncertainty: Option<&'static str>,
 }
 
 impl LogFigures {
     /// Returns the measurements; `None` if the log does not mention the run.
-    pub(crate) fn of(seen: &Seen<'_>) -> Option<LogFigures> {
+    pub(crate) fn of(seen: &ScopedEvidence<'_>) -> Option<LogFigures> {
         let run = RunLog::of(seen, None, None).ok()?;
         run.with_run().ok()?;
         let sum = |tokens: fn(&Usage) -> u64| {
@@ -232,7 +236,7 @@ impl LogFigures {
             tokens: (!run.log.usages.is_empty()).then_some(tokens),
             calls: has_calls.then(|| count(run.log.calls.len())),
             delegations: has_calls.then(|| count(delegations)),
-            doubt: run.doubt(),
+            uncertainty: run.uncertainty(),
         })
     }
 }
@@ -248,19 +252,19 @@ impl AssertionType for ToolWasCalled {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         if let Some(call) = run.log.own_calls().find(|call| call.tool == tool) {
             let place = run.line("called here", call.line).map(|(_, place)| place);
-            return Ok(Row::pass("tool").found_at("called here", place));
+            return Ok(AssertionRow::pass("tool").found_at("called here", place));
         }
         run.with_calls()?;
         let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
         let instead = run.instead_of(&tool);
         mismatch.notes = vec![instead.note];
         mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
-        Ok(Row::fail("tool", mismatch).with_places(instead.place).unless(run.doubt()))
+        Ok(AssertionRow::fail("tool", mismatch).with_places(instead.place).unless(run.uncertainty()))
     }
 }
 
@@ -292,7 +296,7 @@ pub struct ToolNotCalled {
 
 impl AssertionType for ToolNotCalled {
     const NAME: &'static str = "tool_not_called";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         self.tool.to_string()
@@ -302,16 +306,19 @@ impl AssertionType for ToolNotCalled {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let calls: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == tool).collect();
         if calls.is_empty() {
             run.with_calls()?;
-            return Ok(Row::pass("tool").unless(run.doubt()));
+            return Ok(AssertionRow::pass("tool").unless(run.uncertainty()));
         }
         let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
-        let row = Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual));
+        let row = AssertionRow::fail(
+            "tool",
+            mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual),
+        );
         Ok(row.with_places(calls.iter().filter_map(|call| run.line("called here", call.line))))
     }
 }
@@ -360,7 +367,7 @@ impl AssertionType for DelegationOccurred {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let agent = seen.expand("to_agent", &self.to_agent)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let spawns: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == SPAWN).collect();
@@ -369,10 +376,10 @@ impl AssertionType for DelegationOccurred {
         if is_unnamed
             && run.log.sessions.iter().any(|session| session.relation == RunRelation::Started && session.agent == agent)
         {
-            return Ok(Row::pass("to_agent"));
+            return Ok(AssertionRow::pass("to_agent"));
         }
         let fail = |message: &str, actual: String| {
-            Row::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
+            AssertionRow::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
             run.with_calls()?;
@@ -385,19 +392,19 @@ impl AssertionType for DelegationOccurred {
             let actual = if names.is_empty() { "no delegation".to_owned() } else { names.join(", ") };
             let places = others.iter().filter_map(|(name, at)| run.line(format!("`{name}` took over here"), *at));
             let row = fail("No matching sessions_spawn call found", actual);
-            return Ok(row.with_places(places).unless(run.doubt()));
+            return Ok(row.with_places(places).unless(run.uncertainty()));
         };
         let handed_over = run.line("handed over here", spawn.line);
         let Some(child) = &spawn.child_run else {
             let row = fail("Delegation log entry missing child run id", "a call without `child_run_id`".to_owned());
-            return Ok(row.with_places(handed_over).unless(run.doubt()));
+            return Ok(row.with_places(handed_over).unless(run.uncertainty()));
         };
         if run.log.sessions.iter().any(|session| session.run == *child && session.agent == agent) {
-            return Ok(Row::pass("to_agent"));
+            return Ok(AssertionRow::pass("to_agent"));
         }
         let actual = format!("no session of {agent} in run {child}");
         let row = fail("Child session for delegated agent not found", actual);
-        Ok(row.with_places(handed_over).unless(run.doubt()))
+        Ok(row.with_places(handed_over).unless(run.uncertainty()))
     }
 }
 
@@ -443,7 +450,7 @@ pub struct ToolNotPermitted {
 
 impl AssertionType for ToolNotPermitted {
     const NAME: &'static str = "tool_not_permitted";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         let names: Vec<&str> = self.allowed_tools.iter().map(|name| name.0.as_str()).collect();
@@ -454,7 +461,7 @@ impl AssertionType for ToolNotPermitted {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let allowed =
             self.allowed_tools.iter().map(|name| seen.expand("allowed_tools", name)).collect::<Result<Vec<_>, _>>()?;
@@ -465,11 +472,12 @@ impl AssertionType for ToolNotPermitted {
         wrong.dedup();
         if wrong.is_empty() {
             run.with_calls()?;
-            return Ok(Row::pass("allowed_tools").unless(run.doubt()));
+            return Ok(AssertionRow::pass("allowed_tools").unless(run.uncertainty()));
         }
         let names = wrong.join(", ");
         let expected = format!("only {}", if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") });
-        let row = Row::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names));
+        let row =
+            AssertionRow::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names));
         let place = |call: &&Call| run.line(format!("`{}` was called here", call.tool), call.line);
         Ok(row.with_places(calls.iter().filter_map(place)))
     }
@@ -510,18 +518,18 @@ pub struct TokenBudget {
 
 impl AssertionType for TokenBudget {
     const NAME: &'static str = "token_budget";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.relation == RunRelation::Own).collect();
         if of_run.is_empty() {
             run.with_run()?;
-            return Ok(Row::skip("", "Token usage unavailable in gateway log").unless(run.doubt()));
+            return Ok(AssertionRow::skip("", "Token usage unavailable in gateway log").unless(run.uncertainty()));
         }
         let sum = |tokens: fn(&Usage) -> u64| of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)));
         let limits = [
@@ -534,7 +542,7 @@ impl AssertionType for TokenBudget {
             let Some(most) = most else { continue };
             if used > most {
                 let message = format!("{name} tokens {used} exceeded budget {most}");
-                let row = Row::fail(field, mismatch(message, format!("at most {most}"), used.to_string()));
+                let row = AssertionRow::fail(field, mismatch(message, format!("at most {most}"), used.to_string()));
                 return Ok(
                     row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line)))
                 );
@@ -542,8 +550,8 @@ impl AssertionType for TokenBudget {
             passed = Some(field);
         }
         match passed {
-            Some(field) => Ok(Row::pass(field).unless(run.doubt())),
-            None => Err(Row::unknown("", "no limit is set, so nothing is checked")),
+            Some(field) => Ok(AssertionRow::pass(field).unless(run.uncertainty())),
+            None => Err(AssertionRow::unknown("", "no limit is set, so nothing is checked")),
         }
     }
 }

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
     evidence::{Address, Context, FilesAnswer, FilesNeed, Need, Presence, ResponseNeed, VariablesNeed},
-    verdict::Open,
+    verdict::Provisional,
     words::{Name, OneFile, RunText},
 };
 
@@ -33,7 +33,7 @@ fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> 
     Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })
 }
 
-fn look<'e>(path: &str, seen: &Seen<'e>) -> Result<(String, &'e FilesAnswer), Row> {
+fn look<'e>(path: &str, seen: &ScopedEvidence<'e>) -> Result<(String, &'e FilesAnswer), AssertionRow> {
     let pattern = seen.expand("path", path)?;
     let want = FilesNeed { pattern: pattern.clone(), moment: seen.scope.moment, ..FilesNeed::default() };
     Ok((pattern, seen.files("path", &want)?))
@@ -50,14 +50,14 @@ impl AssertionType for FilePresent {
         path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (path, answer) = look(&self.path, seen)?;
         if !answer.files.is_empty() {
-            return Ok(Row::pass("path"));
+            return Ok(AssertionRow::pass("path"));
         }
         let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} exists"), "nothing");
         mismatch.notes = seen.notes_on_missing(&path);
-        Ok(Row::fail("path", mismatch))
+        Ok(AssertionRow::fail("path", mismatch))
     }
 }
 
@@ -85,7 +85,7 @@ pub struct FileAbsent {
 
 impl AssertionType for FileAbsent {
     const NAME: &'static str = "file_absent";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -95,13 +95,13 @@ impl AssertionType for FileAbsent {
         path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (path, answer) = look(&self.path, seen)?;
         if answer.files.is_empty() {
-            return Ok(Row::pass("path"));
+            return Ok(AssertionRow::pass("path"));
         }
         let found = if answer.files.iter().any(|file| file.directory) { "a directory" } else { "a file" };
-        Ok(Row::fail("path", mismatch(format!("File exists: {path}"), format!("nothing at {path}"), found)))
+        Ok(AssertionRow::fail("path", mismatch(format!("File exists: {path}"), format!("nothing at {path}"), found)))
     }
 }
 
@@ -138,21 +138,24 @@ impl AssertionType for GatewayHealthy {
         self.need(scope, context).map(Need::Response).into_iter().collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let field = if self.endpoint.is_some() { "endpoint" } else { "" };
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(Row::unknown(field, "the address contains a template variable without a value in this run"));
+            return Err(AssertionRow::unknown(
+                field,
+                "the address contains a template variable without a value in this run",
+            ));
         };
         let answer = seen.response(field, &want, "the gateway's health")?;
         Ok(match answer.status {
-            Some(200) => Row::pass(field),
-            Some(status) => Row::fail(
+            Some(200) => AssertionRow::pass(field),
+            Some(status) => AssertionRow::fail(
                 field,
                 mismatch(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
             ),
             None => {
                 let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-                Row::fail(field, mismatch(reason.clone(), "status 200", reason))
+                AssertionRow::fail(field, mismatch(reason.clone(), "status 200", reason))
             }
         })
     }
@@ -191,9 +194,9 @@ impl AssertionType for EnvPresent {
         if self.vars.is_empty() { Vec::new() } else { vec![Need::Variables(self.need(scope))] }
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         if self.vars.is_empty() {
-            return Err(Row::unknown("vars", "the list is empty, so nothing is checked"));
+            return Err(AssertionRow::unknown("vars", "the list is empty, so nothing is checked"));
         }
         let answer = seen.variables("vars", &self.need(seen.scope))?;
         let mut missing: Vec<(usize, &str, &str)> = Vec::new();
@@ -202,13 +205,13 @@ impl AssertionType for EnvPresent {
                 Some(Presence::Set) => {}
                 Some(Presence::Empty) => missing.push((index, name, "is empty")),
                 Some(Presence::Absent) => missing.push((index, name, "is not set")),
-                None => return Err(Row::unknown("vars", format!("`{name}` was not observed")).at_item(index)),
+                None => return Err(AssertionRow::unknown("vars", format!("`{name}` was not observed")).at_item(index)),
             }
         }
-        let Some((first, ..)) = missing.first() else { return Ok(Row::pass("vars")) };
+        let Some((first, ..)) = missing.first() else { return Ok(AssertionRow::pass("vars")) };
         let names: Vec<&str> = missing.iter().map(|(_, name, _)| *name).collect();
         let actual: Vec<String> = missing.iter().map(|(_, name, state)| format!("{name} {state}")).collect();
         let message = format!("Missing env vars: {}", names.join(", "));
-        Ok(Row::fail("vars", mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
+        Ok(AssertionRow::fail("vars", mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
     }
 }

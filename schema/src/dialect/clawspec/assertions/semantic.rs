@@ -10,7 +10,7 @@ use crate::{
         score::{self, Score},
         text::shortened,
     },
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
+    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
     mask::shown,
     words::{Artifact, RunText},
@@ -183,7 +183,7 @@ struct ScoreThreshold {
 
 impl ScoreThreshold {
     /// Judges the replies of a judge. Missing replies matter only if they could change the result.
-    fn judge(&self, replies: &[ModelReply], seen: &Seen<'_>) -> Row {
+    fn judge(&self, replies: &[ModelReply], seen: &ScopedEvidence<'_>) -> AssertionRow {
         let (mut scores, mut trouble) = (Vec::new(), None);
         for reply in replies.iter().take(self.runs.runs as usize) {
             match read(reply) {
@@ -195,11 +195,11 @@ impl ScoreThreshold {
         let good = scores.iter().filter(|score| score.value >= self.least).count();
         let missing = self.runs.runs as usize - scores.len();
         if scores.is_empty() || good < wanted && good + missing >= wanted {
-            return Row::unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
+            return AssertionRow::unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
         }
         let mean = scores.iter().map(|score| score.value).sum::<f64>() / scores.len() as f64;
         if good >= wanted {
-            return Row::pass(self.field).with_score(mean);
+            return AssertionRow::pass(self.field).with_score(mean);
         }
         let mut message = format!("{} score {mean:.2} below threshold {:.2}", self.name, self.least);
         if scores.len() > 1 {
@@ -208,7 +208,7 @@ impl ScoreThreshold {
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
         let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
         mismatch.notes = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
-        Row::short(self.field, mismatch, seen.scope).with_score(mean)
+        AssertionRow::short(self.field, mismatch, seen.scope).with_score(mean)
     }
 }
 
@@ -255,12 +255,12 @@ impl AssertionType for LlmJudge {
         needs
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
             let mut mismatch = mismatch(format!("Artifact not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(Row::fail("path", mismatch));
+            return Ok(AssertionRow::fail("path", mismatch));
         };
         if let Some(section) = &self.section {
             let section = seen.expand("section", section)?;
@@ -270,15 +270,15 @@ impl AssertionType for LlmJudge {
                 let (note, place) = seen.note_on_heading(&section, &file.path, text.text);
                 let mut mismatch = mismatch(message, section, "no such heading");
                 mismatch.notes = vec![note];
-                return Ok(Row::fail("section", mismatch).with_places(place).unless(text.doubt));
+                return Ok(AssertionRow::fail("section", mismatch).with_places(place).unless(text.uncertainty));
             }
         }
         let runs = self.runs();
         if runs.runs == 0 {
-            return Err(Row::skip("consistency", "consistency.runs is 0; no scores collected"));
+            return Err(AssertionRow::skip("consistency", "consistency.runs is 0; no scores collected"));
         }
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(Row::unknown("rubric", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("rubric", "a template has no value in this run"));
         };
         let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
         Ok(bar.judge(seen.replies(&want)?, seen))
@@ -350,18 +350,18 @@ impl AssertionType for AgentIdentityConsistent {
         files.map(Need::Files).chain(self.need(scope, context).map(Need::Scores)).collect()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         for (field, path) in [("output_path", &self.output_path), ("soul_path", &self.soul_path)] {
             let (path, file) = seen.first_file(field, path)?;
             if file.is_none() {
                 let message = format!("Missing output or SOUL file: {path}");
                 let mut mismatch = mismatch(message, format!("{path} exists"), "nothing");
                 mismatch.notes = seen.notes_on_missing(&path);
-                return Ok(Row::fail(field, mismatch));
+                return Ok(AssertionRow::fail(field, mismatch));
             }
         }
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(Row::unknown("rubric", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("rubric", "a template has no value in this run"));
         };
         let bar = ScoreThreshold {
             field: "soul_path",

@@ -9,7 +9,7 @@ use crate::{
     check::python::PythonValue,
     dialect::{
         ScalarRules,
-        clawspec::claim::{AssertionType, Row, Scope, Seen, Wait, lenient_number, mismatch},
+        clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, Wait, lenient_number, mismatch},
     },
     document::{Document, NodeRef},
     evidence::{Context, Need},
@@ -92,21 +92,21 @@ impl AssertionType for StateFile {
         self.file().map(|path| self.wait().need(path, true, scope, context)).unwrap_or_default()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+        let Some(path) = self.file() else { return Err(AssertionRow::broken("", "missing `path`")) };
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
         let (pattern, fresh) = appeared(seen, path, &self.wait(), true, "State file")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text(field, file)?;
         let state = structured(&file.path, text).map_err(|reason| {
-            Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+            AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.uncertainty)
         })?;
         if !state.is_map() {
             let message = format!("State file not found: {pattern} (it contains {})", state.kind());
-            return Ok(Row::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.doubt));
+            return Ok(AssertionRow::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.uncertainty));
         }
         let (status, fields) = &self.expected;
-        let mut wrong: Vec<Wrong<'_>> = Vec::new();
+        let mut wrong: Vec<WrongValue<'_>> = Vec::new();
         let status = status.iter().map(|expected| ("expected_status", STATUS, expected));
         let fields = fields.iter().map(|(key, expected)| ("expected_fields", key.as_str(), expected));
         for (field, key, expected) in status.chain(fields) {
@@ -114,18 +114,18 @@ impl AssertionType for StateFile {
             let found = if field == "expected_status" { state.get(key) } else { state.dotted(key) };
             let found = found.cloned().unwrap_or(PythonValue::None);
             if !expected.equals(&found) {
-                wrong.push(Wrong { field, key, expected, found });
+                wrong.push(WrongValue { field, key, expected, found });
             }
         }
-        let Some(first) = wrong.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
+        let Some(first) = wrong.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
         let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
         if wrong.len() > 1 {
-            mismatch.notes = wrong.iter().map(Wrong::line).collect();
+            mismatch.notes = wrong.iter().map(WrongValue::line).collect();
         }
-        let row = Row::fail(first.field, mismatch);
+        let row = AssertionRow::fail(first.field, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
         let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text.text));
-        Ok(row.with_places(places).unless(text.doubt))
+        Ok(row.with_places(places).unless(text.uncertainty))
     }
 }
 
@@ -133,7 +133,7 @@ impl AssertionType for StateFile {
 const STATUS: &str = "status";
 
 /// A value that differs from the expected one.
-struct Wrong<'a> {
+struct WrongValue<'a> {
     /// Field of the assertion.
     field: &'static str,
     /// Key in the file.
@@ -142,7 +142,7 @@ struct Wrong<'a> {
     found: PythonValue,
 }
 
-impl Wrong<'_> {
+impl WrongValue<'_> {
     fn message(&self) -> String {
         let (expected, found) = (self.expected.show(), self.found.show());
         match self.field {
@@ -190,7 +190,7 @@ fn described(value: &PythonValue) -> String {
 }
 
 /// Returns the expected value with its templates expanded.
-fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonValue, Row> {
+fn filled(value: &PythonValue, field: &str, seen: &ScopedEvidence<'_>) -> Result<PythonValue, AssertionRow> {
     Ok(match value {
         PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),
         PythonValue::List(items) => {
@@ -200,7 +200,7 @@ fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonVal
             members
                 .iter()
                 .map(|(key, value)| Ok((key.clone(), filled(value, field, seen)?)))
-                .collect::<Result<_, Row>>()?,
+                .collect::<Result<_, AssertionRow>>()?,
         ),
         PythonValue::None
         | PythonValue::Bool(_)

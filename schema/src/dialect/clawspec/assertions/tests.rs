@@ -10,15 +10,15 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Moment,
-        Need, Observation, Presence, QuestionAnswer, ResponseAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens,
-        Trace, TraceAnswer, Unread,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Need,
+        Observation, ObservationTime, Presence, QuestionAnswer, ReadFailure, ResponseAnswer, SeenFile, Span, SpanKind,
+        TemplateValues, Tokens, Trace, TraceAnswer,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
     settings::Settings,
     suite::Case,
-    verdict::{Place, Status, Verdict},
+    verdict::{RelatedPlace, Status, Verdict},
 };
 
 const NOON_US: i64 = 1_778_760_000_000_000;
@@ -103,7 +103,9 @@ fn world() -> World {
 impl World {
     fn answer(&self, need: &Need) -> Answer {
         match need {
-            Need::Files(need) if need.moment == Moment::Before && !self.is_old => Answer::Files(FilesAnswer::default()),
+            Need::Files(need) if need.moment == ObservationTime::Before && !self.is_old => {
+                Answer::Files(FilesAnswer::default())
+            }
             Need::Files(need) => {
                 let fits = |path: &str| match need.pattern.split_once('*') {
                     Some((before, after)) if need.wildcards => path.starts_with(before) && path.ends_with(after),
@@ -135,8 +137,8 @@ impl World {
                 let places = (0..lines.text.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
                 LogAnswer { files: file(None), places, lines: lines.clone(), ..answer }
             }
-            Some(SeenFile { directory: true, .. }) => LogAnswer { files: file(Some(Unread::Directory)), ..answer },
-            Some(_) => LogAnswer { files: file(Some(Unread::Failed("denied".to_owned()))), ..answer },
+            Some(SeenFile { directory: true, .. }) => LogAnswer { files: file(Some(ReadFailure::Directory)), ..answer },
+            Some(_) => LogAnswer { files: file(Some(ReadFailure::Failed("denied".to_owned()))), ..answer },
             None => answer,
         }
     }

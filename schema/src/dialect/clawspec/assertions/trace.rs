@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::{
     artifacts::structured,
     behavioral::decided,
-    trace_notes::{aligned, doubt},
+    trace_notes::{aligned, uncertainty},
 };
 use crate::{
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, lenient_count, mismatch},
+    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, lenient_count, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
-    verdict::{Mismatch, Open},
+    verdict::{Mismatch, Provisional},
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
@@ -66,26 +66,25 @@ pub struct LlmCallCount {
 
 impl AssertionType for LlmCallCount {
     const NAME: &'static str = "llm_call_count";
-    const OPEN: Open = Open::Everything;
+    const PROVISIONAL: Provisional = Provisional::Everything;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let count = trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count() as u64;
         if let Some(max) = self.max.filter(|max| count > *max) {
             let message = format!("{count} LLM calls, more than max {max}");
-            return Ok(Row::fail("max", mismatch(message, format!("at most {max}"), count.to_string())));
+            return Ok(AssertionRow::fail("max", mismatch(message, format!("at most {max}"), count.to_string())));
         }
         if let Some(min) = self.min.filter(|min| count < *min) {
             let message = format!("{count} LLM calls, fewer than min {min}");
-            return Ok(
-                Row::fail("min", mismatch(message, format!("at least {min}"), count.to_string())).unless(doubt(trace))
-            );
+            return Ok(AssertionRow::fail("min", mismatch(message, format!("at least {min}"), count.to_string()))
+                .unless(uncertainty(trace)));
         }
         match (self.min, self.max) {
-            (_, Some(_)) => Ok(Row::pass("max").unless(doubt(trace))),
-            (Some(_), None) => Ok(Row::pass("min")),
-            (None, None) => Err(Row::unknown("", "no bound is set, so nothing is checked")),
+            (_, Some(_)) => Ok(AssertionRow::pass("max").unless(uncertainty(trace))),
+            (Some(_), None) => Ok(AssertionRow::pass("min")),
+            (None, None) => Err(AssertionRow::unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -133,7 +132,7 @@ impl AssertionType for ToolSequence {
         self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let actual = names(&in_order(trace, SpanKind::Tool));
@@ -141,21 +140,21 @@ impl AssertionType for ToolSequence {
         let got = listed(&actual);
         match self.mode {
             SequenceMode::Strict if expected.iter().map(String::as_str).eq(actual.iter().copied()) => {
-                Ok(Row::pass("expected").unless(doubt(trace)))
+                Ok(AssertionRow::pass("expected").unless(uncertainty(trace)))
             }
             SequenceMode::Strict => {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
                 let notes = aligned(&expected, &actual);
                 let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                let row = Row::fail("expected", mismatch).unless(doubt(trace));
+                let row = AssertionRow::fail("expected", mismatch).unless(uncertainty(trace));
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(Row::unknown("expected", "the list is empty, so nothing is checked"))
+                Err(AssertionRow::unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -164,19 +163,21 @@ impl AssertionType for ToolSequence {
                     .filter(|(_, name)| !actual.contains(&name.as_str()))
                     .map(|(index, name)| (index, name.as_str()))
                     .collect();
-                let Some((first, _)) = missing.first() else { return Ok(Row::pass("expected")) };
+                let Some((first, _)) = missing.first() else { return Ok(AssertionRow::pass("expected")) };
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
                 let message = format!("tools not called: {missing_names}; called: {got}");
-                Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
+                Ok(AssertionRow::fail("expected", mismatch(message, wanted, got))
+                    .at_item(*first)
+                    .unless(uncertainty(trace)))
             }
             SequenceMode::Ordered => {
                 let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
-                    return Ok(Row::pass("expected"));
+                    return Ok(AssertionRow::pass("expected"));
                 };
                 let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let notes = aligned(&expected, &actual);
                 let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
+                Ok(AssertionRow::fail("expected", mismatch).at_item(at).unless(uncertainty(trace)))
             }
         }
     }
@@ -207,7 +208,7 @@ pub struct ModelUsed {
 
 impl AssertionType for ModelUsed {
     const NAME: &'static str = "model_used";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
@@ -218,7 +219,7 @@ impl AssertionType for ModelUsed {
         }
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let spans = in_order(trace, SpanKind::Llm);
         let uses = |model: &str| {
@@ -230,22 +231,22 @@ impl AssertionType for ModelUsed {
         used.dedup();
         let got = listed(&used);
         if self.expected.is_none() && self.not_expected.is_none() {
-            return Err(Row::skip("", "no expected or not_expected specified"));
+            return Err(AssertionRow::skip("", "no expected or not_expected specified"));
         }
         if let Some(model) = &self.expected {
             let model = seen.expand("expected", model)?;
             if !uses(&model) {
                 let message = format!("expected model {model} not found in {got}");
-                return Ok(Row::fail("expected", mismatch(message, model, got)).unless(doubt(trace)));
+                return Ok(AssertionRow::fail("expected", mismatch(message, model, got)).unless(uncertainty(trace)));
             }
         }
-        let Some(model) = &self.not_expected else { return Ok(Row::pass("expected")) };
+        let Some(model) = &self.not_expected else { return Ok(AssertionRow::pass("expected")) };
         let model = seen.expand("not_expected", model)?;
         if uses(&model) {
             let message = format!("prohibited model {model} was used");
-            return Ok(Row::fail("not_expected", mismatch(message, format!("not {model}"), got)));
+            return Ok(AssertionRow::fail("not_expected", mismatch(message, format!("not {model}"), got)));
         }
-        Ok(Row::pass("not_expected").unless(doubt(trace)))
+        Ok(AssertionRow::pass("not_expected").unless(uncertainty(trace)))
     }
 }
 
@@ -339,7 +340,7 @@ impl DelegationPath {
     }
 
     /// Returns the agents in the routing data, with their key. `None` without routing data.
-    fn fallback(&self, seen: &Seen<'_>) -> Result<Option<(&'static str, Vec<String>)>, Row> {
+    fn fallback(&self, seen: &ScopedEvidence<'_>) -> Result<Option<(&'static str, Vec<String>)>, AssertionRow> {
         if let Some((key, names)) = self.written() {
             let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
             return Ok(Some((key, names)));
@@ -348,12 +349,15 @@ impl DelegationPath {
         let mut names = Vec::new();
         for path in paths {
             let Some(want) = self.file_need(path, seen.scope, &seen.evidence.context) else {
-                return Err(Row::unknown(key, "the path contains a template variable without a value in this run"));
+                return Err(AssertionRow::unknown(
+                    key,
+                    "the path contains a template variable without a value in this run",
+                ));
             };
             let Some(file) = seen.files(key, &want)?.files.first() else { continue };
             let Ok(text) = seen.text(key, file) else { continue };
-            if let Some(reason) = text.doubt {
-                return Err(Row::unknown(key, reason));
+            if let Some(reason) = text.uncertainty {
+                return Err(AssertionRow::unknown(key, reason));
             }
             names.extend(structured(&file.path, text).ok().as_ref().and_then(decided).map(|agent| agent.show()));
         }
@@ -383,10 +387,10 @@ impl AssertionType for DelegationPath {
         needs
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         if self.expected.is_empty() {
-            return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
+            return Err(AssertionRow::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let agents = names(&in_order(trace, SpanKind::Subagent));
@@ -396,16 +400,18 @@ impl AssertionType for DelegationPath {
             (None, false) => (agents, ""),
             (None, true) => {
                 let message = "no subagent spans found, and no routing data is set";
-                return Ok(Row::warn("expected", message).unless(doubt(trace)));
+                return Ok(AssertionRow::warn("expected", message).unless(uncertainty(trace)));
             }
         };
-        let doubt = doubt(trace).filter(|_| fallback.is_none());
+        let uncertainty = uncertainty(trace).filter(|_| fallback.is_none());
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
         match first_out_of_order(&expected, &actual, |wanted, name| name.contains(wanted)) {
-            None => Ok(Row::pass("expected")),
+            None => Ok(AssertionRow::pass("expected")),
             Some(at) => {
                 let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
-                Ok(Row::fail("expected", mismatch(message, wanted, listed(&actual))).at_item(at).unless(doubt))
+                Ok(AssertionRow::fail("expected", mismatch(message, wanted, listed(&actual)))
+                    .at_item(at)
+                    .unless(uncertainty))
             }
         }
     }
@@ -423,10 +429,10 @@ pub struct NoSpanErrors {}
 
 impl AssertionType for NoSpanErrors {
     const NAME: &'static str = "no_span_errors";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let errors: Vec<String> = trace
             .spans
@@ -435,11 +441,11 @@ impl AssertionType for NoSpanErrors {
             .map(|(span, error)| format!("{} ({}): {error}", span.name, kind_text(span.kind)))
             .collect();
         if errors.is_empty() {
-            return Ok(Row::pass("").unless(doubt(trace)));
+            return Ok(AssertionRow::pass("").unless(uncertainty(trace)));
         }
         let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", errors[0].clone());
         mismatch.notes = errors[1..].iter().take(20).cloned().collect();
-        Ok(Row::fail("", mismatch))
+        Ok(AssertionRow::fail("", mismatch))
     }
 }
 
@@ -472,21 +478,21 @@ pub struct ToolNotInvoked {
 
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
         self.tool.to_string()
     }
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let tool = seen.expand("tool", &self.tool)?;
         let called = names(&in_order(trace, SpanKind::Tool));
         if !called.contains(&tool.as_str()) {
-            return Ok(Row::pass("tool").unless(doubt(trace)));
+            return Ok(AssertionRow::pass("tool").unless(uncertainty(trace)));
         }
         let message = format!("tool {tool} was invoked");
-        Ok(Row::fail("tool", mismatch(message, format!("no call to {tool}"), listed(&called))))
+        Ok(AssertionRow::fail("tool", mismatch(message, format!("no call to {tool}"), listed(&called))))
     }
 }

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::trace_notes::{by_duration, by_model, by_tokens, doubt, shown};
+use super::trace_notes::{by_duration, by_model, by_tokens, shown, uncertainty};
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
+        claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
         config::Price,
     },
     evidence::{Need, Span, SpanKind, Tokens, Trace},
-    verdict::{Mismatch, Open},
+    verdict::{Mismatch, Provisional},
     words::RunText,
 };
 
@@ -85,10 +85,10 @@ fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
 
 impl AssertionType for PerSpanBudget {
     const NAME: &'static str = "per_span_budget";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let part = self.span_name.as_ref().map(|part| seen.expand("span_name", part)).transpose()?;
         let spans: Vec<&Span> = trace
@@ -105,14 +105,14 @@ impl AssertionType for PerSpanBudget {
             .collect();
         if wrong.is_empty() {
             let missing_tokens = missing_tokens(spans.into_iter());
-            return Ok(Row::pass("max_tokens").unless(missing_tokens).unless(doubt(trace)));
+            return Ok(AssertionRow::pass("max_tokens").unless(missing_tokens).unless(uncertainty(trace)));
         }
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
         let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
         let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
         let notes = if wrong.len() > 1 { by_tokens(wrong) } else { Vec::new() };
         let mismatch = Mismatch { notes, ..mismatch(message, format!("at most {most}"), actual) };
-        Ok(Row::fail("max_tokens", mismatch))
+        Ok(AssertionRow::fail("max_tokens", mismatch))
     }
 }
 
@@ -141,10 +141,10 @@ pub struct TraceTokenBudget {
 
 impl AssertionType for TraceTokenBudget {
     const NAME: &'static str = "trace_token_budget";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let sum = |part: fn(Tokens) -> u64| {
             trace
@@ -166,14 +166,19 @@ impl AssertionType for TraceTokenBudget {
                 wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
             }
         }
-        let Some(field) = field else { return Err(Row::unknown("", "no limit is set, so nothing is checked")) };
+        let Some(field) = field else {
+            return Err(AssertionRow::unknown("", "no limit is set, so nothing is checked"));
+        };
         let Some((key, _, most, used)) = wrong.first() else {
-            return Ok(Row::pass(field).unless(missing_tokens_of(trace)).unless(doubt(trace)));
+            return Ok(AssertionRow::pass(field).unless(missing_tokens_of(trace)).unless(uncertainty(trace)));
         };
         let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
         let with_tokens = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
         let notes = by_tokens(with_tokens.collect());
-        Ok(Row::fail(key, Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) }))
+        Ok(AssertionRow::fail(
+            key,
+            Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) },
+        ))
     }
 }
 
@@ -208,30 +213,30 @@ fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     };
     let end = trace.spans.iter().filter_map(end_of).reduce(f64::max);
     if let (Some(start), Some(end)) = (start, end) {
-        return Some((((end - start as f64) / 1000.0).max(0.0), doubt(trace)));
+        return Some((((end - start as f64) / 1000.0).max(0.0), uncertainty(trace)));
     }
     let durations: Vec<f64> = trace.spans.iter().filter_map(|span| span.duration_ms).collect();
-    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), doubt(trace)))
+    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), uncertainty(trace)))
 }
 
 impl AssertionType for TraceDuration {
     const NAME: &'static str = "trace_duration";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
-        let Some((took, doubt)) = duration_ms(trace) else {
-            return Err(Row::unknown("max_ms", "the trace has no times"));
+        let Some((took, uncertainty)) = duration_ms(trace) else {
+            return Err(AssertionRow::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
         if took <= most {
-            return Ok(Row::pass("max_ms").unless(doubt));
+            return Ok(AssertionRow::pass("max_ms").unless(uncertainty));
         }
         let (took, most) = (plain(took), plain(most));
         let message = format!("duration {took}ms > max {most}ms");
         let notes = by_duration(trace);
-        Ok(Row::fail(
+        Ok(AssertionRow::fail(
             "max_ms",
             Mismatch { notes, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) },
         ))
@@ -315,10 +320,10 @@ fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
 
 impl AssertionType for TraceCost {
     const NAME: &'static str = "trace_cost";
-    const OPEN: Open = Open::Pass;
+    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let trace = seen.trace()?;
         let Cost { sum, known, unknown, estimated } = cost_of(trace, seen.scope);
         let about = if estimated { "about " } else { "" };
@@ -331,16 +336,16 @@ impl AssertionType for TraceCost {
             });
             let notes = by_model(costs);
             let mismatch = mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}"));
-            return Ok(Row::fail("max_usd", Mismatch { notes, ..mismatch }));
+            return Ok(AssertionRow::fail("max_usd", Mismatch { notes, ..mismatch }));
         }
         if known == 0 {
             let message = "the trace has no costs; set `model_pricing` in `clawspec.yaml` to estimate them";
-            return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
+            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
         }
         if unknown > 0 {
             let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
-            return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
+            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
         }
-        Ok(Row::pass("max_usd").unless(doubt(trace)))
+        Ok(AssertionRow::pass("max_usd").unless(uncertainty(trace)))
     }
 }

@@ -18,7 +18,7 @@ const MAX_LINES: usize = 20;
 const MAX_COMPARED: usize = 2_000;
 
 /// Returns the reason why assertions about the whole trace, or about absent spans, are not certain.
-pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
+pub(super) fn uncertainty(trace: &Trace) -> Option<&'static str> {
     if trace.cut {
         return Some("the trace has more spans than were recorded, and the others could change the result");
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::clawspec::claim::{AssertionType, Row, Seen};
+use crate::dialect::clawspec::claim::{AssertionRow, AssertionType, ScopedEvidence};
 
 /// Declares a type that is never evaluated.
 macro_rules! unsupported {
@@ -15,8 +15,8 @@ macro_rules! unsupported {
         impl AssertionType for $variant {
             const NAME: &'static str = $name;
 
-            fn judge(&self, _seen: &Seen<'_>) -> Result<Row, Row> {
-                Err(Row::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
+            fn judge(&self, _seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+                Err(AssertionRow::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
             }
         }
     };

@@ -10,11 +10,11 @@ use crate::{
     },
     evidence::{CommandLog, Evidence, Ran},
     pattern::is_literal,
-    verdict::Found,
+    verdict::Presence,
 };
 
 /// Maximum number of commands to list.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
 
@@ -67,12 +67,12 @@ impl CommandPattern {
     }
 
     /// Returns whether a command matches.
-    pub(super) fn matches(&self, command: &Ran) -> Found {
+    pub(super) fn matches(&self, command: &Ran) -> Presence {
         match self.engine() {
             Engine::Pattern(pattern) if !command.command.masked.is_empty() => masked(pattern, &command.command.text),
             Engine::Pattern(pattern) => search(pattern, &command.command.text),
             Engine::Text => contains(&command.command, &self.source),
-            Engine::Unusable(_) => Found::Unclear("unsupported regular expression"),
+            Engine::Unusable(_) => Presence::Unclear("unsupported regular expression"),
         }
     }
 
@@ -81,7 +81,7 @@ impl CommandPattern {
         let commands: Vec<String> =
             log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
-            && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Found::Yes)
+            && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Presence::Yes)
         {
             return Some(format!("command {} matches if case is ignored: `{}`", index + 1, commands[index]));
         }
@@ -90,21 +90,21 @@ impl CommandPattern {
     }
 }
 
-fn search(pattern: &EcmaPattern, text: &str) -> Found {
+fn search(pattern: &EcmaPattern, text: &str) -> Presence {
     match pattern.find_iter(text).next() {
-        Some(Ok(_)) => Found::Yes,
-        Some(Err(_)) => Found::Unclear(TOO_LONG),
-        None => Found::No,
+        Some(Ok(_)) => Presence::Yes,
+        Some(Err(_)) => Presence::Unclear(TOO_LONG),
+        None => Presence::No,
     }
 }
 
 /// Returns whether a masked command matches whatever the asterisks stand for, as far as that can be tested.
-fn masked(pattern: &EcmaPattern, command: &str) -> Found {
+fn masked(pattern: &EcmaPattern, command: &str) -> Presence {
     let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
-    if tried.iter().all(|found| *found == Found::Yes) {
-        return Found::Yes;
+    if tried.iter().all(|found| *found == Presence::Yes) {
+        return Presence::Yes;
     }
-    Found::Unclear(MASKED)
+    Presence::Unclear(MASKED)
 }
 
 /// Returns the literal characters of a pattern.
@@ -132,9 +132,9 @@ pub(super) fn listing(log: &CommandLog) -> String {
         return "no command".to_owned();
     }
     let mut lines: Vec<String> =
-        log.commands.iter().take(LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
-    if log.commands.len() > LISTED {
-        lines.push(format!("and {} more", log.commands.len() - LISTED));
+        log.commands.iter().take(MAX_LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
+    if log.commands.len() > MAX_LISTED {
+        lines.push(format!("and {} more", log.commands.len() - MAX_LISTED));
     }
     lines.join("\n")
 }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::evidence::Capture;
 
-    fn found(pattern: &str, command: &str, masked: bool) -> Found {
+    fn found(pattern: &str, command: &str, masked: bool) -> Presence {
         let mut command = Capture::whole(command);
         if masked {
             let stars = command.text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
@@ -156,22 +156,22 @@ mod tests {
 
     #[test]
     fn patterns_are_searched_anywhere_and_fall_back_to_text() {
-        assert_eq!(found("git commit.*-m", "cd a && git commit -a -m x", false), Found::Yes);
-        assert_eq!(found("^git", "cd a && git commit", false), Found::No);
-        assert_eq!(found("Git", "git", false), Found::No);
-        assert_eq!(found("ls [a", "ls [a]", false), Found::Yes);
-        assert_eq!(found("ls [a", "ls a", false), Found::No);
-        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("unsupported regular expression"));
+        assert_eq!(found("git commit.*-m", "cd a && git commit -a -m x", false), Presence::Yes);
+        assert_eq!(found("^git", "cd a && git commit", false), Presence::No);
+        assert_eq!(found("Git", "git", false), Presence::No);
+        assert_eq!(found("ls [a", "ls [a]", false), Presence::Yes);
+        assert_eq!(found("ls [a", "ls a", false), Presence::No);
+        assert_eq!(found("(?i:git)", "git", false), Presence::Unclear("unsupported regular expression"));
     }
 
     #[test]
     fn stars_may_stand_for_anything() {
-        assert_eq!(found("login.*--token", "mycli login --token ********", true), Found::Yes);
-        assert_eq!(found("token .+", "mycli login --token ********", true), Found::Yes);
-        assert_eq!(found("token [a-z]+", "mycli login --token ********", true), Found::Unclear(MASKED));
-        assert_eq!(found("sk-[a-z]+", "mycli login --token ********", true), Found::Unclear(MASKED));
-        assert_eq!(found("rm -rf", "mycli login --token *", true), Found::No);
-        assert_eq!(found("abc", "mycli login --token ********", true), Found::Unclear(MASKED));
+        assert_eq!(found("login.*--token", "mycli login --token ********", true), Presence::Yes);
+        assert_eq!(found("token .+", "mycli login --token ********", true), Presence::Yes);
+        assert_eq!(found("token [a-z]+", "mycli login --token ********", true), Presence::Unclear(MASKED));
+        assert_eq!(found("sk-[a-z]+", "mycli login --token ********", true), Presence::Unclear(MASKED));
+        assert_eq!(found("rm -rf", "mycli login --token *", true), Presence::No);
+        assert_eq!(found("abc", "mycli login --token ********", true), Presence::Unclear(MASKED));
     }
 
     #[test]

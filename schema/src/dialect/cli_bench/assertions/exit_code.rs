@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::observed::{After, brief, last, row, shown};
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Provisional, Verdict},
 };
 
 /// Exit code of the last command: `0` is success.
@@ -79,8 +79,8 @@ impl Check for ExitCode {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Everything
+    fn provisional(&self) -> Provisional {
+        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Found, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
     words::Pattern,
 };
 
@@ -52,10 +52,10 @@ impl NotRanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.gap();
+        let mut uncertainty = log.gap();
         for (index, command) in log.commands.iter().enumerate() {
             match self.pattern.matches(command) {
-                Found::Yes => {
+                Presence::Yes => {
                     return row.fail(Mismatch {
                         message: format!(
                             "command {} matches `{source}`: `{}`",
@@ -67,11 +67,11 @@ impl NotRanClaim {
                         ..Mismatch::default()
                     });
                 }
-                Found::Unclear(reason) => doubt = Some(reason),
-                Found::No => {}
+                Presence::Unclear(reason) => uncertainty = Some(reason),
+                Presence::No => {}
             }
         }
-        match doubt {
+        match uncertainty {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
@@ -83,8 +83,8 @@ impl Check for NotRanClaim {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Pass
+    fn provisional(&self) -> Provisional {
+        Provisional::Pass
     }
 
     fn texts(&self) -> Vec<String> {

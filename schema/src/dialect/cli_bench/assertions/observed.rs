@@ -7,14 +7,14 @@ use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
     evidence::{Answer, Capture, Change, ChangedFile, Content, EntryKind, Evidence, FileLog, Need, PathState, Ran},
-    verdict::{CUT, Found, Mismatch, Row, Verdict},
+    verdict::{Mismatch, Presence, TRUNCATED, Verdict, VerdictBuilder},
 };
 
 /// Maximum number of characters to show of a text, as in cli-bench. Checks always use the whole text.
-const SHOWN: usize = 2_000;
+const MAX_SHOWN_CHARACTERS: usize = 2_000;
 
 /// Maximum number of steps of the search for a text under masked parts.
-const STEPS: usize = 4_000_000;
+const MAX_STEPS: usize = 4_000_000;
 
 const HELD: &str = "the command ended while a background process kept its output open, and its further output could \
     change the result";
@@ -23,10 +23,10 @@ pub(super) const MASKED: &str = "part of the value is masked, and the masked tex
 /// Returns a text as reports show it.
 pub(super) fn shown(text: &str) -> String {
     let length = text.chars().count();
-    if length <= SHOWN {
+    if length <= MAX_SHOWN_CHARACTERS {
         return text.to_owned();
     }
-    format!("{} ({length} characters in total)", shortened(text, SHOWN))
+    format!("{} ({length} characters in total)", shortened(text, MAX_SHOWN_CHARACTERS))
 }
 
 /// Returns a command as messages show it.
@@ -35,8 +35,8 @@ pub(super) fn brief(command: &str) -> String {
 }
 
 /// Returns the row of an assertion.
-pub(super) fn row(kind: &'static str, label: impl Into<String>) -> Row {
-    Row::new(Pointer::root().key(kind), kind, label)
+pub(super) fn row(kind: &'static str, label: impl Into<String>) -> VerdictBuilder {
+    VerdictBuilder::new(Pointer::root().key(kind), kind, label)
 }
 
 /// Returns the location of a field of an assertion.
@@ -47,7 +47,7 @@ pub(super) fn part(kind: &str, field: &str) -> Pointer {
 /// Returns the last command that the model ran, or the verdict of an assertion about it without one.
 pub(super) fn last<'e>(
     evidence: &'e Evidence,
-    row: &Row,
+    row: &VerdictBuilder,
     expected: impl FnOnce() -> String,
 ) -> Result<&'e Ran, Box<Verdict>> {
     let unknown = |reason: &str| Box::new(row.clone().unknown(reason));
@@ -69,39 +69,39 @@ fn no_command(expected: impl Into<String>) -> Mismatch {
 }
 
 /// Returns the answer for an output of a command, with the most precise known reason for a missing part.
-pub(super) fn of_output(found: Found, ran: &Ran) -> Found {
-    if found == Found::Unclear(CUT) && ran.held { Found::Unclear(HELD) } else { found }
+pub(super) fn of_output(found: Presence, ran: &Ran) -> Presence {
+    if found == Presence::Unclear(TRUNCATED) && ran.held { Presence::Unclear(HELD) } else { found }
 }
 
 /// Searches for a text in captured output.
-pub(super) fn contains(capture: &Capture, wanted: &str) -> Found {
+pub(super) fn contains(capture: &Capture, wanted: &str) -> Presence {
     let masked = !capture.masked.is_empty();
     if memchr::memmem::find(capture.text.as_bytes(), wanted.as_bytes()).is_some() {
-        return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
+        return if masked && wanted.contains('*') { Presence::Unclear(MASKED) } else { Presence::Yes };
     }
     if capture.cut {
-        Found::Unclear(CUT)
+        Presence::Unclear(TRUNCATED)
     } else if masked && may_hide(&capture.text, wanted) {
-        Found::Unclear(MASKED)
+        Presence::Unclear(MASKED)
     } else {
-        Found::No
+        Presence::No
     }
 }
 
 /// Compares both texts, ignoring white space at both ends.
-pub(super) fn equals(capture: &Capture, wanted: &str) -> Found {
+pub(super) fn equals(capture: &Capture, wanted: &str) -> Presence {
     let masked = !capture.masked.is_empty();
     let (text, wanted) = (trim(&capture.text), trim(wanted));
     if capture.cut {
         // The captured part must be a prefix of the expected text.
         let kept = trim_start(&capture.text);
         let begins = if masked { covers(kept, wanted, false) } else { wanted.starts_with(trim(kept)) };
-        return if begins { Found::Unclear(CUT) } else { Found::No };
+        return if begins { Presence::Unclear(TRUNCATED) } else { Presence::No };
     }
     if text == wanted {
-        return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
+        return if masked && wanted.contains('*') { Presence::Unclear(MASKED) } else { Presence::Yes };
     }
-    if masked && covers(text, wanted, true) { Found::Unclear(MASKED) } else { Found::No }
+    if masked && covers(text, wanted, true) { Presence::Unclear(MASKED) } else { Presence::No }
 }
 
 /// Whether a masked text can equal a text, or a prefix of it: an asterisk matches any character.
@@ -136,7 +136,7 @@ pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
             if masked[start..].iter().zip(&wanted).all(same) {
                 return true;
             }
-            if steps > STEPS {
+            if steps > MAX_STEPS {
                 return true;
             }
         }
@@ -319,29 +319,29 @@ mod tests {
 
     #[test]
     fn contains_never_trusts_what_is_missing() {
-        assert_eq!(contains(&kept("abc"), "b"), Found::Yes);
-        assert_eq!(contains(&kept("abc"), "B"), Found::No);
-        assert_eq!(contains(&cut("abc"), "b"), Found::Yes);
-        assert_eq!(contains(&cut("abc"), "d"), Found::Unclear(CUT));
-        assert_eq!(contains(&starred("a *** c"), "***"), Found::Unclear(MASKED));
-        assert_eq!(contains(&kept("a *** c"), "***"), Found::Yes);
-        assert_eq!(contains(&starred("a *** c"), "xyz c"), Found::Unclear(MASKED));
-        assert_eq!(contains(&starred("a *** c"), "a x"), Found::Unclear(MASKED));
-        assert_eq!(contains(&starred("a *** c"), "q c"), Found::Unclear(MASKED));
-        assert_eq!(contains(&starred("a *** c"), "wxyz c"), Found::No);
+        assert_eq!(contains(&kept("abc"), "b"), Presence::Yes);
+        assert_eq!(contains(&kept("abc"), "B"), Presence::No);
+        assert_eq!(contains(&cut("abc"), "b"), Presence::Yes);
+        assert_eq!(contains(&cut("abc"), "d"), Presence::Unclear(TRUNCATED));
+        assert_eq!(contains(&starred("a *** c"), "***"), Presence::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), "***"), Presence::Yes);
+        assert_eq!(contains(&starred("a *** c"), "xyz c"), Presence::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "a x"), Presence::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "q c"), Presence::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "wxyz c"), Presence::No);
     }
 
     #[test]
     fn equality_trims_and_never_trusts_what_is_missing() {
-        assert_eq!(equals(&kept("\u{feff} OK\r\n"), "OK "), Found::Yes);
-        assert_eq!(equals(&kept("OK  now"), "OK now"), Found::No);
-        assert_eq!(equals(&cut(" OK"), "OK now"), Found::Unclear(CUT));
-        assert_eq!(equals(&cut("KO"), "OK now"), Found::No);
-        assert_eq!(equals(&cut("OK now"), "OK"), Found::No);
-        assert_eq!(equals(&cut("OK \n"), "OK"), Found::Unclear(CUT));
-        assert_eq!(equals(&starred("key ***"), "key abc"), Found::Unclear(MASKED));
-        assert_eq!(equals(&starred("key ***"), "key ab"), Found::No);
-        assert_eq!(equals(&starred("key ***"), "key ***"), Found::Unclear(MASKED));
+        assert_eq!(equals(&kept("\u{feff} OK\r\n"), "OK "), Presence::Yes);
+        assert_eq!(equals(&kept("OK  now"), "OK now"), Presence::No);
+        assert_eq!(equals(&cut(" OK"), "OK now"), Presence::Unclear(TRUNCATED));
+        assert_eq!(equals(&cut("KO"), "OK now"), Presence::No);
+        assert_eq!(equals(&cut("OK now"), "OK"), Presence::No);
+        assert_eq!(equals(&cut("OK \n"), "OK"), Presence::Unclear(TRUNCATED));
+        assert_eq!(equals(&starred("key ***"), "key abc"), Presence::Unclear(MASKED));
+        assert_eq!(equals(&starred("key ***"), "key ab"), Presence::No);
+        assert_eq!(equals(&starred("key ***"), "key ***"), Presence::Unclear(MASKED));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::observed::{After, brief, equals, last, of_output, row, shown};
 use crate::{
     check::text::trim,
     evidence::Evidence,
-    verdict::{Check, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Provisional, Verdict},
     words::plural,
 };
 
@@ -56,8 +56,8 @@ impl Check for OutputEquals {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Everything
+    fn provisional(&self) -> Provisional {
+        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Found, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Presence, Verdict},
     words::Pattern,
 };
 
@@ -54,8 +54,8 @@ impl RanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let gap = log.gap().map(Found::Unclear).into_iter();
-        let found = Found::any(gap.chain(log.commands.iter().map(|command| self.pattern.matches(command))));
+        let gap = log.gap().map(Presence::Unclear).into_iter();
+        let found = Presence::any(gap.chain(log.commands.iter().map(|command| self.pattern.matches(command))));
         row.found(found, || Mismatch {
             message: match log.commands.len() {
                 0 => "the model ran no command".to_owned(),

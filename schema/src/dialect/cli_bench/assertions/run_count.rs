@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Found, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
     words::Pattern,
 };
 
@@ -77,16 +77,16 @@ impl RunCountClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.gap();
+        let mut uncertainty = log.gap();
         let (mut least, mut open) = (0_u32, 0_u32);
         for command in &log.commands {
             match self.pattern.matches(command) {
-                Found::Yes => least += 1,
-                Found::Unclear(reason) => {
+                Presence::Yes => least += 1,
+                Presence::Unclear(reason) => {
                     open += 1;
-                    doubt = doubt.or(Some(reason));
+                    uncertainty = uncertainty.or(Some(reason));
                 }
-                Found::No => {}
+                Presence::No => {}
             }
         }
         let most = if log.gap().is_some() { f64::INFINITY } else { f64::from(least + open) };
@@ -105,7 +105,7 @@ impl RunCountClaim {
             return row.at(part("run_count", "min")).fail(mismatch());
         }
         let holds = self.min.is_none_or(|min| least >= min) && self.max.is_none_or(|max| most <= max);
-        match doubt.filter(|_| !holds) {
+        match uncertainty.filter(|_| !holds) {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
@@ -117,8 +117,8 @@ impl Check for RunCountClaim {
         vec![self.judge(evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Everything
+    fn provisional(&self) -> Provisional {
+        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::observed::{brief, contains, last, near_text, of_output, row, shown};
 use crate::{
     evidence::{Capture, Evidence, Ran},
-    verdict::{Check, Found, Mismatch, Open, Verdict},
+    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
 };
 
 /// An output stream of a command.
@@ -29,8 +29,8 @@ impl Check for StreamContains {
         vec![self.stream.judge(&self.text, evidence)]
     }
 
-    fn open(&self) -> Open {
-        Open::Everything
+    fn provisional(&self) -> Provisional {
+        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {
@@ -82,7 +82,7 @@ impl Stream {
     }
 
     fn has(self, command: &Ran, wanted: &str) -> bool {
-        self.of(command).is_some_and(|written| contains(written, wanted) == Found::Yes)
+        self.of(command).is_some_and(|written| contains(written, wanted) == Presence::Yes)
     }
 
     fn of(self, command: &Ran) -> Option<&Capture> {

@@ -11,8 +11,8 @@ use crate::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     evidence::{
-        Answer, Capture, Change, ChangedFile, CommandLog, Content, EntryKind, Evidence, Exit, FileLog, Need,
-        Observation, PathState, Ran, Unseen,
+        Answer, Capture, Change, ChangedFile, CommandGap, CommandLog, Content, EntryKind, Evidence, Exit, FileLog,
+        Need, Observation, PathState, Ran,
     },
     verdict::{Check, Outcome, Status, Verdict},
 };

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     check::text::trim,
     evidence::{Context, Evidence, Need, Ran},
-    verdict::{Check, Found, Mismatch, Row, Verdict},
+    verdict::{Check, Mismatch, Presence, Verdict, VerdictBuilder},
 };
 
 /// Shell command that runs after the task and must succeed.
@@ -66,7 +66,7 @@ struct VerifyClaim {
 }
 
 impl VerifyClaim {
-    fn of_answer(&self, row: Row, answer: &Ran) -> Verdict {
+    fn of_answer(&self, row: VerdictBuilder, answer: &Ran) -> Verdict {
         let Verify { run, output_contains, output_equals } = &self.verify;
         if answer.timed_out {
             return row.fail(Mismatch {
@@ -97,12 +97,12 @@ impl VerifyClaim {
             return row.pass();
         }
         let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
-        let mut doubt = None;
+        let mut uncertainty = None;
         if let Some(wanted) = output_contains {
             match of_output(contains(stdout, wanted), answer) {
-                Found::Yes => {}
-                Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
-                Found::No => {
+                Presence::Yes => {}
+                Presence::Unclear(reason) => uncertainty = Some(("output_contains", reason)),
+                Presence::No => {
                     return row.at(part("verify", "output_contains")).fail(Mismatch {
                         message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
                         expected: shown(wanted),
@@ -115,16 +115,16 @@ impl VerifyClaim {
         }
         if let Some(wanted) = output_equals {
             match of_output(equals(stdout, wanted), answer) {
-                Found::Yes => {}
-                Found::Unclear(reason) => doubt = Some(("output_equals", reason)),
-                Found::No => {
+                Presence::Yes => {}
+                Presence::Unclear(reason) => uncertainty = Some(("output_equals", reason)),
+                Presence::No => {
                     let mut mismatch = differs(trim(&stdout.text), trim(wanted));
                     mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
                     return row.at(part("verify", "output_equals")).fail(mismatch);
                 }
             }
         }
-        match doubt {
+        match uncertainty {
             Some((field, reason)) => row.at(part("verify", field)).unknown(reason),
             None => row.pass(),
         }

@@ -1,6 +1,6 @@
 //! `latency` and `cost`, and the claim that would compare with a stored baseline.
 
-use super::{Rated, Row};
+use super::{Rated, VerdictBuilder};
 use crate::{
     check::json::number_text,
     dialect::kindlm::expect::{CostExpect, LatencyExpect},
@@ -19,7 +19,7 @@ pub(crate) struct LatencyClaim {
 impl Check for LatencyClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let most = number_text(self.expect.max_ms);
-        let row = Row::new(Pointer::root().key("maxMs"), "latency", format!("Latency <= {most}ms"));
+        let row = VerdictBuilder::new(Pointer::root().key("maxMs"), "latency", format!("Latency <= {most}ms"));
         let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
         if took <= self.expect.max_ms {
             let open = evidence.duration_is_open();
@@ -54,7 +54,7 @@ pub(crate) struct CostClaim {
 impl Check for CostClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let most = number_text(self.expect.max_usd);
-        let row = Row::new(Pointer::root().key("maxUsd"), "cost", format!("Cost <= ${most}"));
+        let row = VerdictBuilder::new(Pointer::root().key("maxUsd"), "cost", format!("Cost <= ${most}"));
         let Some(cost) = evidence.usage.and_then(|usage| usage.cost_usd) else {
             return vec![row.unknown("the cost is unknown")];
         };
@@ -85,7 +85,7 @@ pub(crate) struct DriftClaim;
 
 impl Check for DriftClaim {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new(Pointer::root(), "drift", "Drift check");
+        let row = VerdictBuilder::new(Pointer::root(), "drift", "Drift check");
         vec![row.unknown("expectations about a baseline are not supported yet")]
     }
 

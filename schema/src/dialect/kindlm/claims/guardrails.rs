@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Rated, Row, Seen, actual};
+use super::{Rated, ReliableOutput, VerdictBuilder, actual};
 use crate::{
     check::{
         memo::Memo,
@@ -12,8 +12,8 @@ use crate::{
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
     evidence::Evidence,
-    mask::HIDDEN,
-    verdict::{Check, FailureCode, Found, Mismatch, Related, Verdict},
+    mask::MASK_CHARACTER,
+    verdict::{Check, FailureCode, Mismatch, Presence, Related, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -50,7 +50,7 @@ const DEFAULT_PATTERNS: [&str; 3] = [
 ];
 
 /// Maximum total number of matches to count.
-const MOST_MATCHES: usize = 1_000;
+const MAX_MATCHES: usize = 1_000;
 
 const LABEL: &str = "No PII detected";
 
@@ -83,7 +83,7 @@ impl PiiClaim {
     fn unusable(&self) -> Option<Verdict> {
         let ordered =
             || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
-        let row = |pattern: &PiiPattern| Row::new(pattern.at.clone(), "pii", LABEL);
+        let row = |pattern: &PiiPattern| VerdictBuilder::new(pattern.at.clone(), "pii", LABEL);
         if let Some(refused) = ordered().find(|it| refused_by_original(&it.source)) {
             let kind = if refused.custom { "Custom" } else { "Deny" };
             let message = format!(
@@ -115,27 +115,28 @@ impl Check for PiiClaim {
         if let Some(verdict) = self.unusable() {
             return vec![verdict];
         }
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let text = &*seen.text();
         let mut found = Vec::new();
         let mut places: Vec<(Pointer, usize)> = Vec::new();
-        let mut doubt: Option<(Pointer, String)> = None;
+        let mut uncertainty: Option<(Pointer, String)> = None;
         for pattern in &self.patterns {
             let compiled = match pattern.compiled() {
                 Ok(compiled) => compiled,
                 Err(error) => {
-                    doubt.get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
+                    uncertainty
+                        .get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
                     continue;
                 }
             };
             let before = found.len();
-            if text.contains(HIDDEN) {
+            if text.contains(MASK_CHARACTER) {
                 let certain = compiled.certain_matches(text);
                 if certain.is_empty() && compiled.may_match(text) {
-                    let reason = seen.doubt().unwrap_or(super::MASKED).to_owned();
-                    doubt.get_or_insert((pattern.at.clone(), reason));
+                    let reason = seen.uncertainty().unwrap_or(super::MASKED).to_owned();
+                    uncertainty.get_or_insert((pattern.at.clone(), reason));
                 }
-                let room = MOST_MATCHES.saturating_sub(found.len());
+                let room = MAX_MATCHES.saturating_sub(found.len());
                 let certain = certain.iter().take(room);
                 found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
             } else {
@@ -146,10 +147,10 @@ impl Check for PiiClaim {
                         Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
                         Err(_) => {
                             let reason = format!("pattern \"{}\" took too many steps", pattern.name);
-                            doubt.get_or_insert((pattern.at.clone(), reason));
+                            uncertainty.get_or_insert((pattern.at.clone(), reason));
                         }
                     }
-                    if found.len() >= MOST_MATCHES {
+                    if found.len() >= MAX_MATCHES {
                         break;
                     }
                 }
@@ -159,10 +160,10 @@ impl Check for PiiClaim {
             }
         }
         let Some((first, _)) = places.first().cloned() else {
-            let row = |at: Pointer| Row::new(at, "pii", LABEL);
-            return vec![match doubt {
+            let row = |at: Pointer| VerdictBuilder::new(at, "pii", LABEL);
+            return vec![match uncertainty {
                 Some((at, reason)) => row(at).unknown(reason),
-                None => row(Pointer::root()).passed().unless(seen.doubt()),
+                None => row(Pointer::root()).passed().unless(seen.uncertainty()),
             }];
         };
         let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
@@ -178,7 +179,7 @@ impl Check for PiiClaim {
         let related = places[1..]
             .iter()
             .map(|(at, count)| Related::in_claim(format!("{count} more found by this pattern"), at.clone()));
-        vec![Row::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
+        vec![VerdictBuilder::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -209,16 +210,16 @@ pub(crate) struct KeywordsClaim {
 
 impl Check for KeywordsClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = Folded::new(&seen.text());
-        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Found::No };
+        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Presence::No };
         let mut verdicts = Vec::new();
         let allowed = self.expect.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
-            let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
-            let answer = Found::any(allowed.iter().map(|phrase| found(phrase)));
-            verdicts.push(if answer == Found::Yes {
+            let row = VerdictBuilder::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
+            let answer = Presence::any(allowed.iter().map(|phrase| found(phrase)));
+            verdicts.push(if answer == Presence::Yes {
                 row.passed()
             } else {
                 let list = allowed.join(", ");
@@ -228,14 +229,14 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     ..Mismatch::default()
                 };
-                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.doubt_of(answer))
+                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.uncertainty_of(answer))
             });
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
             let at = Pointer::root().key("deny").index(index);
-            let row = Row::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
+            let row = VerdictBuilder::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
             let answer = found(phrase);
-            verdicts.push(if answer == Found::Yes {
+            verdicts.push(if answer == Presence::Yes {
                 let mismatch = Mismatch {
                     message: format!("Denied keyword \"{phrase}\" found in output"),
                     expected: format!("no \"{phrase}\""),
@@ -245,7 +246,7 @@ impl Check for KeywordsClaim {
                 };
                 row.failed(FailureCode::KeywordDenied, mismatch)
             } else {
-                row.passed().unless(seen.doubt_of(answer))
+                row.passed().unless(seen.uncertainty_of(answer))
             });
         }
         verdicts

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Rated, Row, Seen};
+use super::{MASKED, NOT_RECORDED, Rated, ReliableOutput, TRUNCATED, VerdictBuilder};
 use crate::{
     check::{
         json::{number_text, parse},
@@ -12,7 +12,8 @@ use crate::{
     dialect::kindlm::expect::JudgeExpect,
     document::Pointer,
     evidence::{
-        Answer, Concealed, Context, Evidence, ModelReply, Need, Peer, QuestionAnswer, QuestionNeed, QuestionPart,
+        Answer, AskedModel, Context, Evidence, MaskingLoss, ModelReply, Need, QuestionAnswer, QuestionNeed,
+        QuestionPart,
     },
     mask::shown,
     verdict::{Check, FailureCode, Mismatch, Verdict},
@@ -24,7 +25,7 @@ pub(crate) struct JudgeClaim {
     /// Expectation to judge.
     pub expect: JudgeExpect,
     /// Model that judges. `None` if the file names none.
-    pub peer: Option<Peer>,
+    pub peer: Option<AskedModel>,
     /// Number of requests: three if the flag `betaJudge` is set.
     pub times: u32,
 }
@@ -67,7 +68,7 @@ impl JudgeClaim {
         })
     }
 
-    fn judge(&self, row: Row, replies: &[ModelReply]) -> Verdict {
+    fn judge(&self, row: VerdictBuilder, replies: &[ModelReply]) -> Verdict {
         let mut scores = Vec::new();
         let mut trouble = None;
         for reply in replies.iter().take(self.times as usize) {
@@ -122,19 +123,19 @@ impl Check for JudgeClaim {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let at = Pointer::root();
-        let row = Row::new(at, "judge", format!("Judge: {}", self.expect.criteria));
+        let row = VerdictBuilder::new(at, "judge", format!("Judge: {}", self.expect.criteria));
         let Some(need) = self.need() else {
             return vec![row.unknown("no model can judge: the file has no `models`")];
         };
-        let doubt = match Seen::of(evidence) {
-            Seen::Nothing => Some(NOT_RECORDED),
-            Seen::Concealed => Some(MASKED),
-            Seen::Part(_) => Some(CUT),
-            Seen::Whole(output) if output.concealed == Concealed::Everything => Some(MASKED),
-            Seen::Whole(_) => None,
+        let uncertainty = match ReliableOutput::of(evidence) {
+            ReliableOutput::Nothing => Some(NOT_RECORDED),
+            ReliableOutput::Concealed => Some(MASKED),
+            ReliableOutput::Part(_) => Some(TRUNCATED),
+            ReliableOutput::Whole(output) if output.concealed == MaskingLoss::Everything => Some(MASKED),
+            ReliableOutput::Whole(_) => None,
         };
-        if let Some(doubt) = doubt {
-            return vec![row.unknown(doubt)];
+        if let Some(uncertainty) = uncertainty {
+            return vec![row.unknown(uncertainty)];
         }
         vec![match evidence.answer_to(&Need::Question(need)) {
             Some(Answer::Question(QuestionAnswer { replies })) => {
@@ -201,7 +202,7 @@ mod tests {
             rubric: Some("1 = good".to_owned()),
             ..JudgeExpect::default()
         };
-        let peer = Peer { provider: "openai".to_owned(), model: "gpt-4o".to_owned(), ..Peer::default() };
+        let peer = AskedModel { provider: "openai".to_owned(), model: "gpt-4o".to_owned(), ..AskedModel::default() };
         JudgeClaim { expect, peer: Some(peer), times }
     }
 

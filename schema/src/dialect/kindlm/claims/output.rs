@@ -4,7 +4,7 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use serde_json::Value;
 
-use super::{Rated, Row, SchemaFile, Seen, actual};
+use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder, actual};
 use crate::{
     check::{
         json::{self, JsonErrorKind},
@@ -13,8 +13,8 @@ use crate::{
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
-    evidence::{Concealed, Evidence, Output},
-    verdict::{Check, FailureCode, Found, Mismatch, Verdict},
+    evidence::{Evidence, MaskingLoss, Output},
+    verdict::{Check, FailureCode, Mismatch, Presence, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.
@@ -31,7 +31,7 @@ const KIND: &str = "schema";
 
 impl Check for OutputClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let mut verdicts = Vec::new();
         let mut instance: Option<Cow<'_, Value>> = None;
         match self.expect.format {
@@ -72,16 +72,18 @@ impl Check for OutputClaim {
 
 impl OutputClaim {
     /// Returns the structured output, or else the text read as JSON.
-    fn parsed<'e>(&self, seen: &Seen<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
-        let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
+    fn parsed<'e>(&self, seen: &ReliableOutput<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
+        let row = VerdictBuilder::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {
-            Seen::Whole(output) => output,
-            Seen::Part(_) | Seen::Concealed | Seen::Nothing => return (row.passed().unless(seen.doubt()), None),
+            ReliableOutput::Whole(output) => output,
+            ReliableOutput::Part(_) | ReliableOutput::Concealed | ReliableOutput::Nothing => {
+                return (row.passed().unless(seen.uncertainty()), None);
+            }
         };
         if let Some(value) = &output.json {
             return (row.passed(), Some(Cow::Borrowed(value)));
         }
-        if output.concealed == Concealed::Json {
+        if output.concealed == MaskingLoss::Json {
             return (row.unknown(super::MASKED), None);
         }
         match json::parse(&output.text) {
@@ -110,18 +112,18 @@ impl OutputClaim {
         }
     }
 
-    fn substrings(&self, seen: &Seen<'_>, verdicts: &mut Vec<Verdict>) {
+    fn substrings(&self, seen: &ReliableOutput<'_>, verdicts: &mut Vec<Verdict>) {
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = OnceCell::new();
         let found = |wanted: &str| match seen.output() {
             Some(_) => folded.get_or_init(|| Folded::new(&seen.text())).contains(wanted),
-            None => Found::No,
+            None => Presence::No,
         };
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("contains").index(index);
-            let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
+            let row = VerdictBuilder::new(at, KIND, format!("Output contains \"{wanted}\""));
             let found = found(wanted);
-            if found == Found::Yes {
+            if found == Presence::Yes {
                 verdicts.push(row.passed());
                 continue;
             }
@@ -133,14 +135,14 @@ impl OutputClaim {
                 notes: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
                 ..Mismatch::default()
             };
-            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.doubt_of(found)));
+            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.uncertainty_of(found)));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
-            let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
+            let row = VerdictBuilder::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
             let found = found(unwanted);
-            if found != Found::Yes {
-                verdicts.push(row.passed().unless(seen.doubt_of(found)));
+            if found != Presence::Yes {
+                verdicts.push(row.passed().unless(seen.uncertainty_of(found)));
                 continue;
             }
             let mismatch = Mismatch {
@@ -155,14 +157,14 @@ impl OutputClaim {
     }
 }
 
-fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
-    let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
+fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &ReliableOutput<'_>) -> Verdict {
+    let row = VerdictBuilder::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
     let schema = match file.schema(&row, FailureCode::SchemaInvalid) {
         Ok(schema) => schema,
         Err(verdict) => return *verdict,
     };
-    let (None, Some(instance)) = (seen.doubt(), instance) else {
-        return row.unknown(seen.doubt().unwrap_or("the output could not be read as JSON"));
+    let (None, Some(instance)) = (seen.uncertainty(), instance) else {
+        return row.unknown(seen.uncertainty().unwrap_or("the output could not be read as JSON"));
     };
     match schema.validate(instance) {
         SchemaAnswer::Valid => row.passed(),
@@ -182,12 +184,12 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
     }
 }
 
-fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
-    let row = Row::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
-    let Some(output) = seen.output() else { return row.unknown(seen.doubt().unwrap_or(super::NOT_RECORDED)) };
+fn max_length(most: u64, seen: &ReliableOutput<'_>) -> Verdict {
+    let row = VerdictBuilder::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
+    let Some(output) = seen.output() else { return row.unknown(seen.uncertainty().unwrap_or(super::NOT_RECORDED)) };
     let length = length(&output.text);
     if u64::try_from(length).is_ok_and(|length| length <= most) {
-        return row.passed().unless(seen.doubt());
+        return row.passed().unless(seen.uncertainty());
     }
     row.failed(
         FailureCode::MaxLengthExceeded,

@@ -10,7 +10,7 @@ use crate::{
     judge::judge,
     mask::Secrets,
     suite::Case,
-    verdict::{FilePlace, Outcome, Place, Status},
+    verdict::{FilePlace, Outcome, RelatedPlace, Status},
 };
 
 const FILES: [(&str, &str); 4] = [
@@ -75,14 +75,14 @@ fn rows(expect: &str, evidence: &Evidence) -> String {
                 mismatch.labelled().for_each(|(name, text)| out.push_str(&format!("\n  = {name}: {text}")));
                 for related in &verdict.related {
                     let at = match &related.at {
-                        Place::Claim(at) => {
+                        RelatedPlace::Claim(at) => {
                             let whole = case.claims[judged.claim].at.join(at);
                             assert!(document.find(&whole).is_some(), "{whole} is not in the document");
                             at.to_string()
                         }
-                        Place::File(FilePlace { path, stretch, .. }) => {
-                            let stretch = stretch.as_ref().unwrap();
-                            format!("{path}:{}: {}", stretch.line + 1, &stretch.text[stretch.range()])
+                        RelatedPlace::File(FilePlace { path, line_part, .. }) => {
+                            let line_part = line_part.as_ref().unwrap();
+                            format!("{path}:{}: {}", line_part.line + 1, &line_part.text[line_part.range()])
                         }
                     };
                     out.push_str(&format!("\n  @ {at} {}", related.message));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Rated, Row, SchemaFile, Seen};
+use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder};
 use crate::{
     check::{
         hidden::{may_be, may_match},
@@ -15,7 +15,7 @@ use crate::{
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
     evidence::{Evidence, Output, ToolCall},
-    mask::{HIDDEN, has_hidden, texts_of},
+    mask::{MASK_CHARACTER, has_hidden, texts_of},
     verdict::{Check, FailureCode, Mismatch, Related, Verdict},
     words::plural,
 };
@@ -32,11 +32,11 @@ pub(crate) struct ToolCallClaim {
 }
 
 /// Maximum number of calls to list.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = Seen::of(evidence);
+        let seen = ReliableOutput::of(evidence);
         let tool = &self.expect.tool.0;
         let calls: Vec<&ToolCall> = seen
             .output()
@@ -51,23 +51,23 @@ impl Check for ToolCallClaim {
             .map(|output| &output.tool_calls[..])
             .unwrap_or_default()
             .iter()
-            .filter(|call| call.name.contains(HIDDEN) && may_be(&call.name, tool))
+            .filter(|call| call.name.contains(MASK_CHARACTER) && may_be(&call.name, tool))
             .collect();
-        let doubt = if hidden.is_empty() { seen.doubt() } else { Some(super::MASKED) };
+        let uncertainty = if hidden.is_empty() { seen.uncertainty() } else { Some(super::MASKED) };
         if self.expect.should_not_call {
-            return vec![self.not_called(doubt, &calls)];
+            return vec![self.not_called(uncertainty, &calls)];
         }
-        let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
+        let row = VerdictBuilder::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
         if calls.is_empty() {
             let mismatch = self.missing(seen.output());
-            return vec![row.failed(FailureCode::ToolCallMissing, mismatch).unless(doubt)];
+            return vec![row.failed(FailureCode::ToolCallMissing, mismatch).unless(uncertainty)];
         }
         let mut verdicts = vec![row.passed()];
         if let Some(expected) = &self.expect.args_match {
-            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, doubt));
+            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, uncertainty));
         }
         if let Some(file) = &self.args_schema {
-            verdicts.push(self.schema(file, &calls, doubt));
+            verdicts.push(self.schema(file, &calls, uncertainty));
         }
         if let Some(position) = self.expect.order {
             verdicts.push(self.position(position, &seen));
@@ -102,10 +102,10 @@ impl ToolCallClaim {
         Pointer::root().key(key)
     }
 
-    fn not_called(&self, doubt: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
+    fn not_called(&self, uncertainty: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
-        let Some(call) = calls.first() else { return row.passed().unless(doubt) };
+        let row = VerdictBuilder::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
+        let Some(call) = calls.first() else { return row.passed().unless(uncertainty) };
         let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more)", calls.len() - 1) };
         row.failed(
             FailureCode::ToolCallUnexpected,
@@ -138,32 +138,35 @@ impl ToolCallClaim {
             notes.push("no tool was called".to_owned());
             help.push("have the command report each call with a line such as {\"kindlm\":\"tool_call\",\"name\":\"…\",\"arguments\":{}}".to_owned());
         }
-        let listed: Vec<String> = calls.iter().take(LISTED).map(describe).collect();
-        let more = if calls.len() > LISTED { format!("\nand {} more", calls.len() - LISTED) } else { String::new() };
+        let listed: Vec<String> = calls.iter().take(MAX_LISTED).map(describe).collect();
+        let more =
+            if calls.len() > MAX_LISTED { format!("\nand {} more", calls.len() - MAX_LISTED) } else { String::new() };
         Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, notes, help }
     }
 
-    fn arguments(&self, expected: &Value, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
+    fn arguments(&self, expected: &Value, calls: &[&ToolCall], uncertainty: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
         let at = self.place("argsMatch");
         let label = format!("Tool \"{tool}\" args match");
         let mut closest: Option<(usize, Vec<Difference>)> = None;
-        let mut doubt = doubt;
+        let mut uncertainty = uncertainty;
         for (index, call) in calls.iter().enumerate() {
             let arguments = arguments_of(call);
             let found = differences(expected, &arguments);
             if found.is_empty() {
-                return Row::new(at, self.kind(), label).passed();
+                return VerdictBuilder::new(at, self.kind(), label).passed();
             }
             if has_hidden(&arguments) && may_match(expected, &arguments) {
-                doubt = Some(super::MASKED);
+                uncertainty = Some(super::MASKED);
             }
             if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
                 closest = Some((index, found));
             }
         }
         let (index, found) = closest.unwrap_or_default();
-        let Some(first) = found.first() else { return Row::new(at, self.kind(), label).unknown(super::NOT_RECORDED) };
+        let Some(first) = found.first() else {
+            return VerdictBuilder::new(at, self.kind(), label).unknown(super::NOT_RECORDED);
+        };
         let mut notes = Vec::new();
         if calls.len() > 1 {
             notes.push(format!(
@@ -173,7 +176,7 @@ impl ToolCallClaim {
                 describe(calls[index])
             ));
         }
-        notes.extend(found.iter().take(LISTED).map(Difference::line));
+        notes.extend(found.iter().take(MAX_LISTED).map(Difference::line));
         let (wanted, got) = sides(first);
         let mismatch = Mismatch {
             message: format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
@@ -183,25 +186,26 @@ impl ToolCallClaim {
             ..Mismatch::default()
         };
         let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
-        let row = Row::new(at.join(&first.at), self.kind(), label);
-        row.failed(FailureCode::ToolCallArgsMismatch, mismatch).unless(doubt).relating(related)
+        let row = VerdictBuilder::new(at.join(&first.at), self.kind(), label);
+        row.failed(FailureCode::ToolCallArgsMismatch, mismatch).unless(uncertainty).relating(related)
     }
 
-    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
+    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], uncertainty: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
+        let row =
+            VerdictBuilder::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
         let schema = match file.schema(&row, FailureCode::ToolCallArgsSchemaInvalid) {
             Ok(schema) => schema,
             Err(verdict) => return *verdict,
         };
         let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
-        let mut doubt = doubt;
+        let mut uncertainty = uncertainty;
         let mut gave_up = None;
         for call in calls {
             match schema.validate(&call.arguments) {
                 SchemaAnswer::Valid => return row.passed(),
                 SchemaAnswer::GaveUp(reason) => gave_up = Some(reason),
-                SchemaAnswer::Hidden => doubt = Some(super::MASKED),
+                SchemaAnswer::Hidden => uncertainty = Some(super::MASKED),
                 SchemaAnswer::Invalid(found) => {
                     if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
                         closest = Some((call, found));
@@ -212,24 +216,25 @@ impl ToolCallClaim {
         if let Some(reason) = gave_up {
             return row.unknown(reason);
         }
-        let Some((call, found)) = closest else { return row.unknown(doubt.unwrap_or(super::NOT_RECORDED)) };
+        let Some((call, found)) = closest else { return row.unknown(uncertainty.unwrap_or(super::NOT_RECORDED)) };
         let mismatch = Mismatch {
             message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
             expected: format!("arguments that match {}", file.path),
             actual: json::text(&call.arguments),
             notes: found
                 .iter()
-                .take(LISTED)
+                .take(MAX_LISTED)
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
             ..Mismatch::default()
         };
-        row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(doubt).relating(file.related(&found))
+        row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(uncertainty).relating(file.related(&found))
     }
 
-    fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
+    fn position(&self, position: u64, seen: &ReliableOutput<'_>) -> Verdict {
         let tool = &self.expect.tool.0;
-        let row = Row::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
+        let row =
+            VerdictBuilder::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
         let calls = seen.output().map(|output| &output.tool_calls[..]).unwrap_or_default();
         let there = usize::try_from(position).ok().and_then(|position| calls.get(position));
         if there.is_some_and(|call| call.name == *tool) {
@@ -241,7 +246,7 @@ impl ToolCallClaim {
             .enumerate()
             .filter(|(_, call)| call.name == *tool)
             .map(|(index, _)| index.to_string())
-            .take(LISTED)
+            .take(MAX_LISTED)
             .collect();
         let positions = if places.len() == 1 { "position" } else { "positions" };
         let mismatch = Mismatch {
@@ -255,12 +260,12 @@ impl ToolCallClaim {
             ..Mismatch::default()
         };
         // A call observed at the position decides, whatever comes later.
-        let doubt = match there {
-            Some(other) if other.name.contains(HIDDEN) && may_be(&other.name, tool) => Some(super::MASKED),
+        let uncertainty = match there {
+            Some(other) if other.name.contains(MASK_CHARACTER) && may_be(&other.name, tool) => Some(super::MASKED),
             Some(_) => None,
-            None => seen.doubt(),
+            None => seen.uncertainty(),
         };
-        row.failed(FailureCode::ToolCallOrderWrong, mismatch).unless(doubt)
+        row.failed(FailureCode::ToolCallOrderWrong, mismatch).unless(uncertainty)
     }
 }
 

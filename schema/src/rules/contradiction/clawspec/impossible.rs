@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     dialect::clawspec::{routing::Routing, scale::Scale},
-    finding::{Report, Rule, Scope, Site, Words},
+    finding::{Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
@@ -300,7 +300,7 @@ fn check_names(assertion: &LintNode<'_>, report: &mut Report) {
 }
 
 impl NoPath {
-    fn words(&self) -> Words {
+    fn message(&self) -> MessageParts {
         let (message, help) = match self {
             NoPath::Unexpanded => (
                 "`~` and shell variables are not expanded in paths".to_owned(),
@@ -317,92 +317,100 @@ impl NoPath {
             }
             NoPath::Directory(path) => (format!("`{path}` is a directory, but a file is expected"), "name the file"),
         };
-        Words::new(message).help(help)
+        MessageParts::new(message).help(help)
     }
 }
 
 impl Rule for Impossible {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
             Impossible::Tool(name) => {
-                Words::new(format!("`{name}` is not the exact name of a tool, so this assertion always fails"))
+                MessageParts::new(format!("`{name}` is not the exact name of a tool, so this assertion always fails"))
                     .note("wildcards are not expanded")
                     .help("name each tool in full")
             }
             Impossible::FileAmongTools(name) => {
-                Words::new(format!("`{name}` looks like a file, but `tool_sequence` expects tools"))
+                MessageParts::new(format!("`{name}` looks like a file, but `tool_sequence` expects tools"))
                     .help("name the tool that reads or writes it, or check the file with `artifact_exists`")
             }
-            Impossible::Path(path) => path.words(),
+            Impossible::Path(path) => path.message(),
             Impossible::NewerThanRun => {
-                Words::new("no file can be newer than a run that has not begun, so this assertion always fails")
+                MessageParts::new("no file can be newer than a run that has not begun, so this assertion always fails")
                     .help("move it to `then`")
             }
-            Impossible::InEmptyLog(name) => Words::new(format!("`{name}` always fails in `given`"))
+            Impossible::InEmptyLog(name) => MessageParts::new(format!("`{name}` always fails in `given`"))
                 .note("the log is empty before the run")
                 .help("move it to `then`"),
             Impossible::StateOf(ending) => {
-                Words::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
+                MessageParts::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
                     .help("name the file that has the keys")
             }
-            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found, because lists have no keys"))
-                .help("name the keys of mappings, as in `a.b`"),
+            Impossible::KeyOfList(key) => {
+                MessageParts::new(format!("`{key}` is never found, because lists have no keys"))
+                    .help("name the keys of mappings, as in `a.b`")
+            }
             Impossible::TwoStatuses { field, status } => {
-                Words::new(format!("`status` cannot be both `{status}` and `{field}`"))
+                MessageParts::new(format!("`status` cannot be both `{status}` and `{field}`"))
             }
             Impossible::Heading(text) => {
-                let words = Words::new(format!("expected a heading without `#`, found `{text}`"))
+                let words = MessageParts::new(format!("expected a heading without `#`, found `{text}`"))
                     .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
                 let bare = text.trim_start_matches('#').trim();
-                let edits = site
+                let edits = location
                     .lint_node()
                     .filter(|_| !bare.is_empty())
                     .and_then(|lint_node| lint_node.replaced(scalar(bare)));
                 words.fix_with_help(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
             }
-            Impossible::SectionsOf(ending) => Words::new(format!(
+            Impossible::SectionsOf(ending) => MessageParts::new(format!(
                 "`sections` lists Markdown headings, but a `.{ending}` file has none"
             ))
             .help(match ending.as_str() {
                 "json" => "list its keys in `fields`",
                 _ => "use `log_entry` to search its text",
             }),
-            Impossible::FieldsOf(ending) => Words::new(format!("`fields` lists keys, but a `.{ending}` file has none"))
-                .help("use `sections` for its headings"),
-            Impossible::FieldOfList => Words::new("this key is never found, because lists have no keys")
+            Impossible::FieldsOf(ending) => {
+                MessageParts::new(format!("`fields` lists keys, but a `.{ending}` file has none"))
+                    .help("use `sections` for its headings")
+            }
+            Impossible::FieldOfList => MessageParts::new("this key is never found, because lists have no keys")
                 .help("name the keys of mappings, as in `a.b`"),
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which lists keys";
-                let sections = site.holder().filter(|_| *are_all);
+                let sections = location.holder().filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
-                Words::new(format!(
+                MessageParts::new(format!(
                     "`{name}` is never found, because keys in a `.{ending}` file are nested, not dotted"
                 ))
                 .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {
-                Words::new(format!("`{name}` is not a valid environment variable name")).help("write the name alone")
+                MessageParts::new(format!("`{name}` is not a valid environment variable name"))
+                    .help("write the name alone")
             }
-            Impossible::MorePasses => Words::new("`min_passes` is greater than `runs`, so this assertion always fails")
-                .help("lower `min_passes`, or raise `runs`"),
+            Impossible::MorePasses => {
+                MessageParts::new("`min_passes` is greater than `runs`, so this assertion always fails")
+                    .help("lower `min_passes`, or raise `runs`")
+            }
             Impossible::File(path) => {
-                let kind = site.holder().and_then(|assertion| assertion.get("type"));
+                let kind = location.holder().and_then(|assertion| assertion.get("type"));
                 let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
-                Words::new(format!("wildcards in `{path}` are not expanded, so this assertion always fails"))
+                MessageParts::new(format!("wildcards in `{path}` are not expanded, so this assertion always fails"))
                     .note("`file_present` does not expand wildcards")
                     .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
-                Words::new(format!("wildcards in `{path}` are not expanded, so the file is never found"))
+                MessageParts::new(format!("wildcards in `{path}` are not expanded, so the file is never found"))
                     .help("name one file")
             }
             Impossible::NoWord => {
-                Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
+                MessageParts::new("every file contains the empty string, so this assertion always fails")
+                    .help("remove it")
             }
             Impossible::AboveScale(Scale { low, high }) => {
-                Words::new(format!("no score meets this threshold: the scale of the rubric is {low} to {high}"))
+                MessageParts::new(format!("no score meets this threshold: the scale of the rubric is {low} to {high}"))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     document::{NodeRef, Scalar, Shape, Style},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
     rules::unquoted_template,
@@ -91,16 +91,16 @@ pub(crate) fn is_moment(text: &str) -> bool {
 impl Rule for Unread {
     const CODE: Code = Code::InvalidValue;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let (message, help, fix) = match self {
             Unread::Tag(tag) => (format!("unknown tag `{tag}`"), Some("remove it"), None),
             Unread::Tagged { text, tag } => (format!("`{text}` is not a valid `{tag}`"), None, None),
             Unread::ListKey => ("expected a string as the key, found a list".to_owned(), None, None),
             Unread::MappingKey => ("expected a string as the key, found a mapping".to_owned(), None, None),
-            Unread::Sign(text) => (format!("`{text}` is not a string in YAML 1.1"), None, in_quotes(site, text)),
-            Unread::Moment(text) => (format!("`{text}` is not a valid date or time"), None, in_quotes(site, text)),
+            Unread::Sign(text) => (format!("`{text}` is not a string in YAML 1.1"), None, in_quotes(location, text)),
+            Unread::Moment(text) => (format!("`{text}` is not a valid date or time"), None, in_quotes(location, text)),
         };
-        let words = Words::new(message).note("ClawSpec rejects the file").fix_with_help(fix);
+        let words = MessageParts::new(message).note("ClawSpec rejects the file").fix_with_help(fix);
         match help {
             Some(help) => words.help(help),
             None => words,
@@ -109,8 +109,8 @@ impl Rule for Unread {
 }
 
 /// Returns the fix that puts a value in quotes.
-pub(crate) fn in_quotes(site: &Site<'_>, text: &str) -> Option<Fix> {
+pub(crate) fn in_quotes(location: &Location<'_>, text: &str) -> Option<Fix> {
     let quoted = serde_json::Value::from(text).to_string();
-    let edits = site.lint_node()?.replaced(quoted.clone())?;
+    let edits = location.lint_node()?.replaced(quoted.clone())?;
     Some(Fix::safe(format!("write `{quoted}`"), edits))
 }

@@ -8,7 +8,7 @@ use crate::{
     },
     document::Pointer,
     files::Files,
-    finding::{Explanation, Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
@@ -104,12 +104,12 @@ impl Rule for Log {
     const CODE: Code = Code::MissingField;
     const SEVERITY: Severity = Severity::Warning;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         let names = all_of(self.keys.iter().copied());
         let members = log_members(&self.path, "{{run_id}}").into_iter().filter(|(key, _)| self.keys.contains(key));
         let members: Vec<(&str, String)> = members.collect();
-        let edits = site.holder().and_then(|assertion| assertion.with_behind("type", &members));
-        Words::new(format!("`{}` is missing {names}", self.kind))
+        let edits = location.holder().and_then(|assertion| assertion.with_behind("type", &members));
+        MessageParts::new(format!("`{}` is missing {names}", self.kind))
             .note("ClawSpec aborts the scenario with an error")
             // Only the author knows the path of the log.
             .remedy(format!("add {names}"), Fix::guess, edits)
@@ -119,8 +119,8 @@ impl Rule for Log {
 impl Rule for AnyOf {
     const CODE: Code = Code::MissingField;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
             .note("without one of them, nothing is checked")
     }
 }
@@ -128,34 +128,34 @@ impl Rule for AnyOf {
 impl Rule for PlaceInSource {
     const CODE: Code = Code::MissingField;
 
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
     }
 }
 
 impl Explanation for FileToScore {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
-        let paths = artifact_paths(site);
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
+        let paths = artifact_paths(location);
         let help = match paths.as_slice() {
             [] => "have the target write a file, and set `path` to it".to_owned(),
             [only] => format!("add `path: {}`", scalar(only)),
             paths => format!("set `path` to a file of this scenario: {}", listed(paths.iter().map(String::as_str))),
         };
-        let assertion = site.holder();
+        let assertion = location.holder();
         let fixes = paths.iter().take(MAX_OFFERED).enumerate().filter_map(|(index, path)| {
             let edits = assertion.as_ref()?.with_behind("type", &[("path", scalar(path))])?;
             let fix = if index == 0 { Fix::guess } else { Fix::suggestion };
             Some(fix(format!("add `path: {}`", scalar(path)), edits))
         });
-        let fixes = fixes.chain(site.at.parent().and_then(|assertion| comment(site, &assertion))).collect();
+        let fixes = fixes.chain(location.at.parent().and_then(|assertion| comment(location, &assertion))).collect();
         let message = "`llm_judge` is missing `path`".to_owned();
-        Words { message, fixes, ..said }.help(help)
+        MessageParts { message, fixes, ..said }.help(help)
     }
 }
 
 impl Explanation for Model {
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         let message = "`model_used` is missing `expected` or `not_expected`".to_owned();
-        Words { message, ..said }
+        MessageParts { message, ..said }
     }
 }

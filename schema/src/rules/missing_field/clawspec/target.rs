@@ -5,7 +5,7 @@ use crate::{
     document::{NodeRef, Pointer},
     edit,
     files::{FileKind, Files},
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts},
     json_schema::SpecFile,
     kind::target_of,
     lint_node::LintNode,
@@ -17,7 +17,7 @@ use crate::{
 
 /// A missing key about the target, with its implied value.
 #[derive(Debug)]
-enum Known {
+enum ImpliedKey {
     /// The whole target.
     Target { kind: &'static str, path: String, trigger: String },
     /// The trigger of the target.
@@ -28,34 +28,35 @@ enum Known {
 
 /// Explains a missing key with its implied value.
 pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    match Known::of(context, finding.at()) {
+    match ImpliedKey::of(context, finding.at()) {
         Some(known) => finding.explained(known),
         None => finding,
     }
 }
 
-impl Known {
-    fn of(context: &Context<'_>, at: &Pointer) -> Option<Known> {
+impl ImpliedKey {
+    fn of(context: &Context<'_>, at: &Pointer) -> Option<ImpliedKey> {
         if !context.base.is_root() {
             return None;
         }
         let (root, files) = (LintNode::root(context.node), context.files);
         let here = target_of(files.place()).filter(|_| is_placed(files));
         let text = |keys: &[&str]| Some(root.find(keys)?.text()?.to_owned()).filter(|text| !text.is_empty());
-        let known =
-            |key: &'static str, value: String| Some(Known::Value { shape: context.shape(&at.parent()?)?, key, value });
+        let known = |key: &'static str, value: String| {
+            Some(ImpliedKey::Value { shape: context.shape(&at.parent()?)?, key, value })
+        };
         match (ContractFile::of(context.file), at.to_string().as_str()) {
             (ContractFile::Scenarios, "/target") => {
                 let path = here.filter(|_| !root.is_empty())?;
                 let kind = kind_of(path, files);
                 let trigger = text(&["meta", "trigger"]).unwrap_or_else(|| trigger(path, kind == "agent"));
-                Some(Known::Target { kind, path: path.to_owned(), trigger })
+                Some(ImpliedKey::Target { kind, path: path.to_owned(), trigger })
             }
             (ContractFile::Scenarios, "/target/path") => known("path", scalar(here?)),
             (ContractFile::Scenarios, "/target/type") => known("type", kind_of(here?, files).to_owned()),
             (ContractFile::Scenarios, "/target/trigger") => {
                 let is_agent = text(&["target", "type"]).as_deref() == Some("agent");
-                Some(Known::Trigger(trigger(&text(&["target", "path"])?, is_agent)))
+                Some(ImpliedKey::Trigger(trigger(&text(&["target", "path"])?, is_agent)))
             }
             (ContractFile::Pipeline, "/pipeline/skill_path") => known("skill_path", scalar(here?)),
             (_, _) => None,
@@ -87,24 +88,24 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     }
 }
 
-impl Explanation for Known {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+impl Explanation for ImpliedKey {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let fix = match self {
-            Known::Target { kind, path, trigger } => {
+            ImpliedKey::Target { kind, path, trigger } => {
                 let (path, trigger) = (scalar(path), scalar(trigger));
                 let text = format!("target:\n  type: {kind}\n  path: {path}\n  trigger: {trigger}");
-                let edits = edit::entry_at_front(site.root, &text);
+                let edits = edit::entry_at_front(location.root, &text);
                 edits.map(|edits| Fix::guess("add a `target` for the directory that contains this file", edits))
             }
-            Known::Trigger(trigger) => {
-                let edits = site.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));
+            ImpliedKey::Trigger(trigger) => {
+                let edits = location.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));
                 edits.map(|edits| Fix::guess(format!("add `trigger: {trigger}`"), edits))
             }
-            Known::Value { shape, key, value } => {
-                site.parent().and_then(|mapping| insertion(mapping, shape, key, &[(*key, value.clone())]))
+            ImpliedKey::Value { shape, key, value } => {
+                location.parent().and_then(|mapping| insertion(mapping, shape, key, &[(*key, value.clone())]))
             }
         };
         let words = said;
-        Words { fixes: fix.map_or(words.fixes, |fix| vec![fix]), ..words }
+        MessageParts { fixes: fix.map_or(words.fixes, |fix| vec![fix]), ..words }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{routing::Routing, type_fields::type_of},
-    finding::{Report, Rule, Scope, Site, Words},
+    finding::{Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
 };
@@ -63,26 +63,26 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 impl Rule for Unchecked {
     const CODE: Code = Code::Unchecked;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let assertion = site.holder();
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let assertion = location.holder();
         let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
         match self {
-            Unchecked::BesideState => Words::new("the file in `path` is not checked if `state_path` is set")
+            Unchecked::BesideState => MessageParts::new("the file in `path` is not checked if `state_path` is set")
                 .help("keep one of the two")
                 .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
             Unchecked::BesideWords => {
                 let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
                 let edits = without("source").filter(|_| !has_key);
-                Words::new("the words in `source` are not checked if `words` is set")
+                MessageParts::new("the words in `source` are not checked if `words` is set")
                     .help("keep one of the two")
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }
-            Unchecked::Time(kind) => Words::new(format!("`{kind}` does not check `updated_after`"))
+            Unchecked::Time(kind) => MessageParts::new(format!("`{kind}` does not check `updated_after`"))
                 .note("only `state_file` and the types that begin with `artifact_` check it")
                 .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
-            Unchecked::NoTime => Words::new("`updated_after` has no value, so a file of any age passes")
+            Unchecked::NoTime => MessageParts::new("`updated_after` has no value, so a file of any age passes")
                 .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),
-            Unchecked::NoAgent => Words::new("this decision does not name an agent, so it is skipped")
+            Unchecked::NoAgent => MessageParts::new("this decision does not name an agent, so it is skipped")
                 .help("write the name of an agent, or `agent: NAME`"),
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::{config::Config, type_fields::log_members},
     document::{NodeRef, Pointer},
     edit,
-    finding::{Explanation, Finding, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Scope},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     rules::{
@@ -22,12 +22,12 @@ const IGNORED: &str = "ClawSpec ignores unknown keys, so nothing is checked";
 #[derive(Debug)]
 struct InAssertion {
     kind: &'static str,
-    meant: Meant,
+    meant: IntendedAssertionKey,
 }
 
 /// Its intended meaning.
 #[derive(Debug)]
-enum Meant {
+enum IntendedAssertionKey {
     /// The opposite of the assertion.
     Opposite,
     /// A threshold that is not on the scale of a judge.
@@ -58,7 +58,7 @@ struct InPlaceOfAny;
 pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer, key: &str) -> Finding {
     let form = context.mapping(parent).variant;
     let (Some(assertion), Some(("type", kind))) = (context.node.find(parent), form) else { return finding };
-    let finding = match Meant::of(assertion, kind, key) {
+    let finding = match IntendedAssertionKey::of(assertion, kind, key) {
         Some(meant) => {
             let better = meant.says_better(parent);
             let finding = finding.explained(InAssertion { kind, meant });
@@ -73,8 +73,8 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
     }
 }
 
-impl Meant {
-    fn of(assertion: NodeRef<'_>, kind: &str, key: &str) -> Option<Meant> {
+impl IntendedAssertionKey {
+    fn of(assertion: NodeRef<'_>, kind: &str, key: &str) -> Option<IntendedAssertionKey> {
         let has = |key: &str| assertion.get(key).is_some();
         let lint_node = LintNode::root(assertion).get(key)?;
         let first_of = |keys: &[&'static str], fits: &dyn Fn(NodeRef<'_>) -> bool| {
@@ -82,31 +82,33 @@ impl Meant {
         };
         let contains_nothing = || !has("sections") && !has("fields");
         match (kind, key) {
-            (_, "not" | "negate" | "negated" | "invert" | "inverted") => Some(Meant::Opposite),
-            (_, "expected") if lint_node.bool() == Some(false) => Some(Meant::Opposite),
+            (_, "not" | "negate" | "negated" | "invert" | "inverted") => Some(IntendedAssertionKey::Opposite),
+            (_, "expected") if lint_node.bool() == Some(false) => Some(IntendedAssertionKey::Opposite),
             ("llm_judge", "threshold") => {
                 let is_score = lint_node.number().is_some_and(|number| (1.0..=5.0).contains(&number));
-                (!is_score).then_some(Meant::NoScore)
+                (!is_score).then_some(IntendedAssertionKey::NoScore)
             }
-            ("tool_not_permitted", "tool") if has("allowed_tools") => Some(Meant::ToolBesideList),
-            ("tool_not_permitted", "tool") => Some(Meant::ForbiddenTool),
-            ("delegation_occurred", "from") => Some(Meant::Caller),
-            ("env_present", _) if !has("vars") => {
-                first_of(&["var", "name", "variable"], &|_| true).map(|key| Meant::Variable(key.to_owned()))
-            }
+            ("tool_not_permitted", "tool") if has("allowed_tools") => Some(IntendedAssertionKey::ToolBesideList),
+            ("tool_not_permitted", "tool") => Some(IntendedAssertionKey::ForbiddenTool),
+            ("delegation_occurred", "from") => Some(IntendedAssertionKey::Caller),
+            ("env_present", _) if !has("vars") => first_of(&["var", "name", "variable"], &|_| true)
+                .map(|key| IntendedAssertionKey::Variable(key.to_owned())),
             ("gateway_response", "route") if !has("endpoint") => {
                 let method = assertion.get("method").and_then(NodeRef::as_str);
-                Some(Meant::Route { is_get: method.is_none_or(|method| method.eq_ignore_ascii_case("get")) })
+                Some(IntendedAssertionKey::Route {
+                    is_get: method.is_none_or(|method| method.eq_ignore_ascii_case("get")),
+                })
             }
             ("artifact_contains", "absent") if contains_nothing() && lint_node.bool() == Some(true) => {
-                Some(Meant::NoFile)
+                Some(IntendedAssertionKey::NoFile)
             }
             ("artifact_contains", _) if contains_nothing() => {
-                first_of(&["text", "contains", "pattern"], &|node| node.as_str().is_some()).map(Meant::Text)
+                first_of(&["text", "contains", "pattern"], &|node| node.as_str().is_some())
+                    .map(IntendedAssertionKey::Text)
             }
             ("agent_identity_consistent", "section_id") => {
                 let missing = ["output_path", "soul_path"].into_iter().filter(|key| !has(key)).collect();
-                Some(Meant::Section { missing })
+                Some(IntendedAssertionKey::Section { missing })
             }
             (_, _) => None,
         }
@@ -116,18 +118,18 @@ impl Meant {
     fn says_better(&self, assertion: &Pointer) -> Vec<Scope> {
         let missing = |key: &str| Scope::CodeAt(Code::MissingField, assertion.key(key));
         match self {
-            Meant::ForbiddenTool => vec![missing("allowed_tools")],
-            Meant::Variable(_) => vec![missing("vars")],
-            Meant::Route { .. } => {
+            IntendedAssertionKey::ForbiddenTool => vec![missing("allowed_tools")],
+            IntendedAssertionKey::Variable(_) => vec![missing("vars")],
+            IntendedAssertionKey::Route { .. } => {
                 vec![missing("endpoint"), Scope::CodeAt(Code::UnknownKey, assertion.key("method"))]
             }
-            Meant::Section { missing: keys } => keys.iter().map(|key| missing(key)).collect(),
-            Meant::Opposite
-            | Meant::NoScore
-            | Meant::ToolBesideList
-            | Meant::Caller
-            | Meant::NoFile
-            | Meant::Text(_) => Vec::new(),
+            IntendedAssertionKey::Section { missing: keys } => keys.iter().map(|key| missing(key)).collect(),
+            IntendedAssertionKey::Opposite
+            | IntendedAssertionKey::NoScore
+            | IntendedAssertionKey::ToolBesideList
+            | IntendedAssertionKey::Caller
+            | IntendedAssertionKey::NoFile
+            | IntendedAssertionKey::Text(_) => Vec::new(),
         }
     }
 }
@@ -144,8 +146,8 @@ fn forbidding(assertion: &LintNode<'_>, kind: &LintNode<'_>) -> [Option<Vec<Edit
 }
 
 /// Returns the message for a tool that must not be called.
-fn forbidden_tool(assertion: &LintNode<'_>, kind: &LintNode<'_>, tool: &LintNode<'_>) -> Words {
-    let words = Words::new("`tool_not_permitted` is an allow-list and has no key `tool`")
+fn forbidden_tool(assertion: &LintNode<'_>, kind: &LintNode<'_>, tool: &LintNode<'_>) -> MessageParts {
+    let words = MessageParts::new("`tool_not_permitted` is an allow-list and has no key `tool`")
         .help("to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)");
     if tool.text().is_none() {
         return words;
@@ -200,45 +202,47 @@ fn forbidden_file(assertion: &LintNode<'_>, kind: &LintNode<'_>, absent: &LintNo
 
 impl Explanation for InAssertion {
     fn severity(&self, found: Severity) -> Severity {
-        if matches!(self.meant, Meant::Caller) { Severity::Hint } else { found }
+        if matches!(self.meant, IntendedAssertionKey::Caller) { Severity::Hint } else { found }
     }
 
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let kind = self.kind;
-        let (Some(assertion), Some(member)) = (site.holder(), site.lint_node()) else { return said };
+        let (Some(assertion), Some(member)) = (location.holder(), location.lint_node()) else { return said };
         let Some(kind_spot) = assertion.get("type") else { return said };
         match &self.meant {
-            Meant::Opposite => {
+            IntendedAssertionKey::Opposite => {
                 let help = match opposite_type(kind) {
                     _ if kind == "log_entry" => "write `absent: true`".to_owned(),
                     Some(opposite) => format!("use `{opposite}`, which checks the opposite"),
                     None => format!("remove the assertion: no type checks the opposite of `{kind}`"),
                 };
-                Words { note: Some(IGNORED.to_owned()), fixes: Vec::new(), ..said }.help(help)
+                MessageParts { note: Some(IGNORED.to_owned()), fixes: Vec::new(), ..said }.help(help)
             }
-            Meant::NoScore => {
+            IntendedAssertionKey::NoScore => {
                 let help = said.help.map(|help| format!("{help}, and write a score, usually from 1 to 5"));
                 let fixes = said.fixes.into_iter().map(|fix| Fix::guess(fix.title, fix.edits)).collect();
-                Words { help, fixes, ..said }
+                MessageParts { help, fixes, ..said }
             }
-            Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
-            Meant::ToolBesideList => Words::new("unknown key `tool` in `tool_not_permitted`").note(IGNORED).remedy(
-                "remove it: calls to tools that are not in `allowed_tools` already fail",
-                Fix::suggestion,
-                assertion.without(&member),
-            ),
-            Meant::Caller => Words::new("unknown key `from` in `delegation_occurred`")
+            IntendedAssertionKey::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
+            IntendedAssertionKey::ToolBesideList => {
+                MessageParts::new("unknown key `tool` in `tool_not_permitted`").note(IGNORED).remedy(
+                    "remove it: calls to tools that are not in `allowed_tools` already fail",
+                    Fix::suggestion,
+                    assertion.without(&member),
+                )
+            }
+            IntendedAssertionKey::Caller => MessageParts::new("unknown key `from` in `delegation_occurred`")
                 .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
-            Meant::Variable(key) => {
+            IntendedAssertionKey::Variable(key) => {
                 let help = "rename it to `vars`, and write its value as a list";
-                let words = Words::new(format!("unknown key `{key}` in `env_present`")).note(IGNORED).help(help);
+                let words = MessageParts::new(format!("unknown key `{key}` in `env_present`")).note(IGNORED).help(help);
                 words.fix(variables(&member, help))
             }
-            Meant::Route { is_get } => {
+            IntendedAssertionKey::Route { is_get } => {
                 let words = match is_get {
-                    true => Words::new("unknown key `route` in `gateway_response`").note(IGNORED),
-                    false => Words::new("unknown keys `route` and `method` in `gateway_response`")
+                    true => MessageParts::new("unknown key `route` in `gateway_response`").note(IGNORED),
+                    false => MessageParts::new("unknown keys `route` and `method` in `gateway_response`")
                         .note("ClawSpec sends only GET requests"),
                 };
                 // The result of another method cannot be checked here.
@@ -246,20 +250,22 @@ impl Explanation for InAssertion {
                 let title = "write `endpoint` with the gateway's default address";
                 words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
-            Meant::NoFile => Words::new("unknown key `absent` in `artifact_contains`").note(IGNORED).remedy(
-                "change the type to `file_absent` to require that the file does not exist",
-                Fix::guess,
-                forbidden_file(&assertion, &kind_spot, &member),
-            ),
-            Meant::Text(key) => Words::new(format!("unknown key `{key}` in `artifact_contains`"))
+            IntendedAssertionKey::NoFile => {
+                MessageParts::new("unknown key `absent` in `artifact_contains`").note(IGNORED).remedy(
+                    "change the type to `file_absent` to require that the file does not exist",
+                    Fix::guess,
+                    forbidden_file(&assertion, &kind_spot, &member),
+                )
+            }
+            IntendedAssertionKey::Text(key) => MessageParts::new(format!("unknown key `{key}` in `artifact_contains`"))
                 .note("ClawSpec checks only `sections` and `fields`, and ignores unknown keys")
                 .remedy(
                     "change the type to `log_entry`, which searches for text in a file",
                     Fix::guess,
                     searched(&kind_spot, &member),
                 ),
-            Meant::Section { missing } => {
-                let words = Words::new("unknown key `section_id` in `agent_identity_consistent`")
+            IntendedAssertionKey::Section { missing } => {
+                let words = MessageParts::new("unknown key `section_id` in `agent_identity_consistent`")
                     .note("ClawSpec compares whole files");
                 match missing.as_slice() {
                     [] => words,
@@ -271,7 +277,7 @@ impl Explanation for InAssertion {
 }
 
 impl Explanation for InPlaceOfAny {
-    fn words(&self, mut words: Words, _: &Site<'_>) -> Words {
+    fn message(&self, mut words: MessageParts, _: &Location<'_>) -> MessageParts {
         // Without the key, the assertion would lack one.
         words.fixes.retain(|fix| !fix.is_comment);
         words

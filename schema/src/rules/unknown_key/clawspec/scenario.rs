@@ -4,7 +4,7 @@
 use crate::{
     dialect::clawspec::assertion_lists::scenario_fields,
     edit,
-    finding::{Explanation, Finding, Scope, Site, Words},
+    finding::{Explanation, Finding, Location, MessageParts, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     validate::Context,
@@ -158,31 +158,34 @@ fn second_name(scenario: &LintNode<'_>, id: &LintNode<'_>) -> Option<Fix> {
 }
 
 impl Explanation for OldKey {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let OldKey { real, form } = self;
-        let (scenario, help) = (LintNode::root(site.root), form.help(real));
-        let fix =
-            site.at.last().zip(site.lint_node()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
+        let (scenario, help) = (LintNode::root(location.root), form.help(real));
+        let fix = location
+            .at
+            .last()
+            .zip(location.lint_node())
+            .and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
         // If it is commented out, the scenario lacks the key that it replaces.
         let may_go = *real == "given" || scenario.get(real).is_some();
-        let fix = fix.or_else(|| edit::comment_out(site.root, site.at).filter(|_| may_go).map(Fix::comment));
-        Words { fixes: fix.into_iter().collect(), ..said }.help(help)
+        let fix = fix.or_else(|| edit::comment_out(location.root, location.at).filter(|_| may_go).map(Fix::comment));
+        MessageParts { fixes: fix.into_iter().collect(), ..said }.help(help)
     }
 }
 
 impl Explanation for Sent {
-    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let key = &self.key;
         // A misspelling has its own fix.
         if said.fixes.iter().any(|fix| fix.preferred) {
             return said;
         }
-        let edits = site.parent().and_then(|when| edit::below(when, key, "params"));
+        let edits = location.parent().and_then(|when| edit::below(when, key, "params"));
         let fix = if key == "test_mode" { Fix::safe } else { Fix::guess };
-        let words = Words::new(format!("unknown key `{key}` in `when`"))
+        let words = MessageParts::new(format!("unknown key `{key}` in `when`"))
             .note(super::REJECTED)
             .help("move it under `params`, if it is sent with `invoke`")
             .fix(edits.map(|edits| fix("move it under `params`", edits)));
-        Words { subject: said.subject, ..words }
+        MessageParts { subject: said.subject, ..words }
     }
 }

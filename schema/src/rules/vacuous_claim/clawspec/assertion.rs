@@ -7,7 +7,7 @@ use crate::{
     },
     document::{Document, Pointer},
     files::Files,
-    finding::{Report, Rule, Site, Words},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     rules::contradiction::clawspec::impossible::is_of_run,
@@ -165,20 +165,20 @@ impl Rule for AlwaysPasses {
         true
     }
 
-    fn words(&self, _: &Site<'_>) -> Words {
+    fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             AlwaysPasses::Tool(name) => {
-                Words::new(format!("`{name}` is not the exact name of a tool, so this assertion always passes"))
+                MessageParts::new(format!("`{name}` is not the exact name of a tool, so this assertion always passes"))
                     .note("wildcards are not expanded")
                     .help("name each tool in full")
             }
             AlwaysPasses::File(path) => {
-                Words::new(format!("wildcards in `{path}` are not expanded, so this assertion always passes"))
+                MessageParts::new(format!("wildcards in `{path}` are not expanded, so this assertion always passes"))
                     .note("`file_absent` does not expand wildcards")
                     .help("name one file, without wildcards")
             }
             AlwaysPasses::Empty(key) => {
-                Words::new(format!("`{key}` is empty, so nothing is checked")).help(match *key {
+                MessageParts::new(format!("`{key}` is empty, so nothing is checked")).help(match *key {
                     "vars" => "list the environment variables that must be set",
                     "sections" => "list the headings that the file must have",
                     "fields" => "list the keys that the file must have",
@@ -187,31 +187,30 @@ impl Rule for AlwaysPasses {
                     _ => "list the expected names, in order",
                 })
             }
-            AlwaysPasses::AnyCount => Words::new("a count is never below 0, so this assertion always passes"),
-            AlwaysPasses::AnyScore => Words::new("a score is never below 0, so this assertion always passes"),
-            AlwaysPasses::InEmptyLog(name) => Words::new(format!("`{name}` always passes in `given`"))
+            AlwaysPasses::AnyCount => MessageParts::new("a count is never below 0, so this assertion always passes"),
+            AlwaysPasses::AnyScore => MessageParts::new("a score is never below 0, so this assertion always passes"),
+            AlwaysPasses::InEmptyLog(name) => MessageParts::new(format!("`{name}` always passes in `given`"))
                 .note("the log is empty before the run")
                 .help("move it to `then`"),
-            AlwaysPasses::NoStatus => {
-                Words::new("`expected_status` has no value, so nothing is checked").help("write the expected status")
-            }
+            AlwaysPasses::NoStatus => MessageParts::new("`expected_status` has no value, so nothing is checked")
+                .help("write the expected status"),
             AlwaysPasses::NoList { key, file } => {
-                Words::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
+                MessageParts::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
             }
             AlwaysPasses::NoPlace { key, file, known } => {
                 let known = all_of(known.iter().map(String::as_str));
-                Words::new(format!("`{file}` has no key `{key}`, so nothing is checked"))
+                MessageParts::new(format!("`{file}` has no key `{key}`, so nothing is checked"))
                     .note(format!("its keys are {known}"))
             }
             AlwaysPasses::SameFile => {
-                Words::new("`path` and `golden` are the same file, so this assertion always passes")
+                MessageParts::new("`path` and `golden` are the same file, so this assertion always passes")
             }
             AlwaysPasses::NoThreshold => {
-                Words::new("every score meets this threshold").help("raise it: scores usually range from 1 to 5")
+                MessageParts::new("every score meets this threshold").help("raise it: scores usually range from 1 to 5")
             }
-            AlwaysPasses::BelowScale(Scale { low, high }) => {
-                Words::new(format!("every score meets this threshold: the scale of the rubric is {low} to {high}"))
-            }
+            AlwaysPasses::BelowScale(Scale { low, high }) => MessageParts::new(format!(
+                "every score meets this threshold: the scale of the rubric is {low} to {high}"
+            )),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     },
     document::Shape,
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
@@ -51,9 +51,9 @@ pub(crate) fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Returns the fix that lets a model judge a sentence about an artifact.
-fn judged(site: &Site<'_>) -> Option<Fix> {
-    let lint_node = site.lint_node()?;
-    let path = artifact_paths(site).into_iter().next()?;
+fn judged(location: &Location<'_>) -> Option<Fix> {
+    let lint_node = location.lint_node()?;
+    let path = artifact_paths(location).into_iter().next()?;
     let rubric = serde_json::Value::from(format!("Score 1-5: {}", lint_node.node.text()?)).to_string();
     let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", scalar(&path));
     Some(Fix::suggestion("check it with `llm_judge`", lint_node.replaced(words)?))
@@ -79,24 +79,24 @@ fn only_action(when: &LintNode<'_>) -> Option<Fix> {
 impl Rule for OtherForm {
     const CODE: Code = Code::WrongType;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         const WRITE: &str = "write a mapping with `type`, or comment it out";
         match self {
-            OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
+            OtherForm::SplitSentence => MessageParts::new("expected an assertion, found a sentence")
                 .note("`: ` turns this sentence into a mapping without `type`")
                 .help(WRITE)
-                .fix(comment(site, site.at)),
-            OtherForm::Sentence => Words::new("expected an assertion, found a sentence")
+                .fix(comment(location, location.at)),
+            OtherForm::Sentence => MessageParts::new("expected an assertion, found a sentence")
                 .note("ClawSpec rejects the file")
                 .help(WRITE)
-                .fix(judged(site))
-                .fix(comment(site, site.at)),
-            OtherForm::TypeName(name) => Words::new(format!("expected an assertion, found the string `{name}`"))
+                .fix(judged(location))
+                .fix(comment(location, location.at)),
+            OtherForm::TypeName(name) => MessageParts::new(format!("expected an assertion, found the string `{name}`"))
                 .help(format!("write `type: {name}`, and the keys that it needs"))
-                .fix(comment(site, site.at)),
-            OtherForm::Actions => Words::new("expected a mapping for `when`, found a list")
+                .fix(comment(location, location.at)),
+            OtherForm::Actions => MessageParts::new("expected a mapping for `when`, found a list")
                 .help("write one action, `when: { invoke, params }`, and move every other action to a scenario of its own")
-                .fix(site.lint_node().and_then(|when| only_action(&when))),
+                .fix(location.lint_node().and_then(|when| only_action(&when))),
         }
     }
 }

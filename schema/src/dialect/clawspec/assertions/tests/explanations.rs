@@ -6,11 +6,11 @@ use super::*;
 fn places(assertion: &str, world: &World) -> Vec<String> {
     let related = judge(assertion, world).related.into_iter();
     let shown = related.map(|related| {
-        let Place::File(place) = related.at else { panic!("{assertion}: a place in the claim") };
-        match place.stretch {
-            Some(stretch) => {
-                let marked = &stretch.text[stretch.range()];
-                format!("{}:{} `{marked}` {}", place.path, stretch.line + 1, related.message)
+        let RelatedPlace::File(place) = related.at else { panic!("{assertion}: a place in the claim") };
+        match place.line_part {
+            Some(line_part) => {
+                let marked = &line_part.text[line_part.range()];
+                format!("{}:{} `{marked}` {}", place.path, line_part.line + 1, related.message)
             }
             None => format!("{} {}", place.path, related.message),
         }
@@ -158,8 +158,8 @@ fn values_of_a_state_file_are_shown_side_by_side_with_their_lines() {
             .related
             .iter()
             .map(|related| match &related.at {
-                Place::File(place) => (related.message.as_str(), place.stretch.as_ref().unwrap().line),
-                Place::Claim(_) => panic!("{related:?}"),
+                RelatedPlace::File(place) => (related.message.as_str(), place.line_part.as_ref().unwrap().line),
+                RelatedPlace::Claim(_) => panic!("{related:?}"),
             })
             .collect();
         let expected = [
@@ -183,10 +183,10 @@ fn passages_that_differ_most_from_the_golden_file_are_places_in_both() {
         .related
         .iter()
         .map(|related| match &related.at {
-            Place::File(place) => {
-                format!("{}:{} {}", place.path, place.stretch.as_ref().unwrap().line, related.message)
+            RelatedPlace::File(place) => {
+                format!("{}:{} {}", place.path, place.line_part.as_ref().unwrap().line, related.message)
             }
-            Place::Claim(_) => panic!("{related:?}"),
+            RelatedPlace::Claim(_) => panic!("{related:?}"),
         })
         .collect();
     let expected = [
@@ -206,8 +206,8 @@ fn section_that_is_missing_points_at_the_nearest_heading() {
     ] {
         let found = judge(claim, &world());
         assert_eq!(found.outcome.mismatch().unwrap().notes, ["the heading nearest to `Hok` is `Hook`"]);
-        let Place::File(place) = &found.related[0].at else { panic!("{found:?}") };
-        assert_eq!((place.path.as_str(), place.stretch.as_ref().unwrap().line), ("out/a.md", 0));
+        let RelatedPlace::File(place) = &found.related[0].at else { panic!("{found:?}") };
+        assert_eq!((place.path.as_str(), place.line_part.as_ref().unwrap().line), ("out/a.md", 0));
     }
     let found = judge("{type: artifact_contains, path: out/a.md, sections: [Prices]}", &world());
     assert_eq!(

@@ -65,7 +65,7 @@ fn what_was_cut_off_could_decide() {
     let mut log_cut = evidence();
     log_cut.commands.as_mut().unwrap().cut = true;
     let mut past_shell = evidence();
-    past_shell.commands.as_mut().unwrap().unseen = Some(Unseen::PastShell);
+    past_shell.commands.as_mut().unwrap().unseen = Some(CommandGap::PastShell);
     let mut streams_cut = evidence();
     for command in &mut streams_cut.commands.as_mut().unwrap().commands {
         command.stdout.as_mut().unwrap().cut = true;

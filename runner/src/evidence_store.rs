@@ -1,0 +1,379 @@
+//! The evidence of a suite: the known facts about each attempt, judged by the current claims. Verdicts are never
+//! stored: they follow from claims and evidence.
+//!
+//! Runs write into it; `--recorded`, `--failed` and the editor read from it.
+
+use std::{
+    collections::HashMap,
+    io,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use speclens_schema::{
+    dialect::Dialect,
+    evidence::Evidence,
+    judge,
+    mask::Secrets,
+    settings::Settings,
+    suite::{Case, Parts, Subject, Suite, changes},
+};
+
+use crate::{
+    event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence},
+    recording::{InUse, Label, Lookup, Machine, Recorded, Recording, Recordings, Retention, Unusable},
+};
+
+/// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.
+const MAX_HELD_BYTES: usize = 16 * 1024;
+
+/// Note on a recording that was made on another machine.
+pub const FOREIGN_NOTE: &str = "recorded on another machine";
+
+/// The evidence of the attempts of one suite.
+#[derive(Debug, Default)]
+pub struct EvidenceStore {
+    recordings: Option<Arc<Recordings>>,
+    retention: Retention,
+    /// Attempts that are not recorded, because the settings say so or the disk is full.
+    unrecorded: Mutex<HashMap<Label, Remembered>>,
+    /// Observations made later, without acting again.
+    present: Mutex<HashMap<Label, Remembered>>,
+}
+
+/// The evidence of an attempt.
+#[derive(Clone, Debug)]
+struct Remembered {
+    key: String,
+    began_us: u64,
+    act: Parts,
+    evidence: Arc<Evidence>,
+    notes: Vec<String>,
+}
+
+/// Evidence of the current action of a case.
+struct CurrentEvidence {
+    attempt: Remembered,
+    /// The case whose recording it is, if that is another case with the same action.
+    from: Option<String>,
+    /// Origin and location of the recording, if it is on disk.
+    on_disk: Option<(Origin, OnDisk)>,
+}
+
+/// The result of adding evidence.
+#[derive(Debug)]
+pub struct Stored {
+    /// The location of the evidence.
+    pub held: StoredEvidence,
+    /// Whether it is on disk.
+    pub origin: Origin,
+    /// The reason why it is not on disk, if it should be.
+    pub error: Option<io::Error>,
+}
+
+/// An attempt to look up.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptRef<'a> {
+    /// The suite.
+    pub suite: &'a Suite,
+    /// The case.
+    pub case: &'a Case,
+    /// The subject that acts.
+    pub subject: &'a Subject,
+    /// Index of the repetition, from 0.
+    pub repeat: u32,
+}
+
+impl AttemptRef<'_> {
+    /// Returns the key of the case's current action.
+    pub fn key(&self) -> String {
+        self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
+    }
+
+    /// Returns the label of the attempt.
+    pub fn label(&self) -> Label {
+        Label { case: self.case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
+    }
+}
+
+impl EvidenceStore {
+    /// Returns a store over recordings, or one that forgets with the process.
+    pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> EvidenceStore {
+        EvidenceStore { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
+    }
+
+    /// Returns the store of the suite at a place below a directory, with the given settings and machine.
+    pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> EvidenceStore {
+        let limit = settings.limits.recording_bytes();
+        let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
+        let recordings = settings.recordings.enabled.then(open);
+        EvidenceStore::new(recordings, Retention::of(settings))
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn present(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether no attempt is known.
+    pub fn is_empty(&self) -> bool {
+        self.unrecorded().is_empty()
+            && self.present().is_empty()
+            && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
+    }
+
+    /// Looks for recordings that other processes wrote, and returns whether any appeared or disappeared.
+    pub fn refresh(&self) -> bool {
+        self.recordings.as_ref().is_some_and(|recordings| recordings.refresh())
+    }
+
+    /// Removes recordings beyond the limits after a run of a suite that began at `since_us`. Returns an error message,
+    /// if any.
+    pub fn tidy(&self, suite: &Suite, since_us: u64) -> Option<String> {
+        let acts = || {
+            let of_case = |case: &Arc<Case>| {
+                let subjects = case.action.subjects().into_iter();
+                let act = |subject: Subject| {
+                    let attempt_ref = AttemptRef { suite, case, subject: &subject, repeat: 0 };
+                    (attempt_ref.key(), attempt_ref.label())
+                };
+                subjects.map(act).collect::<Vec<_>>()
+            };
+            let admits_any = |case: &&Arc<Case>| case.action.admits(&Subject::model("", None));
+            InUse {
+                acts: suite.cases.iter().flat_map(of_case).collect(),
+                of_any_model: suite.cases.iter().filter(admits_any).map(|case| case.name.clone()).collect(),
+            }
+        };
+        self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
+    }
+
+    /// Adds the evidence of an attempt, with secrets masked and not yet interpreted. If an attempt that began later
+    /// is known, that one stays. `judge` receives the interpreted evidence before it may leave memory.
+    pub fn add<R>(
+        &self,
+        label: &Label,
+        mut recorded: Recorded,
+        dialect: Dialect,
+        secrets: &Arc<Secrets>,
+        judge: impl FnOnce(&Arc<Evidence>) -> R,
+    ) -> (R, Stored) {
+        self.present().remove(label);
+        let case = secrets.mask(&label.case);
+        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
+        // This is the only reference, so the evidence is interpreted without a copy.
+        let evidence = Arc::make_mut(&mut recorded.evidence);
+        dialect.interpret(evidence);
+        let size: usize = evidence.captures_mut().into_iter().map(|capture| capture.text.len()).sum();
+        let judged = judge(&recorded.evidence);
+        let observed = StoredEvidence::Memory(Arc::clone(&recorded.evidence));
+        let (path, error) = match written {
+            Some(Ok(Some(path))) => (Some(path), None),
+            // A later attempt is known.
+            Some(Ok(None)) => return (judged, Stored { held: observed, origin: Origin::Observed, error: None }),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        let stored = match path.zip(self.recordings.clone()) {
+            Some((path, recordings)) => {
+                self.unrecorded().remove(label);
+                let secrets = Arc::clone(secrets);
+                let held = match size <= MAX_HELD_BYTES {
+                    true => observed,
+                    false => StoredEvidence::Disk(OnDisk { recordings, path, dialect, secrets }),
+                };
+                Stored { held, origin: Origin::Recorded, error: None }
+            }
+            None => {
+                let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
+                let mut unrecorded = self.unrecorded();
+                if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
+                    unrecorded.insert(label.clone(), Remembered { key, began_us, act, evidence, notes });
+                }
+                Stored { held: observed, origin: Origin::Observed, error }
+            }
+        };
+        (judged, stored)
+    }
+
+    /// Stores what was observed without an act, with secrets masked and interpreted.
+    /// [`result`](EvidenceStore::result) returns it until the next attempt is added or recorded elsewhere; it is never
+    /// recorded.
+    pub fn keep_present(&self, label: Label, seen: Recorded) {
+        let Recorded { key, act, began_us, evidence, notes, .. } = seen;
+        self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
+    }
+
+    /// Returns the last observation without an act, if the case still has the same action.
+    fn seen(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
+        let mut seen = self.present().get(&attempt_ref.label()).cloned()?;
+        (seen.key == attempt_ref.key()).then(|| {
+            attempt_ref.renew(&mut seen, secrets);
+            seen
+        })
+    }
+
+    fn find(&self, key: &str, label: &Label) -> Lookup {
+        self.recordings.as_ref().map_or(Lookup::None, |recordings| recordings.find(key, label))
+    }
+
+    /// Returns the evidence of an attempt, judged by the current claims.
+    pub fn result(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
+        let seen = self.seen(attempt_ref, secrets);
+        let CurrentEvidence { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
+            (Ok(known), Some(seen)) if known.attempt.began_us <= seen.began_us => {
+                return attempt_ref.present(seen, secrets);
+            }
+            (Err(_), Some(seen)) => return attempt_ref.present(seen, secrets),
+            (Ok(known), _) => known,
+            (Err(Absence { kind, message }), None) => return attempt_ref.absent(kind, message),
+        };
+        let Remembered { key, began_us, evidence, notes, .. } = attempt;
+        let result = attempt_ref.judged(&evidence, secrets, notes);
+        let (origin, evidence) = match on_disk {
+            Some((origin, on_disk)) => (origin, StoredEvidence::Disk(on_disk)),
+            None => (Origin::Observed, result.evidence),
+        };
+        RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
+    }
+
+    /// Returns the evidence of an attempt, ready to be added again with more observations (a later attempt then stays
+    /// in its place). `None` if there is none, or only of another action.
+    pub fn recorded(&self, attempt_ref: AttemptRef<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
+        let Remembered { key, began_us, act, evidence, notes } = self.known(attempt_ref, secrets).ok()?.attempt;
+        Some(Recorded { key, act, began_us, now, evidence, notes })
+    }
+
+    /// Returns the masked and interpreted evidence of a case's current action, or the reason why there is none.
+    fn known(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Result<CurrentEvidence, Absence> {
+        let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
+        let (key, label) = (attempt_ref.key(), attempt_ref.label());
+        let mut found = self.find(&key, &label);
+        let known = self.unrecorded().get(&label).filter(|known| known.began_us >= found.began_us()).cloned();
+        if let Some(mut attempt) = known {
+            if attempt.key != key {
+                return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&attempt.act)));
+            }
+            attempt_ref.renew(&mut attempt, secrets);
+            return Ok(CurrentEvidence { attempt, from: None, on_disk: None });
+        }
+        let dialect = attempt_ref.suite.dialect;
+        let missing = || absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
+        let Some(recordings) = &self.recordings else { return Err(missing()) };
+        let read = |found: &Lookup| match found {
+            Lookup::Fresh(file) | Lookup::Stale(file) => recordings.read(&file.path, dialect, secrets),
+            Lookup::None => Err(Unusable::Missing),
+        };
+        let mut recording = read(&found);
+        // Another process may have recorded a newer attempt since the directory was read.
+        if matches!(recording, Err(Unusable::Missing)) && self.refresh() {
+            found = self.find(&key, &label);
+            recording = read(&found);
+        }
+        let recording = recording.map_err(|error| match error {
+            Unusable::OtherVersion => absent(AbsenceKind::Stale, error.sentence()),
+            Unusable::Missing
+            | Unusable::Damaged
+            | Unusable::TextMissing
+            | Unusable::TextChanged
+            | Unusable::TooLarge(_) => absent(AbsenceKind::NoRecording, error.sentence()),
+        })?;
+        let file = match found {
+            Lookup::Fresh(file) => file,
+            Lookup::Stale(_) => return Err(absent(AbsenceKind::Stale, attempt_ref.stale(&recording.act))),
+            Lookup::None => return Err(missing()),
+        };
+        let from = (recording.case != secrets.mask(&attempt_ref.case.name)).then_some(recording.case);
+        // Two agents with one task may do different things: a recording of one says nothing about the other, unless it
+        // is the same task under an old name.
+        let is_another = |other: &String| attempt_ref.suite.cases.iter().any(|case| secrets.mask(&case.name) == *other);
+        if !attempt_ref.case.action.is_repeatable() && from.as_ref().is_some_and(is_another) {
+            return Err(missing());
+        }
+        let origin = match recordings.is_foreign(recording.machine.as_ref()) {
+            true => Origin::Foreign,
+            false => Origin::Replayed,
+        };
+        let on_disk =
+            OnDisk { recordings: Arc::clone(recordings), path: file.path, dialect, secrets: Arc::clone(secrets) };
+        let Recording { act, evidence, mut notes, .. } = recording;
+        notes.extend((origin == Origin::Foreign).then(|| FOREIGN_NOTE.to_owned()));
+        let attempt = Remembered { key, began_us: file.began_us, act, evidence, notes };
+        Ok(CurrentEvidence { attempt, from, on_disk: Some((origin, on_disk)) })
+    }
+}
+
+impl AttemptRef<'_> {
+    /// Returns why a recording of these parts is stale.
+    pub fn stale(&self, before: &Parts) -> String {
+        let action = &self.case.action;
+        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
+        if changed.is_empty() {
+            return "stale: the test has changed since it was recorded; run the test again".to_owned();
+        }
+        let have = if changed.len() == 1 { "has" } else { "have" };
+        format!("stale: {} {have} changed since the test was recorded; run the test again", listed(&changed))
+    }
+
+    /// Masks and interprets evidence in memory again: more secrets may be known by now.
+    fn renew(&self, attempt: &mut Remembered, secrets: &Secrets) {
+        let evidence = Arc::make_mut(&mut attempt.evidence);
+        self.suite.dialect.mask(evidence, secrets);
+        self.suite.dialect.interpret(evidence);
+    }
+
+    /// Returns an observation without an act, judged by the current claims.
+    fn present(&self, seen: Remembered, secrets: &Secrets) -> RunResult {
+        let Remembered { key, began_us, evidence, notes, .. } = seen;
+        let judged = self.judged(&evidence, secrets, notes);
+        RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
+    }
+
+    /// Returns an attempt without evidence.
+    pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
+        let absence = Some(Absence { kind, message: message.into() });
+        RunResult { absence, ..RunResult::of(self.subject, self.repeat, kind.status()) }
+    }
+
+    /// Returns an attempt with this evidence, masked and interpreted.
+    pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
+        // A note may contain text that has become a secret since.
+        notes.iter_mut().for_each(|note| *note = secrets.mask(note));
+        // Masking may have added notes.
+        notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
+        let verdicts = judge::judge(self.case, evidence, secrets);
+        let absence = evidence
+            .error
+            .as_ref()
+            .map(|error| Absence { kind: AbsenceKind::RunError(error.kind), message: error.message.clone() });
+        let status = judge::status(evidence, &verdicts);
+        RunResult {
+            absence,
+            verdicts,
+            figures: Figures::of(evidence),
+            evidence: StoredEvidence::Memory(Arc::clone(evidence)),
+            origin: Origin::Observed,
+            notes,
+            ..RunResult::of(self.subject, self.repeat, status)
+        }
+    }
+}
+
+/// Returns the first few of some names, as a sentence lists them.
+fn listed(names: &[String]) -> String {
+    const MAX_NAMES: usize = 4;
+    let mut shown: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();
+    if names.len() > MAX_NAMES {
+        shown.push(format!("{} more", names.len() - MAX_NAMES));
+    }
+    match shown.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some(_) | None => shown.join(""),
+    }
+}
+
+#[cfg(test)]
+mod tests;

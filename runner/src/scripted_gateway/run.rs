@@ -1,0 +1,312 @@
+//! One run: its steps in order.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use serde_json::{Map, Value, json};
+use speclens_schema::gateway_script::{self, Reply, RunLines, Spawn, Started, StepAction, Written};
+use tokio::sync::oneshot;
+
+use super::{
+    GatewayState, Values,
+    log::{Line, SPAWN},
+    spans::{Span, Trace, send},
+    uuid,
+    workspace::Mode,
+};
+
+/// Maximum nesting of runs that wait for one another.
+const MAX_DEPTH: usize = 16;
+
+/// A request to start a run.
+#[derive(Clone, Debug)]
+pub(super) struct StartRequest<'a> {
+    /// The skill or the agent.
+    pub(super) started: Started<'a>,
+    /// The message.
+    pub(super) message: &'a str,
+    /// The parameters.
+    pub(super) params: &'a Map<String, Value>,
+}
+
+/// A response to the caller of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+/// A run that is being played.
+#[derive(Debug)]
+pub(super) struct ScriptedRun {
+    pub(super) state: Arc<GatewayState>,
+    pub(super) index: usize,
+    pub(super) run_id: String,
+    pub(super) session_key: String,
+    pub(super) trace: Trace,
+    caller: Caller,
+}
+
+/// The caller of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// A client of the webhook.
+    Webhook,
+    /// The program `openclaw`.
+    Program,
+    /// Another run.
+    Run {
+        /// Number of runs that wait for this one.
+        depth: usize,
+    },
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// After its last step.
+    Done,
+    /// It never ends.
+    Open,
+}
+
+impl ScriptedRun {
+    /// Finds the run for a request. The error says that there is none.
+    pub(super) fn find(state: &GatewayState, start_request: &StartRequest<'_>) -> Result<usize, String> {
+        let found = state
+            .lines
+            .runs
+            .iter()
+            .position(|run| run.when.holds(start_request.started, start_request.message, start_request.params));
+        found.ok_or_else(|| {
+            let what = match start_request.started {
+                Started::Skill { command } => format!("the skill `{command}`"),
+                Started::Agent { id } => format!("the agent `{id}`"),
+            };
+            let message = format!("the scripted gateway {} has no run for {what} with this message", state.name);
+            state.fault(message.clone());
+            message
+        })
+    }
+
+    /// Starts a run for an outside caller.
+    pub(super) fn begin(
+        state: &Arc<GatewayState>,
+        index: usize,
+        caller: Caller,
+        session_key: Option<&str>,
+    ) -> ScriptedRun {
+        let run_id = state.run_id(session_key);
+        let key_of = |agent: &str| format!("agent:{agent}:main");
+        ScriptedRun {
+            state: Arc::clone(state),
+            index,
+            session_key: session_key.map_or_else(|| key_of(&state.lines.runs[index].agent), str::to_owned),
+            trace: Trace::begin(&run_id),
+            run_id,
+            caller,
+        }
+    }
+
+    pub(super) fn run(&self) -> &RunLines {
+        &self.state.lines.runs[self.index]
+    }
+
+    /// Returns whether a step decides when the run is answered.
+    pub(super) fn answers_itself(&self) -> bool {
+        self.run().steps.iter().any(|step| step.item.answer.is_some())
+    }
+
+    /// Returns the id of the session. The program uses it as the id of the run as well.
+    fn session(&self) -> String {
+        match self.caller {
+            Caller::Program => self.run_id.clone(),
+            Caller::Webhook | Caller::Run { .. } => uuid(&format!("session {}", self.session_key)),
+        }
+    }
+
+    /// Returns the answer of a run.
+    pub(super) fn answer(&self, reply: &Reply) -> Answer {
+        let body = match &reply.body {
+            None => match self.caller {
+                Caller::Webhook | Caller::Run { .. } => json!({ "ok": true, "runId": self.run_id }).to_string(),
+                Caller::Program => {
+                    let meta = json!({ "agentMeta": { "sessionId": self.session() } });
+                    json!({ "payloads": [], "meta": meta }).to_string()
+                }
+            },
+            Some(Value::String(text)) => self.filled(text),
+            Some(value) => self.filled_value(value).to_string(),
+        };
+        Answer { status: reply.status.unwrap_or(200), body }
+    }
+
+    /// Plays the steps. An error is recorded, and the run continues.
+    pub(super) async fn play(&mut self, mut answer: Option<oneshot::Sender<Answer>>) -> End {
+        let run = self.run().clone();
+        let began = self.state.time.nanoseconds();
+        self.log(&run, Line::Started).await;
+        for step in &run.steps {
+            let result = match step.item.action() {
+                None => Ok(()),
+                Some(StepAction::Answer(reply)) => {
+                    if let Some(asker) = answer.take() {
+                        // A caller that no longer waits needs no answer.
+                        let _ = asker.send(self.answer(reply));
+                    }
+                    Ok(())
+                }
+                Some(StepAction::Write(file)) => self.write(file, Mode::Replace).await,
+                Some(StepAction::Append(file)) => self.write(file, Mode::Append).await,
+                Some(StepAction::Tool(call)) => {
+                    let call_id = self.trace.next_call();
+                    self.log(&run, Line::Tool { name: &call.name, call: call_id }).await;
+                    let span = Span::tool(&call.name).failing(call.error.as_deref());
+                    self.span(span, call.ms).await;
+                    self.log(&run, Line::ToolEnded { name: &call.name, call: call_id }).await;
+                    Ok(())
+                }
+                Some(StepAction::Model(call)) => {
+                    let span = Span::model(call).failing(call.error.as_deref());
+                    self.span(span, call.ms).await;
+                    self.log(&run, Line::Tokens { input: call.input_tokens, output: call.output_tokens }).await;
+                    Ok(())
+                }
+                Some(StepAction::Spawn(spawn)) => self.spawn(&run, spawn).await,
+                Some(StepAction::Log(text)) => {
+                    self.log(&run, Line::Written(&self.filled(text))).await;
+                    Ok(())
+                }
+                Some(StepAction::Span(sent)) => {
+                    let attributes = sent.attributes.iter();
+                    let attributes = attributes.map(|(name, value)| (name.clone(), self.filled_value(value))).collect();
+                    let span = Span::named(&self.filled(&sent.name), attributes).failing(sent.error.as_deref());
+                    self.span(span, sent.ms).await;
+                    Ok(())
+                }
+                Some(StepAction::Wait(milliseconds)) => {
+                    self.flush().await;
+                    self.wait(milliseconds).await;
+                    Ok(())
+                }
+            };
+            if let Err(reason) = result {
+                self.state.fault(format!("{}:{}: {reason}", self.state.name, step.number));
+            }
+        }
+        if !run.done {
+            self.flush().await;
+            return End::Open;
+        }
+        let ended = self.state.time.nanoseconds();
+        match self.caller {
+            Caller::Webhook | Caller::Program => {
+                self.trace.end(Span::run(&self.session_key), began, ended);
+                self.flush().await;
+            }
+            // The caller sends its spans.
+            Caller::Run { .. } => self.trace.end(Span::agent(&run.agent), began, ended),
+        }
+        let duration_ms = u64::try_from((ended - began) / 1_000_000).unwrap_or_default();
+        self.log(&run, Line::Done { session: &self.session(), duration_ms }).await;
+        End::Done
+    }
+
+    /// Starts another agent, and waits for it.
+    async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
+        let (began, call_id, span) = (self.state.time.nanoseconds(), self.trace.next_call(), self.trace.open());
+        let child_id = uuid(&format!("child {} {call_id}", self.run_id));
+        let line = Line::Spawn { agent: &spawn.agent, child: &child_id, call: call_id };
+        self.log(run, line).await;
+        let depth = match self.caller {
+            Caller::Webhook | Caller::Program => 1,
+            Caller::Run { depth } => depth + 1,
+        };
+        if depth >= MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} agents wait for one another"));
+        }
+        let message = spawn.task.as_ref().map(|task| self.filled(task)).unwrap_or_default();
+        let params = Map::new();
+        let start_request =
+            StartRequest { started: Started::Agent { id: &spawn.agent }, message: &message, params: &params };
+        let index = ScriptedRun::find(&self.state, &start_request)?;
+        let mut child = ScriptedRun {
+            state: Arc::clone(&self.state),
+            index,
+            session_key: format!(
+                "agent:{}:subagent:{}",
+                &*spawn.agent,
+                uuid(&format!("key {} {call_id}", self.run_id))
+            ),
+            trace: self.trace.below(&child_id, &span),
+            run_id: child_id,
+            caller: Caller::Run { depth },
+        };
+        let end = Box::pin(child.play(None)).await;
+        self.trace.take_over(child.trace);
+        self.trace.close(span, Span::tool(SPAWN), began, self.state.time.nanoseconds());
+        self.log(run, Line::ToolEnded { name: SPAWN, call: call_id }).await;
+        if end == End::Open {
+            // A run that waits for one that never ends does not end either.
+            self.flush().await;
+            self.state.cancel.cancelled().await;
+        }
+        Ok(())
+    }
+
+    async fn span(&mut self, span: Span, milliseconds: Option<u64>) {
+        let began = self.state.time.nanoseconds();
+        self.wait(milliseconds.unwrap_or_default()).await;
+        self.trace.add(span, began, self.state.time.nanoseconds());
+    }
+
+    async fn wait(&self, milliseconds: u64) {
+        if milliseconds > 0 {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+        }
+    }
+
+    /// Sends the spans that have ended.
+    async fn flush(&mut self) {
+        let spans = self.trace.take();
+        if !self.state.lines.spans || spans.is_empty() {
+            return;
+        }
+        if let Err(reason) = send(spans, self.caller, &self.state).await {
+            self.state.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.state.name));
+        }
+    }
+
+    async fn write(&self, file: &Written, mode: Mode) -> Result<(), String> {
+        let path = self.filled(&file.path);
+        self.state.write(&path, &self.filled(&file.content), mode).await
+    }
+
+    async fn log(&self, run: &RunLines, line: Line<'_>) {
+        if let Err(reason) = self.state.log(self, run, line).await {
+            self.state.fault(format!("the scripted gateway {} cannot write its log: {reason}", self.state.name));
+        }
+    }
+
+    /// Replaces the placeholders in a text.
+    fn filled(&self, text: &str) -> String {
+        let values = Values::from([
+            ("run_id", self.run_id.clone()),
+            ("session_key", self.session_key.clone()),
+            ("today", self.state.time.today()),
+            ("now", self.state.time.moment()),
+        ]);
+        gateway_script::expand(text, |name| values.get(name).map(|value| Cow::Owned(value.clone())))
+    }
+
+    /// Replaces the placeholders in all strings of a value.
+    fn filled_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.filled(text)),
+            Value::Array(items) => items.iter().map(|item| self.filled_value(item)).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| (name.clone(), self.filled_value(value))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+}

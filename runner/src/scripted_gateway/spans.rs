@@ -1,0 +1,252 @@
+//! The spans of a run, as an OpenTelemetry exporter sends them.
+
+use std::time::Duration;
+
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use speclens_schema::gateway_script::ModelCall;
+
+use super::{GatewayState, hex, run::Caller};
+
+/// Maximum duration of a response of the receiver.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The content of a span, without its place and its time.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    name: String,
+    kind: Kind,
+    attributes: Map<String, Value>,
+    error: Option<String>,
+}
+
+/// The kind of a span, by its number in OTLP.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Internal = 1,
+    Client = 3,
+}
+
+/// The id of a span that has not ended.
+#[derive(Debug)]
+pub(super) struct SpanId(String);
+
+/// The spans of a run.
+#[derive(Debug)]
+pub(super) struct Trace {
+    id: String,
+    /// The seed of the span ids.
+    seed: String,
+    /// The span of the run itself.
+    root: String,
+    parent: Option<String>,
+    made: u32,
+    calls: u32,
+    ended: Vec<Value>,
+}
+
+impl Span {
+    /// Returns the span of a run with an outside caller. The session key is never sent, only its digest.
+    pub(super) fn run(session_key: &str) -> Span {
+        Span::new("openclaw.run", Kind::Internal, [("session.id", hex(&Sha256::digest(session_key.as_bytes())).into())])
+    }
+
+    /// Returns the span of a run that another agent started.
+    pub(super) fn agent(agent: &str) -> Span {
+        let attributes = [
+            ("gen_ai.operation.name", "invoke_agent".into()),
+            ("gen_ai.agent.name", agent.into()),
+            // Otherwise the only agent of a trace would not be one that another started.
+            ("subagent_id", agent.into()),
+        ];
+        Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
+    }
+
+    /// Returns the span of a call of a tool.
+    pub(super) fn tool(name: &str) -> Span {
+        let attributes = [("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", name.into())];
+        Span::new(format!("execute_tool {name}"), Kind::Internal, attributes)
+    }
+
+    /// Returns the span of a call of a model.
+    pub(super) fn model(call: &ModelCall) -> Span {
+        let attributes = [
+            ("gen_ai.operation.name", "chat".into()),
+            ("gen_ai.request.model", call.name.0.clone().into()),
+            ("gen_ai.usage.input_tokens", call.input_tokens.into()),
+            ("gen_ai.usage.output_tokens", call.output_tokens.into()),
+        ];
+        let cost = call.cost_usd.map(|cost| ("gen_ai.usage.cost", cost.into()));
+        Span::new(format!("chat {}", &*call.name), Kind::Client, attributes.into_iter().chain(cost))
+    }
+
+    /// Returns a span that the script writes itself.
+    pub(super) fn named(name: &str, attributes: Map<String, Value>) -> Span {
+        Span { name: name.to_owned(), kind: Kind::Internal, attributes, error: None }
+    }
+
+    fn new(name: impl Into<String>, kind: Kind, attributes: impl IntoIterator<Item = (&'static str, Value)>) -> Span {
+        let attributes = attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Span { name: name.into(), kind, attributes, error: None }
+    }
+
+    /// Returns the same, ending with an error.
+    pub(super) fn failing(self, error: Option<&str>) -> Span {
+        Span { error: error.map(str::to_owned), ..self }
+    }
+}
+
+impl Trace {
+    /// Returns the trace of a run.
+    pub(super) fn begin(run_id: &str) -> Trace {
+        let id = hex(&Sha256::digest(format!("trace {run_id}"))[..16]);
+        Trace::with(id, run_id, None)
+    }
+
+    /// Returns the trace of a run that a call of this one started.
+    pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
+        Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
+    }
+
+    /// Returns the id of a call's span.
+    pub(super) fn open(&mut self) -> SpanId {
+        SpanId(self.next())
+    }
+
+    /// Ends the span of a call.
+    pub(super) fn close(&mut self, id: SpanId, span: Span, began: i128, ended: i128) {
+        let parent = Some(self.root.clone());
+        self.put(span, id.0, parent, began, ended);
+    }
+
+    fn with(id: String, seed: &str, parent: Option<String>) -> Trace {
+        let (seed, root) = (seed.to_owned(), String::new());
+        let mut trace = Trace { id, seed, root, parent, made: 0, calls: 0, ended: Vec::new() };
+        trace.root = trace.next();
+        trace
+    }
+
+    /// Returns the id, as the log writes it.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the id of the span of the run.
+    pub(super) fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// Returns the number of the next call of a tool.
+    pub(super) fn next_call(&mut self) -> u32 {
+        self.calls += 1;
+        self.calls
+    }
+
+    /// Adds a span that has ended, below that of the run.
+    pub(super) fn add(&mut self, span: Span, began: i128, ended: i128) {
+        let id = self.open();
+        self.close(id, span, began, ended);
+    }
+
+    /// Ends the span of the run.
+    pub(super) fn end(&mut self, span: Span, began: i128, ended: i128) {
+        self.put(span, self.root.clone(), self.parent.clone(), began, ended);
+    }
+
+    /// Takes over the spans of a run that this one started.
+    pub(super) fn take_over(&mut self, mut other: Trace) {
+        self.ended.append(&mut other.ended);
+    }
+
+    /// Takes the spans that have ended.
+    pub(super) fn take(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.ended)
+    }
+
+    fn next(&mut self) -> String {
+        self.made += 1;
+        hex(&Sha256::digest(format!("span {} {}", self.seed, self.made))[..8])
+    }
+
+    fn put(&mut self, span: Span, id: String, parent: Option<String>, began: i128, ended: i128) {
+        let mut written = json!({
+            "traceId": self.id,
+            "spanId": id,
+            "name": span.name,
+            "kind": span.kind as u8,
+            "startTimeUnixNano": began.to_string(),
+            "endTimeUnixNano": ended.to_string(),
+            "attributes": span.attributes.iter().map(|(name, value)| attribute(name, value)).collect::<Vec<_>>(),
+        });
+        if let Some(parent) = parent {
+            written["parentSpanId"] = parent.into();
+        }
+        if let Some(error) = span.error {
+            written["status"] = json!({ "code": 2, "message": error });
+        }
+        self.ended.push(written);
+    }
+}
+
+/// The receiver of spans.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    address: String,
+    /// The resource attributes that started programs add.
+    resource: Map<String, Value>,
+}
+
+impl Receiver {
+    /// Reads the variables of OpenTelemetry.
+    pub(super) fn of(environment: &[(String, String)]) -> Option<Receiver> {
+        let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let address = value("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/').to_owned();
+        let resource = value("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default().split(',');
+        let resource = resource.filter_map(|pair| pair.split_once('='));
+        let resource = resource.map(|(name, value)| (name.trim().to_owned(), value.trim().into())).collect();
+        Some(Receiver { address, resource })
+    }
+}
+
+/// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
+/// its run.
+pub(super) async fn send(spans: Vec<Value>, caller: Caller, state: &GatewayState) -> Result<(), String> {
+    let Some(Receiver { address: receiver, resource }) = state.receiver() else { return Ok(()) };
+    let own = match caller {
+        Caller::Program => resource,
+        Caller::Webhook | Caller::Run { .. } => Map::new(),
+    };
+    let mut resource = vec![attribute("service.name", &"openclaw".into())];
+    resource.extend(own.iter().map(|(name, value)| attribute(name, value)));
+    let body = json!({ "resourceSpans": [{
+        "resource": { "attributes": resource },
+        "scopeSpans": [{ "scope": { "name": "speclens.gateway" }, "spans": spans }],
+    }] });
+    let request = state.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
+    let response = request.timeout(TIMEOUT).body(body.to_string()).send().await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    if status.is_success() { Ok(()) } else { Err(format!("{receiver} responded with status {status}")) }
+}
+
+fn attribute(name: &str, value: &Value) -> Value {
+    json!({ "key": name, "value": any(value) })
+}
+
+/// Returns a value as OTLP writes it.
+fn any(value: &Value) -> Value {
+    match value {
+        Value::Null => json!({}),
+        Value::Bool(value) => json!({ "boolValue": value }),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => json!({ "intValue": number.to_string() }),
+            None => json!({ "doubleValue": number }),
+        },
+        Value::String(text) => json!({ "stringValue": text }),
+        Value::Array(items) => json!({ "arrayValue": { "values": items.iter().map(any).collect::<Vec<_>>() } }),
+        Value::Object(members) => {
+            let members: Vec<Value> = members.iter().map(|(name, value)| attribute(name, value)).collect();
+            json!({ "kvlistValue": { "values": members } })
+        }
+    }
+}

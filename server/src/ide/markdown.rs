@@ -1,0 +1,173 @@
+//! Markdown about a key or a value, for completion and hover.
+
+use speclens_schema::{
+    problem::Code,
+    shape::{Choice, Field, Need, Shape, Type, Variant, show},
+};
+
+/// Returns one line: whether the key is required, its type, its default.
+pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
+    let mut parts = Vec::new();
+    match need {
+        Need::Required => parts.push("required".to_owned()),
+        Need::OneOf(names) if names.len() > 3 => {}
+        Need::OneOf(names) => parts.push(format!("one of {} required", names.join(", "))),
+        Need::Optional => {}
+    }
+    parts.push(shape.type_label().replace('`', ""));
+    if let Some(default) = default(shape) {
+        parts.push(format!("default {default}"));
+    }
+    parts.join(" · ")
+}
+
+/// Returns the full documentation of a key.
+pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
+    let mut head = format!("**{name}** · {}", shape.type_label());
+    if let Some(default) = default(shape) {
+        head.push_str(&format!(" · default `{default}`"));
+    }
+    match need {
+        Need::Required => head.push_str(" · required"),
+        Need::OneOf(names) if names.len() > 3 => {}
+        Need::OneOf(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            head.push_str(&format!(" · exactly one of {} is required", names.join(" and ")));
+        }
+        Need::Optional => {}
+    }
+    let mut parts = vec![head];
+    parts.extend(shape.docs().map(str::to_owned));
+    // The docs of the type are added unless the field's own are longer.
+    if let Some(more) = shape.type_docs()
+        && shape.docs().is_none_or(|own| !own.contains("```") && shape.kind() == Type::Mapping)
+    {
+        parts.push(more.to_owned());
+    }
+    parts.extend(choices(&shape.values()));
+    let examples: Vec<String> = shape.examples().into_iter().map(|value| format!("`{}`", show(value))).collect();
+    if !examples.is_empty() {
+        parts.push(format!("Example: {}", examples.join(", ")));
+    }
+    parts.join("\n\n")
+}
+
+/// Returns the keys of a mapping in short, optional ones with a `?`; `None` for any other shape.
+pub(crate) fn signature(shape: &Shape) -> Option<String> {
+    /// Maximum number of keys in a summary.
+    const MAX_KEYS: usize = 16;
+    let fields = shape.fields(None);
+    let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= MAX_KEYS;
+    is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
+}
+
+/// Returns the keys of a form without its tag.
+pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
+    let (key, _) = variant.tag?;
+    let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
+    match fields.is_empty() {
+        true => Some("nothing else".to_owned()),
+        false => Some(format!("`{}`", keys(&fields))),
+    }
+}
+
+fn keys(fields: &[Field]) -> String {
+    let names = fields.iter().map(|field| match field.need {
+        Need::Required => field.name.to_owned(),
+        Need::OneOf(_) | Need::Optional => format!("{}?", field.name),
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a value of a closed set.
+pub(crate) fn choice(choice: &Choice) -> String {
+    let name = show(choice.value);
+    match choice.docs {
+        Some(docs) => format!("**{name}** · {docs}"),
+        None => format!("**{name}**"),
+    }
+}
+
+/// Returns the reference page of a kind of problem.
+pub(crate) fn code(code: Code) -> String {
+    format!("**{}** · {}\n\n{}", code.as_str(), code.severity().as_str(), code.docs().trim())
+}
+
+/// Returns a YAML snippet, cut to a few lines.
+pub(crate) fn source(text: &str) -> String {
+    const MAX_LINES: usize = 12;
+    let mut lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
+    if text.lines().count() > MAX_LINES {
+        lines.push("# …");
+    }
+    let fence = fence(text);
+    format!("{fence}yaml\n{}\n{fence}", lines.join("\n"))
+}
+
+/// Returns a text in a code block, unchanged.
+pub(crate) fn verbatim(text: &str, language: &str) -> String {
+    let fence = fence(text);
+    format!("{fence}{language}\n{text}\n{fence}")
+}
+
+/// Returns a text as inline code; one that does not fit is cut.
+pub(crate) fn inline(text: &str) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let line: String =
+        text.chars().take(MAX_CHARACTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let rest = if text.chars().count() > MAX_CHARACTERS { "…" } else { "" };
+    if line.is_empty() {
+        return "the empty string".to_owned();
+    }
+    let ticks = "`".repeat(longest_run(&line) + 1);
+    let blank = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
+    format!("{ticks}{blank}{line}{rest}{blank}{ticks}")
+}
+
+fn fence(text: &str) -> String {
+    "`".repeat(longest_run(text).max(2) + 1)
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}
+
+fn choices(values: &[Choice]) -> Option<String> {
+    if values.iter().all(|choice| choice.docs.is_none()) {
+        return None;
+    }
+    let lines: Vec<String> = values
+        .iter()
+        .map(|choice| match choice.docs {
+            Some(docs) => format!("- `{}`: {}", show(choice.value), docs.replace('\n', " ")),
+            None => format!("- `{}`", show(choice.value)),
+        })
+        .collect();
+    Some(lines.join("\n"))
+}
+
+/// Returns the default if it is informative: an empty section is not.
+fn default(shape: &Shape) -> Option<String> {
+    let default = shape.default()?;
+    let is_empty = default.as_object().is_some_and(|members| members.is_empty() || shape.kind() == Type::Mapping)
+        || default.as_array().is_some_and(Vec::is_empty)
+        || default.as_str().is_some_and(str::is_empty);
+    (!is_empty).then(|| show(default))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_a_line_survives_backticks_and_line_breaks() {
+        assert_eq!(inline("a\nb"), "`a b`");
+        assert_eq!(inline("`a`"), "`` `a` ``");
+        assert_eq!(inline(""), "the empty string");
+    }
+
+    #[test]
+    fn a_block_is_fenced_longer_than_what_it_holds() {
+        assert_eq!(verbatim("```", ""), "````\n```\n````");
+    }
+}

@@ -1,0 +1,196 @@
+//! Names across files: definition, references and rename, in open and closed files.
+
+use std::path::PathBuf;
+
+use speclens_schema::{document::Document, problem::Edit};
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{
+    convert,
+    edits::Edited,
+    indexing::{INDEX_TIMEOUT, Source},
+    session::{Session, Snapshot},
+};
+use crate::{
+    ide::{
+        agents,
+        cross_file_names::{self, CrossFileOccurrence},
+        occurrences::{NameKind, Occurrences},
+        rename,
+    },
+    index::{self, Span},
+    read::read_text,
+    scope::Scope,
+};
+
+/// A name that other files may contain as well.
+pub(super) struct CrossFileName {
+    kind: &'static str,
+    name: String,
+    /// The scope of the name: a directory, or the file that defines it.
+    home: PathBuf,
+    scope: Scope,
+    /// The place at the cursor.
+    at: CrossFileOccurrence,
+    /// The places of the name in the document itself.
+    own: Vec<CrossFileOccurrence>,
+}
+
+impl CrossFileName {
+    /// Returns the name that was found in a document, if other files may contain it.
+    pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<CrossFileName> {
+        let kind = match found.kind {
+            NameKind::Shared(kind) => kind,
+            NameKind::Thing(kind) if cross_file_names::crosses(kind) => kind,
+            NameKind::Thing(_) | NameKind::Variable(_) | NameKind::BuiltIn(_) | NameKind::Anchor => return None,
+        };
+        let scope = snapshot.place.scope.clone()?;
+        let all = cross_file_names::mentions(&snapshot.document, scope.file, &scope.place);
+        let at = all.iter().find(|mention| mention.kind == kind && mention.place.range == found.token)?;
+        let home = index::home_of(&scope, &at.home);
+        let mut cross_file_name =
+            CrossFileName { kind, name: found.name.clone(), home, at: at.clone(), own: Vec::new(), scope };
+        cross_file_name.own = cross_file_name.those_of(all, &cross_file_name.scope);
+        Some(cross_file_name)
+    }
+
+    /// Whether it is a name of this kind.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+
+    /// Returns the places of the name in a file.
+    fn those_of(&self, all: Vec<CrossFileOccurrence>, scope: &Scope) -> Vec<CrossFileOccurrence> {
+        let is_same = |mention: &CrossFileOccurrence| {
+            mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
+        };
+        all.into_iter().filter(is_same).collect()
+    }
+
+    /// Returns every place, those of the document itself first, and whether it is a definition.
+    pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
+        session.index.settle(INDEX_TIMEOUT);
+        let own = self.own.iter().map(|mention| {
+            let range = convert::range(&snapshot.document, snapshot.abilities.encoding, mention.place.range.clone());
+            (lsp::Location { uri: uri.clone(), range }, mention.place.is_definition)
+        });
+        let mut places: Vec<_> = own.collect();
+        for other in session.sources(Some(&uri.0)) {
+            let mut facts = other.facts.places(self.kind, &self.name, &self.home).peekable();
+            let Some(uri) = facts.peek().and_then(|_| other.uri()) else { continue };
+            places.extend(
+                facts.map(|fact| (lsp::Location { uri: uri.clone(), range: range(fact.span) }, fact.is_definition)),
+            );
+        }
+        places
+    }
+
+    /// Returns the edits that rename it, by document; or the reason why it is impossible.
+    pub(super) fn rename(
+        &self,
+        session: &Session,
+        snapshot: &Snapshot,
+        uri: &lsp::Uri,
+        to: &str,
+    ) -> Result<Vec<Edited>, String> {
+        if self.kind == cross_file_names::LOGS {
+            return Err("the path of a log cannot be renamed: edit it instead".to_owned());
+        }
+        if to.trim().is_empty() || to.contains(['\n', '\r']) {
+            return Err("a name must be a single line and must not be empty".to_owned());
+        }
+        if to != self.name
+            && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)
+        {
+            return Err(reason);
+        }
+        if self.kind == agents::KIND
+            && to != self.name
+            && let Some(reason) = agents::refuse_rename(&self.name, to, self.scope.file, snapshot.place.files.as_ref())
+        {
+            return Err(reason);
+        }
+        if !session.index.settle(INDEX_TIMEOUT) {
+            return Err("the files of the workspace are still being read: try again in a moment".to_owned());
+        }
+        if let Some(reason) = session.index.cut() {
+            return Err(reason);
+        }
+        let others = session.sources(Some(&uri.0));
+        if to != self.name {
+            self.refuse_a_collision(&others, snapshot, to)?;
+        }
+        let edit = |mention: &CrossFileOccurrence| rename::edit(&mention.place, to);
+        let only_here = self.is_one_of_several(&others)?;
+        let own = if only_here { std::slice::from_ref(&self.at) } else { &self.own };
+        let own: Vec<Edit> = own.iter().map(edit).collect();
+        let mut all = vec![Edited::of(snapshot, uri, &own)];
+        if only_here {
+            return Ok(all);
+        }
+        for other in others.iter().filter(|other| self.is_in(other, &self.name)) {
+            // The current file on the disk counts, not its state when it was indexed.
+            let document = match (&other.open, &other.path) {
+                (Some((_, open)), _) => open.document.clone(),
+                (None, Some(path)) => {
+                    let (text, problem) = read_text(path);
+                    if let Some(problem) = problem {
+                        return Err(format!("{} also contains `{}`: {}", path.display(), self.name, problem.message));
+                    }
+                    Document::read_cut(&text, other.facts.scope.file.scalar_rules())
+                }
+                (None, None) => continue,
+            };
+            let scope = &other.facts.scope;
+            let found = self.those_of(cross_file_names::mentions(&document, scope.file, &scope.place), scope);
+            if !found.is_empty() {
+                let version = other.open.as_ref().map(|(_, open)| open.version);
+                let Some(uri) = other.uri() else { continue };
+                let encoding = snapshot.abilities.encoding;
+                let edits = found.iter().map(|mention| convert::text_edit(&document, encoding, &edit(mention)));
+                all.push(Edited { uri, version, edits: edits.collect() });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether the place defines one of several things with the name: then only that one is renamed. Which of them a
+    /// reference means is unknown.
+    fn is_one_of_several(&self, others: &[Source]) -> Result<bool, String> {
+        let own = self.own.iter().filter(|mention| mention.place.is_definition).count();
+        let elsewhere = others.iter().flat_map(|other| other.facts.places(self.kind, &self.name, &self.home));
+        if own + elsewhere.filter(|fact| fact.is_definition).count() < 2 {
+            return Ok(false);
+        }
+        if self.at.place.is_definition { Ok(true) } else { Err(rename::ambiguous(self.kind, &self.name)) }
+    }
+
+    fn is_in(&self, other: &Source, name: &str) -> bool {
+        other.facts.places(self.kind, name, &self.home).next().is_some()
+    }
+
+    /// Returns an error if two things would get the same name.
+    fn refuse_a_collision(&self, others: &[Source], snapshot: &Snapshot, to: &str) -> Result<(), String> {
+        let all = cross_file_names::mentions(&snapshot.document, self.scope.file, &self.scope.place);
+        let is_own = all.iter().any(|mention| {
+            mention.kind == self.kind && mention.name == to && index::home_of(&self.scope, &mention.home) == self.home
+        });
+        let place = match is_own {
+            true => "this file".to_owned(),
+            false => match others.iter().find(|other| self.is_in(other, to)) {
+                Some(other) => {
+                    let path = other.path.as_ref().map(|path| path.strip_prefix(&self.scope.root).unwrap_or(path));
+                    path.map_or_else(|| "another document".to_owned(), |path| format!("`{}`", path.display()))
+                }
+                None => return Ok(()),
+            },
+        };
+        Err(format!("`{to}` is already in `{}` of {place}: choose another name", self.kind))
+    }
+}
+
+/// Returns a range in LSP's form.
+pub(super) fn range(span: Span) -> lsp::Range {
+    let place = |(line, character): (u32, u32)| lsp::Position { line, character };
+    lsp::Range { start: place(span.start), end: place(span.end) }
+}
