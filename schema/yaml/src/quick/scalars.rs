@@ -200,9 +200,8 @@ impl Reader<'_> {
                     (_, _) => value.extend(std::iter::repeat_n('\n', breaks)),
                 }
                 breaks = 0;
-                value.push_str(&self.text[self.line + indent..self.line + indent + (self.column() - indent)]);
-                value.push_str(words);
                 end = self.at + words.len();
+                value.push_str(&self.text[self.line + indent..end]);
             }
             self.at = (line_end + 1).min(self.bytes.len());
         }
