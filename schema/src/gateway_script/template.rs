@@ -25,7 +25,7 @@ pub const FILLING: Filling = Filling {
     allows_blanks: true,
     variables: VARIABLES,
     presets: &[],
-    unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
+    unfilled: Some(Unfilled { note: "the script is not played", elsewhere: None }),
 };
 
 /// Expands the placeholders of a text. Those without a value are kept.

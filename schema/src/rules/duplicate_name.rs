@@ -103,6 +103,7 @@ impl Rule for DuplicateName {
         };
         let words = Words::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.clone()));
         let words = about.note.into_iter().fold(words, Words::note);
-        about.help.into_iter().fold(words, Words::help)
+        let noun = ["id", "label"].into_iter().find(|noun| what.ends_with(noun)).unwrap_or("name");
+        words.help(about.help.map_or_else(|| format!("give it a different {noun}"), str::to_owned))
     }
 }

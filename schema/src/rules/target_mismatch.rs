@@ -54,9 +54,9 @@ impl Rule for Outside {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Outside { path, here } = self;
-        let words = Words::new(format!("`{path}` is not a plain path from the root of the workspace"))
+        let words = Words::new(format!("`{path}` is not a normalized path"))
             .note("ClawSpec compares the path as text")
-            .help("write it without `./` and `..`, as `skills/NAME` or `agents/NAME`");
+            .help("write it without `./` and `..`, relative to the root of the workspace");
         let to_here = |here: &String| {
             let edits = site.lint_node()?.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))

@@ -16,7 +16,7 @@ use crate::{
 };
 
 page! {
-    /// An assertion of a type that does not exist. It checks nothing.
+    /// An assertion has a type that does not exist. It checks nothing.
     "unknown-type", Error
 }
 
@@ -270,9 +270,9 @@ impl Rule for Unknown {
         let words = Words::new(format!("unknown assertion type `{name}`"));
         let (Some(assertion), Some(kind)) = (site.holder(), site.lint_node()) else { return words };
         let words = match &self.meant {
-            Meant::Called { real, .. } if is_wild(&assertion, real) => {
-                words.help(format!("use one `{real}` for each file, because it does not expand wildcards"))
-            }
+            Meant::Called { real, .. } if is_wild(&assertion, real) => words
+                .note(format!("`{real}` does not expand wildcards"))
+                .help(format!("use one `{real}` for each file")),
             Meant::Called { real, is_same } => {
                 words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))
             }

@@ -232,6 +232,7 @@ impl Rule for Measures {
     fn words(&self, _: &Site<'_>) -> Words {
         let Measures { metric, low, high } = self;
         Words::new(format!("`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"))
+            .help("capture the baseline again")
     }
 }
 
@@ -251,7 +252,7 @@ impl Rule for OtherValue {
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherValue { own, other } = self;
         let key = site.at.last().unwrap_or_default();
-        Words::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("keep one of the two")
+        Words::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("remove one of the two")
     }
 }
 

@@ -149,22 +149,22 @@ impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        let keep = "keep one of the two";
+        let remove = "remove one of the two";
         match self {
             Contradiction::ExitCodes(first, second) => {
-                Words::new(format!("`exit_code` cannot be both {first} and {second}")).help(keep)
+                Words::new(format!("`exit_code` cannot be both {first} and {second}")).help(remove)
             }
-            Contradiction::Outputs => Words::new("the output cannot be equal to two different strings").help(keep),
+            Contradiction::Outputs => Words::new("the output cannot be equal to two different strings").help(remove),
             Contradiction::Part(text) => Words::new(format!("`output_equals` does not contain `{text}`")),
             Contradiction::Counts { pattern, least, most } => {
                 Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
-                    .help(keep)
+                    .help(remove)
             }
             Contradiction::Everything => {
                 Words::new("this pattern matches every command").help("name the command that must not be run")
             }
             Contradiction::Commands { must, forbidden } => {
-                let words = Words::new(format!("`{must}` both must and must not be run")).help("remove one of the two");
+                let words = Words::new(format!("`{must}` both must and must not be run")).help(remove);
                 match forbidden {
                     Some(text) => words.note(format!("every command that matches `{must}` matches `{text}`")),
                     None => words,

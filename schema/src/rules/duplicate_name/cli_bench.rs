@@ -88,7 +88,7 @@ impl Rule for DuplicateId {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("duplicate task id `{}`", self.id))
-            .help("give the task a different id")
+            .help("give it a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
             Holders::File(path) => words.note(format!("`{path}` also defines it")),

@@ -83,10 +83,9 @@ impl Rule for InvalidValue {
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
             InvalidValue::Nul => Words::new("a command cannot contain a NUL character").help("remove it"),
-            InvalidValue::Parameters { reason } => {
-                Words::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
-                    .note("the provider rejects the request")
-            }
+            InvalidValue::Parameters { reason } => Words::new("`parameters` is not a valid JSON Schema")
+                .note(reason)
+                .note("the provider rejects the request"),
             InvalidValue::Variable { written } => {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');

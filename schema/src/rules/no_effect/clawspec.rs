@@ -128,14 +128,14 @@ impl Rule for Idle {
             }
             Idle::Timeout(kind) => {
                 let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                Words::new(format!("`{kind}` does not wait for a file, so `timeout` is ignored")).note(WAITING).remedy(
+                Words::new(format!("`timeout` has no effect on `{kind}`")).note(WAITING).remedy(
                     "remove `timeout`",
                     Fix::suggestion,
                     edits,
                 )
             }
             Idle::Routing { key, first } => {
-                Words::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")
+                Words::new(format!("`{key}` has no effect with `{first}`")).help("remove one of the two")
             }
         }
     }
@@ -155,7 +155,8 @@ impl Rule for AgentParams {
     const CODE: Code = Code::NoEffect;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`params` is ignored for agents: only `invoke` is sent")
+        Words::new("`params` has no effect on agents")
+            .note("only `invoke` is sent")
             .help("put what the agent must know into `invoke`")
     }
 }

@@ -5,8 +5,9 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     lint_node::LintNode,
     problem::{Code, Severity},
-    validate::describe,
 };
+
+use super::as_written;
 
 /// Fewer runs than a baseline requires.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Rule for FewRuns {
     const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`runs` must be at least 5, found {}", site.node().map(describe).unwrap_or_default()))
+        Words::new(format!("expected an integer of at least {MIN_RUNS} for `runs`, found {}", as_written(site)))
             .help("capture the baseline again with more runs")
     }
 }
@@ -55,7 +56,7 @@ impl Rule for Deviation {
     const CODE: Code = Code::OutOfRange;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`stddev` must be at least 0, found {}", site.node().map(describe).unwrap_or_default()))
+        Words::new(format!("expected a number of at least 0 for `stddev`, found {}", as_written(site)))
     }
 }
 
@@ -63,7 +64,7 @@ impl Rule for Infinite {
     const CODE: Code = Code::OutOfRange;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("`timeout` must be finite, found {}", site.node().map(describe).unwrap_or_default()))
+        Words::new(format!("expected a finite number for `timeout`, found {}", as_written(site)))
             .help("write a number of seconds")
     }
 }

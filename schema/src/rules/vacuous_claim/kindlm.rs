@@ -280,16 +280,17 @@ impl Rule for Vacuous {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            Vacuous::EmptyList => Words::new("an empty list asserts nothing").help("add an item, or remove the key"),
-            Vacuous::Empty(Part::Output) => Words::new("`output` asserts nothing")
-                .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
+            Vacuous::EmptyList => Words::new("an empty list checks nothing").help("add an item, or remove the key"),
+            Vacuous::Empty(Part::Output) => {
+                Words::new("`output` checks nothing").help("add `contains`, `notContains`, `maxLength` or `schemaFile`")
+            }
             Vacuous::Empty(Part::Guardrails) => {
-                Words::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
+                Words::new("`guardrails` checks nothing").help("add `pii: {}` or `keywords`")
             }
             Vacuous::Empty(Part::Keywords) => {
-                Words::new("`keywords` asserts nothing").help("add a phrase to `deny` or `allow`")
+                Words::new("`keywords` checks nothing").help("add a phrase to `deny` or `allow`")
             }
-            Vacuous::Empty(Part::Baseline) => Words::new("`baseline` asserts nothing without `drift`"),
+            Vacuous::Empty(Part::Baseline) => Words::new("`baseline` checks nothing without `drift`"),
             Vacuous::AnyArguments => {
                 Words::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
@@ -300,10 +301,10 @@ impl Rule for Vacuous {
             Vacuous::CostOfCommand => Words::new("the cost of a command is unknown")
                 .note("KindLM counts it as 0, so this expectation always passes")
                 .help("remove it"),
-            Vacuous::NoPattern => Words::new("`pii` searches for nothing without a pattern")
+            Vacuous::NoPattern => Words::new("`pii` checks nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),
             Vacuous::AnyDrift => Words::new("no drift exceeds `maxScore: 1`"),
-            Vacuous::NoFields => Words::new("`field-diff` compares nothing without `fields`")
+            Vacuous::NoFields => Words::new("`field-diff` checks nothing without `fields`")
                 .help("list the fields to compare in `fields`"),
             Vacuous::Boundless(name) => Words::new(format!("no value exceeds `{name}: .inf`")),
             Vacuous::ToolNotGiven(name) => {

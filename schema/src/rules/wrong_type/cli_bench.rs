@@ -150,9 +150,11 @@ impl Rule for Variable {
         let found = site.node().map(describe).unwrap_or_default();
         let written = site.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
-        Words::new(format!("expected a string for `{}`, found {found}", self.0))
-            .note("the value of an environment variable is a string")
-            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
+        Words::new(format!("`{}` is {found}", self.0)).note("the value of an environment variable is a string").remedy(
+            format!("write `{quoted}`"),
+            Fix::safe,
+            site.node().and_then(edit::quote),
+        )
     }
 }
 

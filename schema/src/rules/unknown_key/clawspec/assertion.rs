@@ -222,11 +222,9 @@ impl Explanation for InAssertion {
                 Words { help, fixes, ..said }
             }
             Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
-            Meant::ToolBesideList => Words::new("unknown key `tool` in `tool_not_permitted`").note(IGNORED).remedy(
-                "remove it: calls to tools that are not in `allowed_tools` already fail",
-                Fix::suggestion,
-                assertion.without(&member),
-            ),
+            Meant::ToolBesideList => Words::new("unknown key `tool` in `tool_not_permitted`")
+                .note("calls to tools that are not in `allowed_tools` already fail")
+                .remedy("remove it", Fix::suggestion, assertion.without(&member)),
             Meant::Caller => Words::new("unknown key `from` in `delegation_occurred`")
                 .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
@@ -243,7 +241,7 @@ impl Explanation for InAssertion {
                 };
                 // The result of another method cannot be checked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
-                let title = "write `endpoint` with the gateway's default address";
+                let title = "write `endpoint` with the gateway's default URL";
                 words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
             Meant::NoFile => Words::new("unknown key `absent` in `artifact_contains`").note(IGNORED).remedy(

@@ -11,6 +11,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
+    validate::describe,
 };
 
 /// A part in another form.
@@ -81,11 +82,14 @@ impl Rule for OtherForm {
     fn words(&self, site: &Site<'_>) -> Words {
         const WRITE: &str = "write a mapping with `type`, or comment it out";
         match self {
-            OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
-                .note("`: ` turns this sentence into a mapping without `type`")
+            OtherForm::SplitSentence => Words::new("expected an assertion, found a string")
+                .note("`: ` turns this string into a mapping without `type`")
                 .help(WRITE)
                 .fix(comment(site, site.at)),
-            OtherForm::Sentence => Words::new("expected an assertion, found a sentence")
+            OtherForm::Sentence => Words::new(format!(
+                "expected an assertion, found {}",
+                site.node().map(describe).unwrap_or_default()
+            ))
                 .note("ClawSpec rejects the file")
                 .help(WRITE)
                 .fix(judged(site))
