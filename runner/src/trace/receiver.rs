@@ -259,7 +259,7 @@ impl Refusal {
     }
 
     fn too_large() -> Refusal {
-        let message = format!("the request is larger than {} MiB: export smaller batches", MAX_REQUEST / 1024 / 1024);
+        let message = format!("the request is larger than {} MiB; export smaller batches", MAX_REQUEST / 1024 / 1024);
         Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, code: 8, message }
     }
 

@@ -55,7 +55,7 @@ impl Obstacle {
     pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             Obstacle::Skipped => "○ skipped".into(),
-            Obstacle::NotSupported(what) => format!("? not supported yet: {what}").into(),
+            Obstacle::NotSupported(what) => format!("? {what} are not supported").into(),
             Obstacle::NoSuite => "! no suite names this file".into(),
             Obstacle::WrongSettings => "! the settings have errors".into(),
             Obstacle::SharedName => "! another test has this name".into(),
@@ -66,18 +66,18 @@ impl Obstacle {
     /// Returns the sentence for a refused run of the test.
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
-            Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
-            Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
+            Obstacle::Skipped => format!("`{test}` is skipped; remove `skip: true` to run it"),
+            Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} are not supported"),
             Obstacle::NoSuite => {
                 format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
             Obstacle::WrongSettings => {
-                format!("`{test}` was not run: fix the errors in `speclens.yaml` first")
+                format!("`{test}` was not run; fix the errors in `speclens.yaml` first")
             }
             Obstacle::SharedName => {
-                format!("`{test}` was not run: another test has the same name, so rename one of them")
+                format!("`{test}` was not run: another test has the same name; rename one of them")
             }
-            Obstacle::HasProblems => format!("`{test}` was not run: fix the underlined errors first"),
+            Obstacle::HasProblems => format!("`{test}` was not run; fix the underlined errors first"),
         }
     }
 }

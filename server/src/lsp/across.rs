@@ -93,7 +93,7 @@ impl Crossing {
         to: &str,
     ) -> Result<Vec<Edited>, String> {
         if self.kind == crossing::LOGS {
-            return Err("the path of a log cannot be renamed: edit it instead".to_owned());
+            return Err("the path of a log cannot be renamed; edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
             return Err("a name must be a single line and must not be empty".to_owned());
@@ -110,7 +110,7 @@ impl Crossing {
             return Err(reason);
         }
         if !session.index.settle(PATIENCE) {
-            return Err("the files of the workspace are still being read: try again in a moment".to_owned());
+            return Err("the files of the workspace are still being read; try again in a moment".to_owned());
         }
         if let Some(reason) = session.index.cut() {
             return Err(reason);
@@ -184,7 +184,7 @@ impl Crossing {
                 None => return Ok(()),
             },
         };
-        Err(format!("`{to}` is already in `{}` of {place}: choose another name", self.kind))
+        Err(format!("`{to}` is already in `{}` of {place}; choose another name", self.kind))
     }
 }
 
