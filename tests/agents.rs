@@ -106,7 +106,7 @@ fn models_and_help_modes_of_the_command_line_take_the_place_of_those_of_the_suit
     let replayed = run(&place, &[&["run", "--recorded"], &options[..]].concat());
     assert_eq!(replayed.code, Some(0), "{replayed:?}");
     let done = run(&place, &[&["run", "--dry-run"], &options[..]].concat());
-    let dry = "a task for local/two, local/three, in the help mode discoverable, in at most 4 turns";
+    let dry = "attempted by local/two and local/three, at most 4 turns each, help mode discoverable";
     assert!(done.stdout.contains(dry), "{done:?}");
     assert!(done.stdout.contains("2 attempts would run, with at most 8 requests to models\n"), "{done:?}");
     let done = run(&place, &["run", "--help-mode", "all"]);
@@ -216,7 +216,7 @@ fn agent_program_that_fails_is_an_error_whatever_the_claims_find() {
     let place = place(&suite, &[]);
     for (program, code, error) in [
         ("exec:true", 0, ""),
-        ("exec:exit 7", 3, "the agent program ended with exit status 7"),
+        ("exec:exit 7", 3, "the agent program ended with exit code 7"),
         ("exec:no-such-agent-4711", 3, "the agent program could not be started"),
     ] {
         let (found, report) = place.report(&["--model", program]);

@@ -37,7 +37,7 @@ fn stored_baselines_are_shown_for_any_name_of_the_target() {
 fn baselines_are_removed_one_by_one_or_all() {
     let place = workspace();
     let unknown = place.run(&["baseline", "reset", "demo", "--scenario", "demo-smok"]);
-    assert!(unknown.code == Some(1) && unknown.stdout.contains("the nearest is `demo-smoke`"), "{unknown:?}");
+    assert!(unknown.code == Some(1) && unknown.stdout.contains("did you mean `demo-smoke`?"), "{unknown:?}");
     assert_eq!(place.read(FILE), BASELINES);
     assert_eq!(place.run(&["baseline", "reset", "demo", "--scenario", "demo-negative"]).code, Some(0));
     assert!(place.read(FILE).contains("demo-smoke") && !place.read(FILE).contains("demo-negative"));
@@ -69,7 +69,7 @@ fn capture_replaces_nothing_unasked_and_needs_five_runs() {
     let done = place.run(&["baseline", "capture", "demo", "--runs", "4"]);
     assert!(done.code == Some(2) && done.stderr.contains("at least 5 runs"), "{done:?}");
     let done = place.run(&["baseline", "capture", "demo", "--scenario", "demo-smok"]);
-    assert!(done.code == Some(2) && done.stderr.contains("the nearest is `demo-smoke`"), "{done:?}");
+    assert!(done.code == Some(2) && done.stderr.contains("did you mean `demo-smoke`?"), "{done:?}");
     place.write("skills/demo/tests/scenarios.yaml", CONTRACT.replace("then: [{type: file_p", "than: [{type: file_p"));
     let done = place.run(&["baseline", "capture", "demo", "--force"]);
     assert!(done.code == Some(2) && done.stderr.contains("has errors"), "{done:?}");

@@ -23,8 +23,8 @@ enum Part {
 
 use Part::{Evidence, Exit, Gates, Rows};
 
-const NO_MODELS: &str = "asking models is not supported yet: unknown instead of an answer";
-const NO_DRIFT: &str = "expectations about a baseline are not supported yet: unknown instead of failed";
+const NO_MODELS: &str = "prompt tests are not supported: unknown instead of an answer";
+const NO_DRIFT: &str = "expectations about a baseline are not supported: unknown instead of failed";
 const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 
 /// All differences, with their reasons. A line that is no longer true fails the test.

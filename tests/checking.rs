@@ -117,12 +117,12 @@ fn failures_hide_no_other_suite() {
     let place = workspace(1);
     let done = place.run(&["check", "missing.yaml", "00"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("missing.yaml does not exist"), "{done:?}");
+    assert!(done.stderr.contains("missing.yaml` does not exist"), "{done:?}");
     assert!(done.stdout.contains("unknown key"), "{done:?}");
     let done = place.run(&["check", "--format", "json", "missing.yaml", "00"]);
     let report = done.json();
     assert_eq!(report["suites"].as_array().map(Vec::len), Some(1));
-    assert!(report["failures"][0].as_str().unwrap().contains("missing.yaml does not exist"), "{report}");
+    assert!(report["failures"][0].as_str().unwrap().contains("missing.yaml` does not exist"), "{report}");
     assert_eq!(done.stderr, "");
     let (code, report) = place.check(&["missing.yaml"]);
     assert_eq!((report["suites"].as_array().map(Vec::len), code), (Some(0), Some(2)));
@@ -130,7 +130,7 @@ fn failures_hide_no_other_suite() {
     place.write("good/kindlm.yaml", crate::support::suite("echo hello", "{output: {contains: [hello]}}"));
     let done = place.run(&["run", "missing.yaml", "good"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains("1 passed") && done.stderr.contains("missing.yaml does not exist"), "{done:?}");
+    assert!(done.stdout.contains("1 passed") && done.stderr.contains("missing.yaml` does not exist"), "{done:?}");
 }
 
 /// Progress is shown to people on a terminal, not to programs that read standard error.

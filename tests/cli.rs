@@ -127,7 +127,7 @@ fn directory_that_cannot_be_searched_is_an_error_and_hides_no_other_suite() {
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
         assert_eq!(shown.is_empty(), done.stdout.is_empty(), "{arguments:?}: {done:?}");
         assert!(done.stdout.contains(shown), "{arguments:?}: {done:?}");
-        assert!(done.stderr.contains("cannot read ") && done.stderr.contains("/inner/ddd"), "{done:?}");
+        assert!(done.stderr.contains("cannot read `") && done.stderr.contains("/inner/ddd"), "{done:?}");
         assert_eq!(done.stderr.matches("/inner/").count(), 1, "the path is named once: {done:?}");
     }
     // An ignore file can leave it out.
@@ -142,7 +142,7 @@ fn what_is_no_file_is_not_taken_for_one() {
     for path in ["d", "d/kindlm.yaml", "."] {
         let done = place.run(&["check", path]);
         assert_eq!(done.code, Some(2), "{done:?}");
-        assert!(done.stderr.contains("d/kindlm.yaml is a directory"), "{path}: {done:?}");
+        assert!(done.stderr.contains("d/kindlm.yaml` is a directory"), "{path}: {done:?}");
     }
     place.write("e/other", "");
     std::os::unix::fs::symlink("nowhere", place.path().join("e/kindlm.yaml")).unwrap();
@@ -159,7 +159,7 @@ fn suite_under_another_name_is_recognized_by_its_content() {
     assert_eq!(place.run(&["run", "agent.yaml"]).code, Some(0));
     let done = place.run(&["run", "other.yaml"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("other.yaml is not a suite"), "{done:?}");
+    assert!(done.stderr.contains("other.yaml` is not a suite"), "{done:?}");
 }
 
 #[test]
@@ -396,7 +396,10 @@ fn log_goes_to_standard_error_and_colors_only_to_terminals() {
 fn trust_says_what_is_wrong_with_a_directory() {
     let place = Place::with(&suite("echo hello", GOOD));
     let done = place.run(&["trust", "nowhere"]);
-    assert!(done.stderr.contains("cannot trust nowhere: the directory does not exist; name the directory"), "{done:?}");
+    assert!(
+        done.stderr.contains("cannot trust `nowhere`: the directory does not exist; name the directory"),
+        "{done:?}"
+    );
     let done = place.run(&["trust", "kindlm.yaml"]);
     assert!(done.stderr.contains("cannot trust kindlm.yaml: not a directory"), "{done:?}");
     let done = place.run(&["trust", "--list"]);

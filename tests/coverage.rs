@@ -72,7 +72,7 @@ fn ledger_is_found_where_settings_or_the_environment_or_the_option_say() {
     std::fs::create_dir_all(place.path().join("docs/testing")).unwrap();
     std::fs::rename(place.path().join("coverage-ledger.yaml"), place.path().join("docs/testing/l.yaml")).unwrap();
     let missing = place.run(&["coverage"]);
-    assert!(missing.code == Some(2) && missing.stderr.contains("does not exist: create it"), "{missing:?}");
+    assert!(missing.code == Some(2) && missing.stderr.contains("does not exist; create it"), "{missing:?}");
     assert_eq!(place.run(&["coverage", "--ledger", "docs/testing/l.yaml"]).code, Some(0));
     let with = place.run_with(&[("CLAWSPEC_LEDGER_PATH", "docs/testing/l.yaml")], &["coverage"]);
     assert_eq!(with.code, Some(0));

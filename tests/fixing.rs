@@ -215,7 +215,7 @@ fn a_full_disk_costs_nothing() {
         .unwrap();
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     let stderr = String::from_utf8(done.stderr).unwrap();
-    assert!(stderr.contains("kindlm.yaml was not changed: cannot write the new text next to the file"), "{stderr}");
+    assert!(stderr.contains("kindlm.yaml` was not changed: cannot write the new text next to the file"), "{stderr}");
     let said = String::from_utf8(done.stdout).unwrap();
     assert!(said.ends_with("nothing was fixed: kindlm.yaml could not be written\n"), "{said}");
     assert_eq!(place.read("kindlm.yaml"), long);
@@ -243,7 +243,7 @@ fn files_that_cannot_be_written_are_named() {
     let done = place.run(&["check", "--fix", "a", "b", "c"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(
-        done.stderr.contains("a/kindlm.yaml was not changed: the file is write-protected: make it writable"),
+        done.stderr.contains("a/kindlm.yaml` was not changed: the file is write-protected; make it writable"),
         "{done:?}"
     );
     assert!(done.stdout.ends_with("fixed 1 problem in 1 file; 2 files could not be written\n"), "{done:?}");
@@ -259,7 +259,7 @@ fn files_that_cannot_be_written_are_named() {
     let may_write = fs::write(place.path().join("d/probe"), "").is_ok();
     let done = place.run(&["check", "--fix", "d"]);
     lock("d", 0o755);
-    let advice = "d/kindlm.yaml was not changed: cannot create a file in its directory";
+    let advice = "d/kindlm.yaml` was not changed: cannot create a file in its directory";
     assert_eq!(done.code, Some(if may_write { 0 } else { 2 }), "{done:?}");
     assert_eq!(done.stderr.contains(advice), !may_write, "{done:?}");
     assert_eq!(place.read("d/kindlm.yaml") == wrong, !may_write, "{done:?}");
@@ -281,7 +281,7 @@ fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     let stderr = String::from_utf8(done.stderr).unwrap();
     assert!(
-        stderr.contains("kindlm.yaml was not changed: cannot write the new text next to the file: File exists"),
+        stderr.contains("kindlm.yaml` was not changed: cannot write the new text next to the file: File exists"),
         "{stderr}"
     );
     assert_eq!(place.read("kindlm.yaml"), wrong);
@@ -318,11 +318,11 @@ fn the_count_of_what_can_be_fixed_is_exact() {
 fn a_path_that_is_not_there_is_answered_with_what_to_do() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     for (path, advice) in [
-        ("nope.yaml", "nope.yaml does not exist: name an existing file or directory"),
-        ("kindml.yaml", "kindml.yaml does not exist; did you mean kindlm.yaml?"),
+        ("nope.yaml", "`nope.yaml` does not exist; name an existing file or directory"),
+        ("kindml.yaml", "`kindml.yaml` does not exist; did you mean `kindlm.yaml`?"),
         ("./kindml.yaml", "did you mean ./kindlm.yaml?"),
-        ("nowhere/nope.yaml", "nowhere/nope.yaml does not exist: name an existing file"),
-        ("kindlm.yaml/x", "cannot read kindlm.yaml/x"),
+        ("nowhere/nope.yaml", "`nowhere/nope.yaml` does not exist; name an existing file"),
+        ("kindlm.yaml/x", "cannot read `kindlm.yaml/x`"),
     ] {
         let done = place.run(&["check", path]);
         assert_eq!(done.code, Some(2), "{done:?}");

@@ -49,7 +49,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     // A suite that is recognized by its content alone is run only if it is named; its omission is reported.
     for command in ["run", "list"] {
         let done = place.run(&[command]);
-        assert!(done.stderr.contains("agent.yaml looks like a KindLM suite"), "{done:?}");
+        assert!(done.stderr.contains("agent.yaml` looks like a KindLM suite"), "{done:?}");
         assert!(!done.stdout.contains("agent.yaml"), "{done:?}");
     }
     assert!(place.run(&["run", "agent.yaml"]).stdout.contains("agent.yaml"));
@@ -120,7 +120,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     assert_eq!(found, ["skills/a/tests/scenarios.yaml"]);
     assert!(
         said.contains(
-            "drafts/more.yaml is skipped because no pattern of `scenario_patterns` matches it: name it on \
+            "`drafts/more.yaml` is skipped because no pattern of `scenario_patterns` matches it; name it on \
             the command line, or add a pattern"
         ),
         "{said}"
@@ -215,7 +215,7 @@ fn a_part_of_a_suite_is_not_run_alone() {
     place.write("tasks/one.yaml", TASKS);
     let done = place.run(&["run", "tasks/one.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stderr.contains("is part of a suite: name `cli-bench.yaml`"), "{done:?}");
+    assert!(done.stderr.contains("is part of a suite; name `cli-bench.yaml`"), "{done:?}");
     // Nothing ran, so the results are unknown, and nothing passes.
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
@@ -354,6 +354,6 @@ fn a_file_whose_kind_is_a_guess_is_not_fixed_unseen() {
     place.write(path, foreign);
     let done = place.run(&["check", "--fix", path]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stderr.contains(&format!("{path} is not a suite: ")), "{done:?}");
+    assert!(done.stderr.contains(&format!("{path}` is not a suite: ")), "{done:?}");
     assert_eq!(place.read(path), foreign);
 }

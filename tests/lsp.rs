@@ -178,7 +178,7 @@ fn run_with_an_error_is_reported_at_the_command() {
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     let failed = found.iter().find(|found| found["source"] == "speclens run").unwrap();
     assert_eq!(failed["range"]["start"], json!({ "line": 12, "character": 13 }));
-    assert!(failed["message"].as_str().unwrap().contains("timed out after 1000"), "{failed}");
+    assert!(failed["message"].as_str().unwrap().contains("did not end within 1000 ms"), "{failed}");
 }
 
 #[test]

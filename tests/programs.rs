@@ -146,14 +146,14 @@ async fn agent_that_fails_ends_the_attempt_with_an_error() {
         (
             "echo one >&2; echo no license >&2; exit 4",
             RunErrorKind::Provider,
-            "the agent program ended with exit status 4; the end of its standard error:\none\nno license",
+            "the agent program ended with exit code 4; the end of its standard error:\none\nno license",
         ),
-        ("exit 7", RunErrorKind::Provider, "the agent program ended with exit status 7"),
+        ("exit 7", RunErrorKind::Provider, "the agent program ended with exit code 7"),
         ("kill -SEGV $$", RunErrorKind::Provider, "the agent program was terminated by signal 11 (SEGV)"),
         (
             "echo cannot run it >&2; exit 126",
             RunErrorKind::Spawn,
-            "the agent program could not be started: its command ended with exit status 126; the end of its standard error:\n\
+            "the agent program could not be started: its command ended with exit code 126; the end of its standard error:\n\
              cannot run it",
         ),
     ] {

@@ -21,7 +21,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
         symlink(target, place.path().join(link)).unwrap();
     }
     let done = place.run(&["check", "--deny", "warnings"]);
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites, 1 test\n"));
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites with 1 test\n"));
     // Entries that lead to the same file are reported as such, whatever their names.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);

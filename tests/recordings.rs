@@ -242,7 +242,7 @@ fn input_that_cannot_be_read_is_an_error_and_hides_nothing() {
     let done = place.run(&["recordings", "list", "kindlm.yaml", "missing.yaml"]);
     assert_eq!(done.code, Some(2));
     assert!(
-        done.stdout.contains("a (command): fresh") && done.stderr.contains("missing.yaml does not exist"),
+        done.stdout.contains("a (command): fresh") && done.stderr.contains("missing.yaml` does not exist"),
         "{done:?}"
     );
     let done = place.run(&["recordings", "list", "--format", "json", "missing.yaml"]);
@@ -266,9 +266,9 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     assert!(!done.stdout.contains("tok-123") && !done.stdout.contains('\u{1b}'), "{done:?}");
     for line in [
         "talks (command) in kindlm.yaml: fresh\n",
-        "talks (command, repetition 2) in kindlm.yaml: fresh\n",
+        "talks (command, attempt 2) in kindlm.yaml: fresh\n",
         "  command: printf '*******",
-        "  exit: ended with exit status 3, after ",
+        "  exit: ended with exit code 3, after ",
         "  standard output, 22 bytes:\n    ******* \u{fffd}[2Jred\n     next\n",
         "  standard error, 5 bytes:\n    oops\n",
     ] {

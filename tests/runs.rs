@@ -35,7 +35,7 @@ fn the_failing_example_shows_what_is_wrong_and_what_helps() {
         "failed[PII_DETECTED]",
         "failed[KEYWORD_DENIED]",
         "failed[SCHEMA_INVALID]",
-        "error[timed-out]: `ends-in-time`: timed out after 1000 ms",
+        "error[timed-out]: `ends-in-time`: the command did not end within 1000 ms and was stopped",
         "standard error: agent: still thinking",
         "13 tests: 1 passed, 11 failed, 1 error",
     ] {
@@ -230,8 +230,8 @@ fn default_gate_that_fails_is_shown() {
 #[test]
 fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
     for (command, note) in [
-        ("no-such-program --all", "exit status 127: the shell did not find the command"),
-        ("./data.txt", "exit status 126: the shell could not execute the command"),
+        ("no-such-program --all", "exit code 127: the shell did not find the command"),
+        ("./data.txt", "exit code 126: the shell could not execute the command"),
     ] {
         let place = Place::with(&suite(command, "{output: {notContains: [sorry]}}"));
         place.write("data.txt", "");
@@ -265,12 +265,12 @@ fn unsupported_actions_are_reported_once() {
     place.write("b/kindlm.yaml", ASKING);
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    let said = "asking models is not supported yet, so the results of 6 tests in 2 suites are unknown";
-    assert_eq!(done.stdout.matches("not supported yet").count(), 1, "{done:?}");
+    let said = "prompt tests are not supported, so the results of 6 tests in 2 suites are unknown";
+    assert_eq!(done.stdout.matches("not supported").count(), 1, "{done:?}");
     assert!(done.stdout.contains(said), "{done:?}");
     let done = place.run(&["run", "--dry-run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
-    let end = "1 attempt would run\n6 tests would not run: asking models is not supported yet\n";
+    let end = "1 attempt would run\n6 tests would not run: prompt tests are not supported\n";
     assert!(done.stdout.ends_with(end), "{done:?}");
 }
 
@@ -349,7 +349,7 @@ fn a_report_that_cannot_be_written_does_not_take_the_others_with_it() {
     // A device that is always full.
     let done = place.run(&["run", "--report", "json=/dev/full", "--report", "junit=junit.xml"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("cannot write /dev/full") && done.stdout.contains("1 passed"), "{done:?}");
+    assert!(done.stderr.contains("cannot write `/dev/full`") && done.stdout.contains("1 passed"), "{done:?}");
     assert!(place.read("junit.xml").contains("<testsuites"));
 }
 
@@ -358,8 +358,8 @@ fn report_that_could_not_be_written_is_refused_before_anything_runs() {
     let place = Place::with(&suite("touch ran", "{output: {maxLength: 9}}"));
     place.write("file", "");
     for (report, part) in [
-        ("json=nowhere/deep/report.json", "the directory nowhere/deep does not exist"),
-        ("json=file/report.json", "the directory file does not exist"),
+        ("json=nowhere/deep/report.json", "the directory `nowhere/deep` does not exist"),
+        ("json=file/report.json", "the directory `file` does not exist"),
         ("junit=.", "it is a directory"),
     ] {
         let done = place.run(&["run", "--report", report]);

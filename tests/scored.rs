@@ -221,7 +221,7 @@ fn reports_continue_the_numbers_of_any_day_and_are_those_of_the_original() {
     place.write("clawspec.yaml", "report_dir: qa/reports\n");
     place.write("qa/reports/2026-01-01-demo-demo-smoke-r7.yaml", "x: 1\n");
     let done = run_at(&place, &server, &["run"]);
-    assert!(done.code == Some(1) && done.stderr.contains("wrote 1 report to qa/reports"), "{done:?}");
+    assert!(done.code == Some(1) && done.stderr.contains("wrote 1 report to `qa/reports"), "{done:?}");
     let text = place.read("qa/reports/2026-05-14-demo-demo-smoke-r8.yaml");
     let contract = place.path().canonicalize().unwrap().join("skills/demo/tests/scenarios.yaml");
     let expected = format!(

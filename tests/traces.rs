@@ -136,7 +136,7 @@ fn what_cannot_be_judged_is_explained() {
         "cli: sh\nproviders: [a/b]\ntasks: [{ id: a, intent: b, assert: [{ exit_code: 0 }] }]\n",
     );
     for (arguments, code, words) in [
-        (&["kindlm.yaml", "--from", "none.json"][..], 2, "cannot read none.json"),
+        (&["kindlm.yaml", "--from", "none.json"][..], 2, "cannot read `none.json`"),
         (&["kindlm.yaml", "--from", "broken.json"], 2, "broken.json, line"),
         (&["cli-bench.yaml", "--from", "spans.json"], 2, "cli-bench has no trace assertions"),
         (&["kindlm.yaml"], 2, "--from"),
@@ -187,7 +187,7 @@ fn command_gets_the_receiver_address_and_its_failure_is_reported() {
     let options = ["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", "1000", "--command", command];
     let done = place.run(&options);
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.text().contains("the command ended with exit status: 7"), "{done:?}");
+    assert!(done.text().contains("the command ended with exit code 7"), "{done:?}");
     assert!(place.read("endpoint").starts_with("http://127.0.0.1:"));
 }
 

@@ -43,11 +43,11 @@ pub struct Attempt {
     pub notes: Vec<String>,
 }
 
-/// Returns the unsupported part of an action; `None` if this version performs it.
+/// Returns the kind of test, in the plural, whose action this version does not perform; `None` if it does.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
     match action.into() {
         ActionKind::Command | ActionKind::Agent | ActionKind::Trigger => None,
-        ActionKind::Prompt => Some("asking models"),
+        ActionKind::Prompt => Some("prompt tests"),
         ActionKind::None => Some(dialect.without_action()),
     }
 }
@@ -212,7 +212,7 @@ impl ActionResult {
 /// Returns the reason why an action cannot be performed, as a sentence; `None` if it can.
 pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
     let what = unsupported(dialect, action)?;
-    Some(format!("{what} is not supported yet, so nothing was run"))
+    Some(format!("{what} are not supported, so nothing was run"))
 }
 
 /// Runs the command of a test in the suite's directory.
@@ -245,12 +245,12 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
     Attempt { evidence, notes }
 }
 
-/// Returns the meaning of an exit status by which a shell reports a command that it could not start. Claims about
+/// Returns the meaning of an exit code by which a shell reports a command that it could not start. Claims about
 /// absent output pass anyway, so the reader has to know.
 fn not_begun(exit: Exit) -> Option<&'static str> {
     match exit.code {
-        Some(126) => Some("exit status 126: the shell could not execute the command"),
-        Some(127) => Some("exit status 127: the shell did not find the command"),
+        Some(126) => Some("exit code 126: the shell could not execute the command"),
+        Some(127) => Some("exit code 127: the shell did not find the command"),
         Some(_) | None => None,
     }
 }

@@ -143,7 +143,7 @@ fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
 
 /// Observes several needs at the same time. If an observer panics, the answer is that error.
 async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
-    let panicked = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
+    let panicked = || Answer::Nothing("the observation failed; this is a bug in speclens".to_owned());
     let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(panicked())).collect();
     let mut observers = JoinSet::new();
     for (index, need) in needs.iter().enumerate() {
@@ -153,7 +153,7 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
     while let Some(finished) = observers.join_next().await {
         match finished {
             Ok((index, answer)) => answers[index] = answer,
-            Err(error) => tracing::error!(%error, "observing failed"),
+            Err(error) => tracing::error!(%error, "the observation failed"),
         }
     }
     answers

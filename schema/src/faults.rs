@@ -47,7 +47,7 @@ pub(crate) fn problem(fault: &Fault) -> Problem {
     };
     match (&fault.rewrite, fault.advice) {
         (Some(rewrite), _) => problem.with_fix(fix(rewrite)),
-        (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text on the next line"),
+        (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text of the block scalar on the next line"),
         (None, Some(Advice::QuoteAllLines)) => problem.with_help("put the whole string in quotes"),
         (None, None) => match help(&fault.kind) {
             Some(help) => problem.with_help(help),
@@ -97,7 +97,7 @@ pub fn message(kind: &FaultKind) -> String {
         }
         FaultKind::InvalidEscape(escape) => return format!("`{escape}` is not a valid escape in double quotes"),
         FaultKind::BlockTextSign(sign) => {
-            return format!("the text of a block scalar begins on the line after `{sign}`");
+            return format!("unexpected text after `{sign}`");
         }
         FaultKind::ReservedSign('`') => "an unquoted string cannot begin with a backtick",
         FaultKind::ReservedSign(sign) => return format!("an unquoted string cannot begin with `{sign}`"),
@@ -119,7 +119,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::OutsideKeys => "this line does not belong to any key",
         FaultKind::MissingKey => "missing key before the colon",
         FaultKind::MissingSpaceBehindColon => "missing space after the colon",
-        FaultKind::NoBreakSpaceBehindColon => "no-break space after the colon",
+        FaultKind::NoBreakSpaceBehindColon => "no-break space (U+00A0) after the colon",
         FaultKind::MissingSpaceBehindDash => "missing space after the dash",
         FaultKind::MissingSpaceBeforeComment => "missing space before `#`",
         FaultKind::MissingDash => "missing dash before this list item",
@@ -145,7 +145,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::MissingAnchorName => "`&` or `*` without a name",
         FaultKind::InvalidTag => "this is not a valid tag",
         FaultKind::DashBeforeBracket => "an unquoted string cannot begin with `-` and a bracket",
-        FaultKind::BlockTextHeader => "the text of a block scalar begins on the line after `|` or `>`",
+        FaultKind::BlockTextHeader => "unexpected text after `|` or `>`",
         FaultKind::ForbiddenCharacter => "YAML does not allow this character here",
         FaultKind::InvalidDirective => "this is not a valid directive",
         FaultKind::NotYaml => "not valid YAML",
@@ -157,18 +157,16 @@ fn foreign_blank(other: Option<char>, place: BlankPlace) -> String {
     let mark = match place {
         BlankPlace::Indentation => {
             return match other {
-                None => "no-break space in the indentation".to_owned(),
-                Some(letter) => {
-                    format!("U+{:04X}, which looks like a space, in the indentation", u32::from(letter))
-                }
+                None => "no-break space (U+00A0) in the indentation".to_owned(),
+                Some(letter) => format!("space-like character (U+{:04X}) in the indentation", u32::from(letter)),
             };
         }
         BlankPlace::BehindDash => "dash",
         BlankPlace::BehindColon => "colon",
     };
     match other {
-        None => format!("no-break space after the {mark}"),
-        Some(letter) => format!("U+{:04X}, which looks like a space, after the {mark}", u32::from(letter)),
+        None => format!("no-break space (U+00A0) after the {mark}"),
+        Some(letter) => format!("space-like character (U+{:04X}) after the {mark}", u32::from(letter)),
     }
 }
 

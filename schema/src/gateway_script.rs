@@ -207,7 +207,7 @@ pub struct ModelCall {
     pub error: Option<Name>,
 }
 
-/// A handover to another agent.
+/// A handoff to another agent.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Spawn {
     /// Agent that takes over.
@@ -273,8 +273,8 @@ pub struct Log {
     #[schemars(extend("examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
     pub path: Option<ScriptFile>,
     /// Format of the log lines.
-    #[schemars(extend("default" = "words"))]
-    pub form: Option<LogForm>,
+    #[schemars(extend("default" = "key-value", "x-synonyms" = ["form"]))]
+    pub format: Option<LogForm>,
 }
 
 /// Format of the log lines.
@@ -283,6 +283,8 @@ pub struct Log {
 pub enum LogForm {
     /// Words of the form `key=value`, as read by ClawSpec: tools, sessions and tokens.
     #[default]
+    #[serde(rename = "key-value")]
+    #[schemars(extend("x-synonyms" = ["words"]))]
     Words,
     /// JSON lines, as written by OpenClaw: tools and the end of the run, with the trace id.
     Json,

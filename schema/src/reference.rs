@@ -71,15 +71,16 @@ pub fn line_of(
     let section = find(0, &format!("## {}", file.heading()))?;
     let end =
         lines[section + 1..].iter().position(|line| line.starts_with("## ")).map_or(lines.len(), |at| section + 1 + at);
-    // Content that several files or places share is written once, under the first of the places with the same end.
-    let own = match tag {
-        Some((name, value)) => find(0, &format!("#### `{name}: {value}`")),
+    // Content that several files or places share is written once, under one of the places with the same end.
+    let form = tag.and_then(|(name, value)| find(0, &format!("#### `{name}: {value}`")));
+    let own = match form {
+        Some(form) => Some(form),
         None if path.is_empty() => Some(section),
         None => find(section, &format!("### `{path}`")).filter(|at| *at < end),
     };
     let last = path.rsplit('.').next().unwrap_or_default();
     let is_alike = |line: &str| line.starts_with("### `") && line.ends_with(&format!("{last}`"));
-    let alike = (section..end).filter(|at| tag.is_none() && !path.is_empty() && is_alike(lines[*at]));
+    let alike = (section..end).filter(|at| form.is_none() && !path.is_empty() && is_alike(lines[*at]));
     let row_below = |at: usize| {
         let row = format!("| `{}` |", key?);
         let table = lines[at + 1..].iter().take_while(|line| !line.starts_with('#'));
@@ -101,6 +102,8 @@ struct Written {
     file: SpecFile,
     /// File and path where each definition is written.
     places: HashMap<&'static str, (SpecFile, String)>,
+    /// Path at which each definition of this file is written, before or after it is written.
+    homes: HashMap<&'static str, String>,
 }
 
 impl Written {
@@ -130,8 +133,9 @@ fn file_reference(
     // Definitions in an earlier file of the same format are not repeated.
     let of_the_format = written.iter().filter(|((dialect, _), _)| *dialect == file.dialect());
     let places = of_the_format.map(|((_, name), place)| (*name, place.clone())).collect();
-    let mut own = Written { file, places };
     let item = root.item();
+    let homes = homes(item.clone().unwrap_or_else(|| root.clone()), &places);
+    let mut own = Written { file, places, homes };
     match item.as_ref().and_then(|item| own.place(item.docs()?)) {
         Some(place) => write(out, format_args!("\nEach item has the same fields as {place}.\n")),
         None => match item {
@@ -140,6 +144,46 @@ fn file_reference(
         },
     }
     written.extend(own.places.into_iter().map(|(name, place)| ((file.dialect(), name), place)));
+}
+
+/// Returns the path at which each definition of a file is written: the shortest, and of several that of a required
+/// field. Definitions that an earlier file of the format has are omitted.
+fn homes(root: Shape, earlier: &HashMap<&'static str, (SpecFile, String)>) -> HashMap<&'static str, String> {
+    let mut homes = HashMap::new();
+    let mut level = vec![(root, String::new())];
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for (shape, path) in &level {
+            let forms = shape.variants().into_iter().flat_map(|variant| variant.shape.fields(None));
+            for field in shape.fields(None).into_iter().chain(forms) {
+                let is_required = field.need == Need::Required;
+                let mut found = Vec::new();
+                mappings_of(field.shape, join(path, field.name), &mut found);
+                next.extend(found.into_iter().map(|(shape, path)| (is_required, shape, path)));
+            }
+        }
+        next.sort_by_key(|(is_required, ..)| !is_required);
+        next.retain(|(_, shape, path)| match shape.definition() {
+            Some(name) if earlier.contains_key(name) || homes.contains_key(name) => false,
+            Some(name) => homes.insert(name, path.clone()).is_none(),
+            None => true,
+        });
+        level = next.into_iter().map(|(_, shape, path)| (shape, path)).collect();
+    }
+    homes
+}
+
+/// Adds the mappings in a value, with their paths.
+fn mappings_of(shape: Shape, path: String, found: &mut Vec<(Shape, String)>) {
+    if let Some(item) = shape.item() {
+        mappings_of(item, format!("{path}[]"), found);
+    } else if let Some(value) = shape.map_value() {
+        mappings_of(value, format!("{path}.*"), found);
+    } else if shape.kind() == Type::Any {
+        found.extend(shape.variants().into_iter().map(|variant| (variant.shape, path.clone())));
+    } else if shape.kind() == Type::Mapping {
+        found.push((shape, path));
+    }
 }
 
 /// Returns the anchor of a heading in Markdown viewers.
@@ -190,12 +234,16 @@ fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     for variant in shape.variants() {
         let Some((key, value)) = variant.tag else { continue };
         let docs = variant.shape.type_docs().unwrap_or_default();
+        if shape.type_docs() == Some(docs) {
+            requirements(shape, &variant.shape, (key, value), out);
+            continue;
+        }
         write(out, format_args!("\n#### `{key}: {value}`\n\n{docs}\n"));
         let kinds = shape.step(key, None);
         let named = kinds.iter().flat_map(Shape::values_by_other_names).filter(|(known, _)| *known == value);
         let others: Vec<String> = named.map(|(_, other)| format!("`{}`", other.name)).collect();
         if !others.is_empty() {
-            write(out, format_args!("\nWrite it instead of {}.\n", others.join(", ")));
+            write(out, format_args!("\nWrite `{value}` instead of {}.\n", others.join(", ")));
         }
         let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
         if fields.is_empty() {
@@ -206,6 +254,16 @@ fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         for field in &fields {
             below(&field.shape, &join(path, field.name), written, out);
         }
+    }
+}
+
+/// Writes which fields of a mapping are required only in one of its forms.
+fn requirements(shape: &Shape, form: &Shape, (key, value): (&str, &str), out: &mut String) {
+    let optional: Vec<Field> = shape.fields(None).into_iter().filter(|field| field.need != Need::Required).collect();
+    let is_optional = |name: &str| name != key && optional.iter().any(|field| field.name == name);
+    let fields = form.fields(None);
+    for field in fields.iter().filter(|field| field.need == Need::Required && is_optional(field.name)) {
+        write(out, format_args!("\nWith `{key}: {value}`, `{}` is required.\n", field.name));
     }
 }
 
@@ -227,7 +285,8 @@ fn below(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         return;
     }
     if let Some(name) = shape.definition() {
-        if let Some(place) = written.place(name) {
+        let home = written.homes.get(name).filter(|home| *home != path).map(|home| format!("`{home}`"));
+        if let Some(place) = written.place(name).or(home) {
             write(out, format_args!("\n### `{path}`\n\nThe same fields as {place}.\n"));
             return;
         }
@@ -276,7 +335,7 @@ fn choices(shape: &Shape, out: &mut String) {
 fn need(field: &Field) -> String {
     match &field.need {
         Need::Required => "required".to_owned(),
-        Need::OneOf(_) => "one of them".to_owned(),
+        Need::OneOf(_) => "exactly one required".to_owned(),
         Need::Optional => match field.shape.default().filter(|default| !is_trivial(default)) {
             Some(default) => format!("`{}`", show(default)),
             None => String::new(),

@@ -66,7 +66,7 @@ pub struct Script {
 /// One reply of the model. After the last turn of a test, the model replies without a command, which ends the task.
 ///
 /// ```yaml
-/// - say: I look for the user first.
+/// - say: I'll look for the user first.
 ///   run: mycli user list
 ///   expect: { exit_code: 0 }
 /// ```
@@ -187,6 +187,8 @@ pub enum Failure {
     /// The provider reports a rate limit.
     RateLimit,
     /// The provider rejects the API key.
+    #[serde(rename = "authentication")]
+    #[schemars(extend("x-synonyms" = ["key"]))]
     Key,
     /// The provider is unreachable, or its response is invalid.
     Provider,

@@ -106,7 +106,7 @@ pub struct Provider {
     /// Defaults to that of the built-in provider with this name, or else to `openai`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
-    /// Address, up to and including the version.
+    /// URL, up to and including the version.
     ///
     /// Defaults to that of the built-in provider with this name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ pub enum Level {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// Minimum share of runs that pass, from 0 to 1, for suites that do not set it.
+    /// Minimum share of attempts that pass, from 0 to 1, for suites that do not set it.
     ///
     /// It replaces the format's default.
     #[schemars(range(min = 0.0, max = 1.0))]

@@ -32,6 +32,7 @@ pub use key_paths::{KeyPath, all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;
 pub use keywords::Word;
 pub use names::{Advice, OtherName};
+pub(crate) use written::choice_label;
 pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;
@@ -465,7 +466,7 @@ impl Shape {
     pub fn type_name(&self) -> String {
         let values = self.values();
         if !values.is_empty() && self.kind() != Type::Boolean {
-            let names: Vec<String> = values.iter().map(|choice| show(choice.value)).collect();
+            let names: Vec<String> = values.iter().map(|choice| choice_label(choice.value)).collect();
             return crate::words::listed(names.iter().map(String::as_str));
         }
         match self.kind() {
@@ -498,6 +499,11 @@ impl Shape {
                 names => one_of(names),
             },
         }
+    }
+
+    /// Whether a string is meant, although other scalars are accepted.
+    pub(crate) fn is_loose_text(&self) -> bool {
+        matches!(self.type_names().as_slice(), ["string", _, ..])
     }
 
     /// Returns the allowed types, if there are several.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Kind of the verdict for such a part.
-pub const KIND: &str = "not-understood";
+pub const KIND: &str = "invalid-part";
 
 /// A part of a test with an error: always unknown.
 #[derive(Clone, Debug)]

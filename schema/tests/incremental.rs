@@ -33,7 +33,7 @@ fn text_of(file: SpecFile) -> String {
         "clawspec-pipeline" => "examples/clawspec/skills/newsletter/tests/pipeline.yaml",
         "clawspec-baselines" => "examples/clawspec/skills/newsletter/tests/baselines.yaml",
         "script" => {
-            return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: key\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
+            return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: authentication\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
         }
         "gateway" => {
             return "runs:\n  - when: {skill: /a}\n    steps: &s\n      - tool: {name: b}\n      - write: {path: c, content: d}\n  - when: {agent: b}\n    steps: *s\n  - when: {agent: b, says: x}\nscores:\n  - {score: 4}\n  - {asked: a, score: 3}\n".to_owned();

@@ -51,13 +51,9 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "drift-empty-baseline-text",
         &[Rows, Gates],
-        "expectations about a baseline are not supported yet: unknown instead of failed",
+        "expectations about a baseline are not supported: unknown instead of failed",
     ),
-    (
-        "drift-no-baseline",
-        &[Rows, Gates],
-        "expectations about a baseline are not supported yet: unknown instead of failed",
-    ),
+    ("drift-no-baseline", &[Rows, Gates], "expectations about a baseline are not supported: unknown instead of failed"),
     (
         "exec-timeout",
         &[Rows, Gates],
@@ -71,9 +67,9 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("judge-median-of-three", &[Rows], "too few answers that can be read: unknown instead of failed"),
     ("judge-provider-error", &[Rows, Gates], "a judge that does not answer: unknown instead of failed"),
     ("pii-enabled-false", &[Rows, Gates, ExitCode], "`enabled: false` switches the claim off"),
-    ("prompt-conversation-turns", &[Rows, Gates], "prompt tests are not supported yet"),
-    ("prompt-provider-error", &[Rows, Gates], "prompt tests are not supported yet"),
-    ("prompt-tool-simulation", &[Rows, Gates, ExitCode], "prompt tests are not supported yet"),
+    ("prompt-conversation-turns", &[Rows, Gates], "prompt tests are not supported"),
+    ("prompt-provider-error", &[Rows, Gates], "prompt tests are not supported"),
+    ("prompt-tool-simulation", &[Rows, Gates, ExitCode], "prompt tests are not supported"),
     (
         "repeat-gate-cannot-rescue",
         &[ExitCode],

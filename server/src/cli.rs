@@ -78,7 +78,7 @@ enum Command {
     Baseline(baseline::Args),
     /// List the targets of a ClawSpec workspace that are missing from its coverage ledger
     Coverage(coverage::Args),
-    /// Explain a field or a kind of problem
+    /// Explain a field, an assertion type, a kind of problem, a result or a template variable
     Explain(explain::Args),
     /// Print the JSON Schema of a kind of file
     Schema(schema::Args),

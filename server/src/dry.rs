@@ -90,12 +90,12 @@ impl Plan<'_> {
             Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
             Action::Agent(agent) => task(agent, subjects),
             Action::Trigger(trigger) => self.prepared.describe(trigger, &case.name),
-            Action::None => vec!["nothing".to_owned()],
+            Action::None => vec!["no action".to_owned()],
         };
         let obstacle = exec::unsupported(self.suite.dialect, &case.action);
         let mut details = vec![match (case.skip, obstacle, runs) {
             (true, _, _) => "skipped".to_owned(),
-            (false, Some(_), _) => "not supported yet".to_owned(),
+            (false, Some(_), _) => "not supported".to_owned(),
             (false, None, 1) => "once".to_owned(),
             (false, None, runs) => format!("{runs} times"),
         }];
@@ -125,6 +125,14 @@ fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String>
     absent.chain(verdicts).collect()
 }
 
+/// Returns names as a list: "a, b and c".
+fn and(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// Returns what an agent would do, and where. Its commands are not known in advance.
 fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     let mut names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
@@ -140,17 +148,19 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     let help = match modes[..] {
         [] => String::new(),
         [mode] if mode == HelpMode::default().as_str() => String::new(),
-        [mode] => format!(", in the help mode {mode}"),
+        [mode] => format!(", help mode {mode}"),
         _ => format!(", in each of the help modes {}", modes.join(", ")),
     };
     let place = match &agent.surroundings.workdir {
-        Some(workdir) => format!("in the directory {workdir}"),
+        Some(workdir) => format!("in the directory `{workdir}`"),
         None => "in a new directory".to_owned(),
     };
-    let content = agent.scaffold().map(|scaffold| format!(" with a copy of {scaffold}")).unwrap_or_default();
+    let content = agent.scaffold().map(|scaffold| format!(" with a copy of `{scaffold}`")).unwrap_or_default();
+    let turns = plural(agent.max_turns as usize, "turn");
+    let each = if names.len() > 1 { " each" } else { "" };
     let mut lines = vec![
-        format!("a task for {}{help}, in at most {} turns", names.join(", "), agent.max_turns),
-        format!("{place}{content}, with commands that the model chooses"),
+        format!("attempted by {}, at most {turns}{each}{help}", and(&names)),
+        format!("the model chooses the commands; they run {place}{content}"),
     ];
     let setup = agent.surroundings.setup.iter().chain(&agent.setup).map(|command| ("setup", command));
     let teardown = agent.teardown.iter().map(|command| ("teardown", command));
@@ -188,7 +198,7 @@ impl Totals {
         }
         for (obstacle, count) in unsupported {
             let tests = plural(*count, "test");
-            let _ = writeln!(text, "{tests} would not run: {obstacle} is not supported yet");
+            let _ = writeln!(text, "{tests} would not run: {obstacle} are not supported");
         }
         text
     }

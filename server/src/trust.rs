@@ -65,15 +65,15 @@ pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            bail!("cannot trust {named}: the directory does not exist; name the directory of the suite")
+            bail!("cannot trust `{named}`: the directory does not exist; name the directory of the suite")
         }
-        Err(error) => bail!("cannot trust {named}: {error}; make its parent directories readable"),
+        Err(error) => bail!("cannot trust `{named}`: {error}; make its parent directories readable"),
     };
     if !directory.is_dir() {
-        bail!("cannot trust {named}: not a directory; name the directory of the suite");
+        bail!("cannot trust `{named}`: not a directory; name the directory of the suite");
     }
     if directory.to_str().is_none_or(|path| path.contains('\n')) {
-        bail!("cannot trust {named}: its name has a line break or is not UTF-8; rename it");
+        bail!("cannot trust `{named}`: its name has a line break or is not UTF-8; rename it");
     }
     if !is_trusted(&directory) {
         let mut trusted = list()?;

@@ -95,7 +95,7 @@ fn task_that_takes_too_long_ends_with_the_command_that_forks_and_ignores_signals
     let mut program = with_key(&place, &["run"]);
     let done = Done::of(&program.env("MARKS", place.path()).output().unwrap());
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.stdout.contains("timed out after 2000 ms"), "{done:?}");
+    assert!(done.stdout.contains("did not end within 2000 ms"), "{done:?}");
     assert_gone(&place, &["inner", "outer"]);
     assert!(is_empty(&place.path().join("tmp")));
 }

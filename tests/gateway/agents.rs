@@ -80,7 +80,7 @@ fn program_that_is_missing_fails_or_answers_nonsense_is_an_error() {
         ("exit 127", "the program `openclaw`, which starts agents, was not found"),
         (
             "[ $1 = agents ] && exit 0; echo 'no model' >&2; exit 4",
-            "`openclaw agent` ended with exit status 4; the end of its standard error: no model",
+            "`openclaw agent` ended with exit code 4; the end of its standard error: no model",
         ),
         (
             "[ $1 = agents ] && exit 0; echo hello",

@@ -132,7 +132,7 @@ fn threshold_of_cli_bench_is_reported_for_each_model_and_informational_ones_are_
         client.execute("speclens.run", argument(json!({})));
         let found = client.diagnostics("cli-bench.yaml", is_reported);
         let [gate] = &gates(&found)[..] else { panic!("{found:?}") };
-        assert_eq!(gate["message"], "scripted/two: pass rate 0% is below 80%");
+        assert_eq!(gate["message"], "scripted/two: pass rate 0% is below the threshold of 80%");
         assert_eq!((&gate["severity"], &gate["code"]), (&json!(1), &json!("passRate")));
         assert_eq!(gate["range"]["start"], json!({ "line": 4, "character": 2 }));
         client.replace("cli-bench.yaml", &mut text, "behavior: error", "behavior: informational", 2);
@@ -159,7 +159,7 @@ fn attempts_that_could_not_change_a_threshold_are_not_missing_in_editors() {
         found.first().and_then(|gate| Some(gate["message"].as_str()?.to_owned()))
     };
     let found = client.diagnostics("cli-bench.yaml", is_reported);
-    let message = "scripted/two: pass rate 0% is below 50% (after 3 of 4 runs; the other could not change this)";
+    let message = "scripted/two: pass rate 0% is below the threshold of 50% (after 3 of 4 attempts; the other could not change this)";
     assert_eq!((headline(&found).as_deref(), gates(&found).len()), (Some(message), 1), "{found:?}");
     let lenses = client.about("cli-bench.yaml", "codeLens");
     assert!(lenses.to_string().contains("✓ 2/2 one · ✗ 0/3 two"), "{lenses}");

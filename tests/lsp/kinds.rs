@@ -25,7 +25,7 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
     assert!(hover(&mut client, "tasks/one.yaml", 1, 4).to_string().contains("intent"));
     let refused = client.run_file("tasks/one.yaml");
     assert!(
-        refused["result"]["reason"].as_str().unwrap().contains("was not run: fix the underlined errors first"),
+        refused["result"]["reason"].as_str().unwrap().contains("was not run; fix the underlined errors first"),
         "{refused}"
     );
     assert_eq!(client.leave(), Some(0));

@@ -49,7 +49,7 @@ tests:
 
 #[test]
 fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
-    let note = "exit status 127: the shell did not find the command";
+    let note = "exit code 127: the shell did not find the command";
     let mut client = Client::opened(&[("kindlm.yaml", NOTED)]);
     run(&mut client, "absent");
     let check = |client: &mut Client| {

@@ -116,7 +116,7 @@ fn failing_command_shows_how_it_ended_and_what_it_complained_about() {
     let mut client = Client::opened(&[("kindlm.yaml", FAILING), ("agent.sh", script)]);
     run(&mut client, "missing");
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
-    let expected = "`missing`: Expected output to contain \"hi\"\nthe command ended with exit status 7\n\
+    let expected = "`missing`: Expected output to contain \"hi\"\nthe command ended with exit code 7\n\
                     standard error: two\nstandard error: three\nstandard error: four";
     assert_eq!(sources(&found, "speclens run"), [expected]);
 }
@@ -272,7 +272,7 @@ fn second_run_of_a_test_under_way_is_refused() {
     let again = client.run_test("kindlm.yaml", "waits");
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let message = client.notification("window/showMessage", |_| true);
-    assert_eq!(message["message"], "speclens: `waits` is already running: stop it to run it again");
+    assert_eq!(message["message"], "speclens: `waits` is already running; stop it to run it again");
 
     // A run of the file omits running tests, and a second one has nothing to do.
     let whole = client.run_file("kindlm.yaml");
@@ -340,7 +340,7 @@ fn test_that_got_an_error_while_trust_was_asked_for_is_not_run() {
     client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
     client.choose(&question, "Trust and run");
     let message = client.notification("window/showMessage", |message| message["type"] == 1);
-    assert_eq!(message["message"], "speclens: `waits` was not run: fix the underlined errors first");
+    assert_eq!(message["message"], "speclens: `waits` was not run; fix the underlined errors first");
 }
 
 /// A suite with tests that cannot run, each for another reason, and one that can.
@@ -364,10 +364,10 @@ fn run_of_a_test_that_cannot_run_says_why() {
     let mut client = Client::opened(&[("kindlm.yaml", OBSTACLES)]);
     client.diagnostics("kindlm.yaml", |found| !found.is_empty());
     for (test, kind, expected) in [
-        ("asks", 2, "`asks` was not run: asking models is not supported yet"),
-        ("off", 3, "`off` is skipped: remove `skip: true` to run it"),
-        ("twin", 1, "`twin` was not run: another test has the same name, so rename one of them"),
-        ("wrong", 1, "`wrong` was not run: fix the underlined errors first"),
+        ("asks", 2, "`asks` was not run: prompt tests are not supported"),
+        ("off", 3, "`off` is skipped; remove `skip: true` to run it"),
+        ("twin", 1, "`twin` was not run: another test has the same name; rename one of them"),
+        ("wrong", 1, "`wrong` was not run; fix the underlined errors first"),
     ] {
         let answer = client.run_test("kindlm.yaml", test);
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
@@ -380,7 +380,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
     let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has errors".to_owned()));
     let expected = [
         "▶ Run file",
-        "? not supported yet: asking models",
+        "? prompt tests are not supported",
         "○ skipped",
         "! another test has this name",
         "! another test has this name",
@@ -403,7 +403,7 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
     let mut client = Client::opened(&[("kindlm.yaml", text)]);
     client.run_file("kindlm.yaml");
     let message = client.notification("window/showMessage", |_| true);
-    assert_eq!(message["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
+    assert_eq!(message["message"], "speclens: `a` is skipped; remove `skip: true` to run it");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn preconditions_are_a_page_and_trigger_nothing() {
         let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
         let mut client = Client::start(&files);
         client.open(CONTRACT);
-        let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Judge only"];
+        let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Evaluate without a run"];
         let page = |client: &mut Client| {
             lenses_of_until(client, CONTRACT, "it is at rest", |titles| titles == lenses);
             let shown = client.press(CONTRACT, "Preconditions");

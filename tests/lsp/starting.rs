@@ -109,7 +109,7 @@ fn of_several_requests_for_one_test_one_begins() {
     let ids: Vec<u64> = (0..20).map(|_| client.ask("workspace/executeCommand", command.clone())).collect();
     let answers: Vec<Value> = ids.into_iter().map(|id| client.answer(id)["result"].clone()).collect();
     assert_eq!(answers.iter().filter(|answer| answer["run"].is_u64()).count(), 1, "{answers:?}");
-    let reason = "`waits` is already running: stop it to run it again";
+    let reason = "`waits` is already running; stop it to run it again";
     assert_eq!(answers.iter().filter(|answer| answer["reason"] == reason).count(), 19, "{answers:?}");
 }
 

@@ -112,7 +112,7 @@ fn dry_run_is_a_page_that_follows_the_text_and_runs_nothing() {
     let first = page(&mut client);
     for part in [
         "# greet: dry run\n\nNothing was run.",
-        "a task for scripted/one, scripted/two, in at most 5 turns",
+        "attempted by scripted/one and scripted/two, at most 5 turns each",
         "played from one.script.yaml, without a network",
         "2 attempts would run",
     ] {

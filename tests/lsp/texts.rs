@@ -133,7 +133,7 @@ fn contracts_have_hints_tokens_and_names_to_complete() {
     assert!(labels[0].starts_with("= 20") && labels[0].len() == 12, "{labels:?}");
     assert_eq!(labels[1], "no file");
     let resolved = client.request("inlayHint/resolve", found[1].clone())["result"].clone();
-    assert!(resolved["tooltip"]["value"].as_str().unwrap().contains("nothing matches"), "{resolved}");
+    assert!(resolved["tooltip"]["value"].as_str().unwrap().contains("no file matches"), "{resolved}");
     let tokens = client.about(name, "semanticTokens/full");
     assert_eq!(tokens["data"].as_array().unwrap().len(), 5, "{tokens}");
     let place = position_of(contract, "today");

@@ -93,7 +93,7 @@ impl Inputs {
         };
         for entry in self.files.declared_beyond_limit() {
             notes.push(format!(
-                "`{entry}` under `inputs` has too many files: changes to some of them do not make recordings stale"
+                "`{entry}` under `inputs` has too many files, so changes to some of them do not make recordings stale"
             ));
         }
         (inputs, notes)
@@ -115,7 +115,7 @@ impl Inputs {
                 };
                 if known {
                     notes.push(format!(
-                        "the command wrote `{path}`: the recording applies to its content after the run"
+                        "the command wrote `{path}`, so the recording applies to its content after the run"
                     ));
                 }
             } else {
@@ -127,7 +127,7 @@ impl Inputs {
         }
         let outsiders = outsiders_of(script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
-            notes.push(format!("`{path}` is outside the workspace: changes to it do not make the recording stale"));
+            notes.push(format!("`{path}` is outside the workspace, so changes to it do not make the recording stale"));
         }
         (inputs, notes)
     }

@@ -200,11 +200,14 @@ enum Stop {
 
 impl Stop {
     fn error(self, timeout: Duration) -> RunError {
-        let (kind, reason) = match self {
-            Stop::TimedOut => (RunErrorKind::TimedOut, format!("timed out after {} ms", timeout.as_millis())),
-            Stop::Cancelled => (RunErrorKind::Cancelled, "cancelled".to_owned()),
+        let (kind, message) = match self {
+            Stop::TimedOut => {
+                let limit = timeout.as_millis();
+                (RunErrorKind::TimedOut, format!("the command did not end within {limit} ms and was stopped"))
+            }
+            Stop::Cancelled => (RunErrorKind::Cancelled, "cancelled, so the command was stopped".to_owned()),
         };
-        RunError { kind, message: format!("{reason}: the command was stopped") }
+        RunError { kind, message }
     }
 }
 
@@ -321,7 +324,7 @@ async fn attend(
     for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
         if dropped > 0 {
             notes.push(format!(
-                "{name} is longer than {}: the last {dropped} bytes were not recorded",
+                "{name} is longer than {}, so the last {dropped} bytes were not recorded",
                 bytes(command.limit)
             ));
         }

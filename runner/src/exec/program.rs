@@ -142,7 +142,7 @@ fn surroundings(task: &ProgramTask<'_>, shims: &Shims, path: &str) -> Environmen
     Environment { set, removed }
 }
 
-/// Returns the reason why a program failed, if its exit status says so: a failed agent says nothing about the program
+/// Returns the reason why a program failed, if its exit code says so: a failed agent says nothing about the program
 /// under test.
 fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;

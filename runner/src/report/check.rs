@@ -180,7 +180,7 @@ fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<
     let words = [
         (Severity::Error, "error", RED),
         (Severity::Warning, "warning", YELLOW),
-        (Severity::Information, "note", CYAN),
+        (Severity::Information, "information message", CYAN),
         (Severity::Hint, "hint", CYAN),
     ];
     let counted = |found: &[LocatedProblem<'_>]| {
@@ -189,7 +189,7 @@ fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<
         let parts = parts.filter(|(count, _, _)| *count > 0);
         parts.map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word))).collect::<Vec<_>>()
     };
-    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
+    let checked = format!("{} with {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
     let parts = counted(printed);
     let _ = match parts.is_empty() {
         true => writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}"),

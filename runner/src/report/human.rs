@@ -91,8 +91,8 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
-        Severity::Information => Level::INFO,
-        Severity::Hint => Level::HELP,
+        Severity::Information => Level::INFO.with_name(problem.severity.as_str()),
+        Severity::Hint => Level::HELP.with_name(problem.severity.as_str()),
     };
     let mut marks = vec![Mark { range: problem.range.clone(), label: None, primary: true }];
     for related in problem.related.iter().filter(|related| related.file.is_none()) {
@@ -111,8 +111,8 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for (level, part) in parts.into_iter().filter_map(|(level, part)| Some((level, part.as_ref()?))) {
         group = group.element(level.message(plain::block(&source.secrets.mask(part))));
     }
-    // A fix whose title is the help adds nothing.
-    for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
+    // The help is the one remedy. Without it, the best fix is.
+    if let Some(fix) = problem.fixes.first().filter(|_| problem.help.is_none()) {
         group = group.element(Level::HELP.message(said(&fix.title, MAX_VALUE_CHARACTERS)));
     }
     render(group)
@@ -144,7 +144,7 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
     if outcome.runs.len() > 1 {
         let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
         let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
-        details.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
+        details.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "attempt")));
         details.extend((left_out > 0).then(|| format!("{left_out} not needed")));
     }
     match outcome.status {
@@ -187,7 +187,7 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
         let (tests, suites) = (plural(tests, "test"), plural(suites.len(), "suite"));
         let _ = writeln!(
             text,
-            "{YELLOW}unknown{YELLOW:#}: {what} is not supported yet, so the results of {tests} in {suites} are unknown\n"
+            "{YELLOW}unknown{YELLOW:#}: {what} are not supported, so the results of {tests} in {suites} are unknown\n"
         );
     }
 }
@@ -313,7 +313,10 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let last = evidence.commands.as_ref().and_then(|log| log.commands.last());
     if let Some(last) = last.filter(|_| with_output) {
         elements.push(note("last command", &shortened(&last.command.text)));
-        elements.extend(last.exit.map(|exit| note("its result", &exit.sentence())));
+        elements.extend(last.exit.map(|exit| {
+            let end = exit.sentence();
+            note("its result", end.strip_prefix("was ").unwrap_or(&end))
+        }));
         let streams = [("its output", &last.stdout), ("its standard error", &last.stderr)];
         let streams = streams.into_iter().filter_map(|(name, stream)| Some((name, stream.as_ref()?.text.trim())));
         elements.extend(streams.filter(|(_, text)| !text.is_empty()).map(|(name, text)| note(name, &tail(text))));
@@ -321,7 +324,8 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     if let Some(exit) = evidence.exit()
         && exit.code != Some(0)
     {
-        elements.push(note("command", &exit.sentence()));
+        let end = exit.sentence();
+        elements.push(note("command", end.strip_prefix("was ").unwrap_or(&end)));
     }
     // The verdict already has the last one.
     if let Some(log) = evidence.commands.as_ref().filter(|log| log.commands.len() > 1) {

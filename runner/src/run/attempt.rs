@@ -514,7 +514,7 @@ impl Run {
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, Box<RunResult>> {
         tokio::task::spawn_blocking(work).await.map_err(|error| {
-            tracing::error!(%error, "judging failed");
+            tracing::error!(%error, "the evaluation failed");
             self.defect(case, unit)
         })
     }

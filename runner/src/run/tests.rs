@@ -174,7 +174,7 @@ async fn unobserved_need_is_unknown() {
     let ran = run_in(directory.path(), cases, Options::default()).await;
     assert_eq!(statuses(&ran), [Status::Unknown, Status::Unknown, Status::Unknown, Status::Error]);
     let message = &ran.result.cases[0].runs[0].absence.as_ref().unwrap().message;
-    assert!(message.starts_with("asking models is not supported yet"), "{message}");
+    assert!(message.starts_with("prompt tests are not supported"), "{message}");
     let message = &ran.result.cases[3].runs[0].absence.as_ref().unwrap().message;
     assert!(message.starts_with("missing template variables: `a`"), "{message}");
 }

@@ -287,7 +287,7 @@ async fn nothing_is_written_outside_of_the_workspace() {
 #[tokio::test]
 async fn json_lines_are_those_of_openclaw() {
     let script =
-        format!("{}log: {{ form: json, path: \"logs/{{{{today}}}}.log\" }}\n", BRIEF.replace(" {{other}}", ""));
+        format!("{}log: {{ format: json, path: \"logs/{{{{today}}}}.log\" }}\n", BRIEF.replace(" {{other}}", ""));
     let gateway = TestGateway::of(&script).await;
     let id =
         gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await.1["runId"].as_str().unwrap().to_owned();
@@ -306,7 +306,7 @@ async fn json_lines_are_those_of_openclaw() {
 
 #[tokio::test]
 async fn agents_that_start_each_other_without_end_are_stopped() {
-    let script = "runs:\n- when: {skill: /a}\n  steps:\n  - spawn: {agent: b}\n  - answer: {}\n- when: {agent: b}\n  steps:\n  - spawn: {agent: b}\nspans: false\nlog: {form: none}\n";
+    let script = "runs:\n- when: {skill: /a}\n  steps:\n  - spawn: {agent: b}\n  - answer: {}\n- when: {agent: b}\n  steps:\n  - spawn: {agent: b}\nspans: false\nlog: {format: none}\n";
     let gateway = TestGateway::of(script).await;
     assert_eq!(gateway.start("/a", json!({}), None).await.0, 200);
     assert_eq!(gateway.scripted_gateway.faults(), ["demo.gateway.yaml:8: more than 16 agents wait for one another"]);

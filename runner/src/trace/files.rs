@@ -23,11 +23,11 @@ const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// Reads a file of traces.
 pub fn read(path: &Path) -> Result<Stored, String> {
     let shown = path.display();
-    let size = fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?.len();
+    let size = fs::metadata(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?.len();
     if size > MAX_FILE_BYTES {
         return Err(format!("{shown} is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
     read_file(&text).map_err(|error| format!("{shown}, line {}: {}", error.line, error.message))
 }
 

@@ -260,7 +260,7 @@ impl Refusal {
 
     fn too_large() -> Refusal {
         let message =
-            format!("the request is larger than {} MiB: export smaller batches", MAX_REQUEST_BYTES / 1024 / 1024);
+            format!("the request is larger than {} MiB; export smaller batches", MAX_REQUEST_BYTES / 1024 / 1024);
         Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, code: 8, message }
     }
 

@@ -109,7 +109,7 @@ pub struct Context {
 /// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exit {
-    /// The exit status, if the process exited.
+    /// The exit code, if the process exited.
     pub code: Option<i32>,
     /// The signal, if one ended it.
     pub signal: Option<i32>,
@@ -121,7 +121,7 @@ impl Exit {
         matches!(self.signal, Some(KILL | TERM))
     }
 
-    /// Returns the exit status as the original tool records it: 1 for any other signal.
+    /// Returns the exit code as the original tool records it: 1 for any other signal.
     pub fn recorded_code(self) -> Option<i32> {
         self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
     }
@@ -129,13 +129,13 @@ impl Exit {
     /// Returns a description.
     pub fn sentence(self) -> String {
         match (self.code, self.signal) {
-            (Some(code), _) => format!("ended with exit status {code}"),
+            (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => format!("was terminated by {}", signal_words(signal)),
             (None, None) => "ended".to_owned(),
         }
     }
 
-    /// Returns a note about the end: that a signal ended the process, or, by the exit status that shells use for it,
+    /// Returns a note about the end: that a signal ended the process, or, by the exit code that shells use for it,
     /// one of the commands in it.
     pub fn note(self) -> Option<String> {
         match (self.code, self.signal) {
@@ -144,9 +144,7 @@ impl Exit {
                 let signal = code - 128;
                 FATAL.contains(&signal).then(|| {
                     let words = signal_words(signal);
-                    format!(
-                        "ended with exit status {code}, which is how a shell reports a command terminated by {words}"
-                    )
+                    format!("ended with exit code {code}, which is how a shell reports a command terminated by {words}")
                 })
             }
             (None, None) => None,

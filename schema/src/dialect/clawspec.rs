@@ -95,7 +95,7 @@ impl Format for ClawSpec {
     fn fixed_name(&self, kind: &str, name: &str) -> Option<&'static str> {
         let is_refusal = kind == "tags" && name == "negative";
         is_refusal.then_some(
-            "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead",
+            "ClawSpec requires the tag `negative` with this name, so it cannot be renamed; edit individual tags instead",
         )
     }
 
@@ -112,7 +112,7 @@ impl Format for ClawSpec {
     }
 
     fn without_action(&self) -> &'static str {
-        "running a scenario without `when.invoke`"
+        "scenarios without `when.invoke`"
     }
 
     fn in_force(

@@ -73,7 +73,7 @@ impl Format for CliBench {
     }
 
     fn without_action(&self) -> &'static str {
-        "running a task without an intent"
+        "tasks without an intent"
     }
 
     fn in_force(

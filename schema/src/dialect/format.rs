@@ -135,7 +135,7 @@ pub trait Format: Sync {
         Traced::None
     }
 
-    /// Returns the phrase for a case without an action: "running a test without a command".
+    /// Returns the phrase for cases without an action: "tests without a command".
     fn without_action(&self) -> &'static str;
 
     /// Returns the value that applies if a key of the mapping at a location is not set, unless it is the default in the

@@ -76,7 +76,7 @@ impl Format for KindLm {
     }
 
     fn without_action(&self) -> &'static str {
-        "running a test without a command"
+        "tests without a command"
     }
 
     fn in_force(

@@ -62,7 +62,7 @@ pub fn read(text: &str) -> Result<Lines, String> {
         health: script.health.unwrap_or_default(),
         scores: script.scores,
         log: log.path.map(|path| path.0),
-        form: log.form.unwrap_or_default(),
+        form: log.format.unwrap_or_default(),
         spans: script.spans.unwrap_or(true),
     })
 }
@@ -71,7 +71,7 @@ pub fn read(text: &str) -> Result<Lines, String> {
 mod tests {
     use super::*;
 
-    const SCRIPT: &str = "# a\nruns:\n  - when: {skill: /brief}\n    steps:\n      - tool: {name: a}\n      - wait_ms: 5\n  - when: {agent: copy}\n    done: false\nlog: {form: json}\n";
+    const SCRIPT: &str = "# a\nruns:\n  - when: {skill: /brief}\n    steps:\n      - tool: {name: a}\n      - wait_ms: 5\n  - when: {agent: copy}\n    done: false\nlog: {format: json}\n";
 
     #[test]
     fn runs_and_steps_have_their_lines() {

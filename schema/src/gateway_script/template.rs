@@ -25,7 +25,7 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     allows_blanks: true,
     variables: VARIABLES,
     known_values: &[],
-    missing_value: Some(MissingValue { note: "it has no value, so the script is not played", elsewhere: None }),
+    missing_value: Some(MissingValue { note: "the script is not played", elsewhere: None }),
 };
 
 /// Expands the placeholders of a text. Those without a value are kept.

@@ -5,6 +5,6 @@ pub(crate) mod tag;
 pub(crate) mod yaml_1_1;
 
 page! {
-    /// An unquoted scalar that YAML 1.1 and YAML 1.2 read differently, or an unquoted string that is cut off at ` #`.
+    /// YAML 1.1 and YAML 1.2 read an unquoted scalar differently, or an unquoted string is cut off at ` #`.
     "ambiguous-scalar", Hint
 }

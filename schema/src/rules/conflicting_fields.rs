@@ -68,7 +68,8 @@ impl Rule for Excluding {
     const CODE: Code = Code::ConflictingFields;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("{} are mutually exclusive", all_of(self.0.iter().copied()))).help("keep one of them")
+        let help = if self.0.len() == 2 { "remove one of the two" } else { "keep one of them" };
+        MessageParts::new(format!("{} are mutually exclusive", all_of(self.0.iter().copied()))).help(help)
     }
 }
 

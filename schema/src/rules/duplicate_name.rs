@@ -103,6 +103,7 @@ impl Rule for DuplicateName {
         };
         let words = MessageParts::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.clone()));
         let words = about.note.into_iter().fold(words, MessageParts::note);
-        about.help.into_iter().fold(words, MessageParts::help)
+        let noun = ["id", "label"].into_iter().find(|noun| what.ends_with(noun)).unwrap_or("name");
+        words.help(about.help.map_or_else(|| format!("give it a different {noun}"), str::to_owned))
     }
 }

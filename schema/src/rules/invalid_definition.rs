@@ -46,9 +46,9 @@ impl Rule for Unstructured {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         let Unstructured { file, failures } = self;
         let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
-        let names: Vec<&str> = failures.iter().map(|failure| failure.check).collect();
+        let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.check)).collect();
         MessageParts::new(format!("`{file}` does not pass ClawSpec's structural checks"))
             .note(format!("ClawSpec does not run this target; failed checks: {}", names.join(", ")))
-            .help(helps.join("; "))
+            .help(helps.join("\n"))
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 page! {
-    /// A regular expression that is not valid, or that the tool of the format rejects.
+    /// A regular expression is not valid, or the tool of the format rejects it.
     "invalid-pattern", Error
 }
 

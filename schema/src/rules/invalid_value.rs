@@ -24,7 +24,7 @@ page! {
 /// A value that is not one of the allowed values.
 #[derive(Debug)]
 struct NotAllowed {
-    /// The place of the value: "`mode`", "an item of `modes`".
+    /// The place of the value: " for `mode`", " in `modes`".
     place: String,
     shape: Option<Shape>,
 }
@@ -61,9 +61,9 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         is_of_type = is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
     }
     let place = match (context.key_at(&at), context.list_of(&at)) {
-        (Some(key), _) => format!("`{key}`"),
-        (None, Some(list)) => format!("an item of `{list}`"),
-        (None, None) => "this item".to_owned(),
+        (Some(key), _) => format!(" for `{key}`"),
+        (None, Some(list)) => format!(" in `{list}`"),
+        (None, None) => String::new(),
     };
     let finding = Finding::new(NotAllowed { place, shape }, at, range);
     if is_of_type { finding } else { finding.explained(OfOtherType) }
@@ -98,9 +98,13 @@ impl Rule for NotAllowed {
             return MessageParts::new("this value is not allowed here");
         };
         let choices = shape.values();
-        let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
+        let names: Vec<String> = choices.iter().map(|choice| shape::choice_label(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
-        let mut words = MessageParts::new(format!("{} must be {names}, found {}", self.place, describe(node)));
+        let mut words = MessageParts::new(format!("expected {names}{}, found {}", self.place, describe(node)));
+        if let Some((value, is_same)) = node.as_str().and_then(|text| shape.value_called(text)) {
+            let fix = if is_same { Fix::safe } else { Fix::guess };
+            return words.remedy(format!("change it to `{value}`"), fix, edit::rewrite(node, shape::scalar(value)));
+        }
         if let Some(near) = fix::nearest_choice(node, &choices) {
             let sure = node
                 .text()

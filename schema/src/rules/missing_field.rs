@@ -59,6 +59,12 @@ fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, Str
     fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)
 }
 
+/// Whether a description says no more than the key: "reason for the prohibition" for `reason`.
+fn repeats(docs: &str, key: &str) -> bool {
+    let rest = docs.strip_prefix(key).filter(|rest| !rest.contains([',', ';', ':', '(']));
+    rest.is_some_and(|rest| rest.starts_with(" of ") || rest.starts_with(" for "))
+}
+
 impl Rule for Missing {
     const CODE: Code = Code::MissingField;
 
@@ -69,7 +75,10 @@ impl Rule for Missing {
             None => format!("missing `{key}`"),
         });
         let member = self.shape.as_ref().and_then(|shape| shape.step(key, mapping));
-        let docs = || member.as_ref()?.summary().map(|docs| format!("`{key}`: {}", as_fragment(docs)));
+        let docs = || {
+            let docs = as_fragment(member.as_ref()?.summary()?);
+            (!repeats(&docs, key)).then(|| format!("`{key}`: {docs}"))
+        };
         let note = member.as_ref().and_then(Shape::needed_because).map(str::to_owned).or_else(docs);
         let words = note.into_iter().fold(words, MessageParts::note);
         let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));

@@ -71,14 +71,14 @@ fn fixes_of(scenarios: &LintNode<'_>, log_path: &str) -> Vec<Fix> {
     let items = scenarios.items();
     let tagged = items.iter().filter(|scenario| looks(scenario)).take(3).enumerate().filter_map(|(index, scenario)| {
         let edits = tag(scenario)?;
-        let title = format!("tag `{}` as `negative`", scenario.get("name")?.text()?);
+        let title = format!("tag `{}` with `negative`", scenario.get("name")?.text()?);
         Some(if index == 0 { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) })
     });
     let mut fixes: Vec<Fix> = tagged.collect();
     let lines = negative_scenario::lines(log_path);
     let is_taken = items.iter().any(|item| item.get("name").is_some_and(|name| name.text() == Some("refuses")));
     let edits = edit::lines_at_end(scenarios.node, &lines).filter(|_| !is_taken);
-    fixes.extend(edits.map(|edits| Fix::suggestion("add a negative scenario, and fill it in", edits)));
+    fixes.extend(edits.map(|edits| Fix::suggestion("add a scenario tagged `negative`", edits)));
     fixes
 }
 
@@ -110,11 +110,13 @@ impl Rule for NoNegative {
         match capital(&scenarios) {
             Some(tag) => {
                 let written = tag.text().unwrap_or_default();
-                let help = format!("change the tag `{written}` to `negative`: tags are case-sensitive in ClawSpec");
+                let help = format!("change the tag `{written}` to `negative`");
                 let edits = tag.replaced("negative");
-                words.remedy(help, Fix::guess, edits)
+                words.note("tags are case-sensitive in ClawSpec").remedy(help, Fix::guess, edits)
             }
-            None => words.help("tag a scenario as `negative`, or add one").fix(fixes_of(&scenarios, &self.log_path)),
+            None => words
+                .help("tag a scenario `negative`, or add a scenario with this tag")
+                .fix(fixes_of(&scenarios, &self.log_path)),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
-    template::{self, Variable, trimmed_placeholders},
+    template::{self, TemplateSyntax, Variable, trimmed_placeholders},
     walk::Value,
     words::{listed, nearest},
 };
@@ -24,6 +24,18 @@ struct Unknown {
     written: String,
     /// Most similar name.
     near: Option<String>,
+    /// Available names.
+    names: Vec<String>,
+    /// Consequence of the problem.
+    note: &'static str,
+}
+
+/// A variable that has a value elsewhere in the file.
+#[derive(Debug)]
+struct NotHere {
+    written: String,
+    /// Location of the string: `log.path`.
+    place: String,
     /// Available names.
     names: Vec<String>,
     /// Consequence of the problem.
@@ -67,6 +79,8 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         } else if let Some((files, note)) = elsewhere {
             let rule = OtherFileVariable { written, files, note };
             report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
+        } else if let Some(rule) = not_here(value, syntax, found.text, found.name, &names, missing_value.note) {
+            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
             let names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -75,6 +89,24 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         }
     }
     check_half_written(&lint_node, text, &names, report);
+}
+
+/// Returns the rule for a variable that has a value in the kind of file, but not at this place.
+fn not_here(
+    value: &Value<'_, '_>,
+    syntax: &TemplateSyntax,
+    written: &str,
+    name: &str,
+    names: &[&str],
+    note: &'static str,
+) -> Option<NotHere> {
+    let is_known = |variable: &Variable| variable.name == name && variable.files.contains(&value.file());
+    if !syntax.variables.iter().any(is_known) {
+        return None;
+    }
+    let steps: Vec<String> = value.lint_node().at.steps().map(|step| step.to_string()).collect();
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Some(NotHere { written: written.to_owned(), place: steps.join("."), names, note })
 }
 
 /// Reports `{today}` instead of `{{today}}`.
@@ -115,9 +147,23 @@ impl Rule for Unknown {
             let help = format!("change it to `{{{{{near}}}}}`");
             return words.fix(placeholder(location, &self.written, near, &help)).help(help);
         }
-        let names: Vec<String> = self.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
-        words.help(format!("use {}", listed(names.iter().map(String::as_str))))
+        words.help(use_one_of(&self.names))
     }
+}
+
+impl Rule for NotHere {
+    const CODE: Code = Code::MissingVariable;
+
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        let NotHere { written, place, names, note } = self;
+        MessageParts::new(format!("`{written}` has no value in `{place}`")).note(note).help(use_one_of(names))
+    }
+}
+
+/// Returns the help that lists the available variables.
+fn use_one_of(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    format!("use {}", listed(names.iter().map(String::as_str)))
 }
 
 impl Rule for OtherFileVariable {

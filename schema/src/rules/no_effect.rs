@@ -5,6 +5,6 @@ pub(crate) mod kindlm;
 pub(crate) mod script;
 
 page! {
-    /// A key or value without effect: the format's tool ignores it, or another key replaces it. Editors fade it.
+    /// A key or value has no effect: the format's tool ignores it, or another key replaces it. Editors fade it.
     "no-effect", Hint
 }

@@ -3,7 +3,7 @@ use crate::{
     finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::{Shape, Type},
-    validate::{Context, describe, fix, place},
+    validate::{Context, fix, place},
     words::listed,
 };
 
@@ -45,6 +45,11 @@ enum Empty {
     },
     /// An item of a list that requires one of these keys.
     Item(Vec<&'static str>),
+}
+
+/// Returns a number as it is written, for a message that names the expected type.
+fn as_written(location: &Location<'_>) -> String {
+    location.node().and_then(|node| node.text()).map(|text| format!("`{text}`")).unwrap_or_default()
 }
 
 /// Reports a number outside of its bounds.
@@ -99,9 +104,21 @@ impl Rule for Number {
             Some(most) if !bounds.contains(&most.to_string()) => format!("at most {most}"),
             Some(_) | None => bounds,
         };
-        let from = if bounds.contains(" to ") { "from " } else { "" };
-        let found = node.map(describe).unwrap_or_default();
-        let words = MessageParts::new(format!("`{}` must be {from}{bounds}, found {found}", self.name));
+        let kind = match shape.map(Shape::kind) {
+            Some(Type::Integer) => "an integer",
+            Some(Type::Number | Type::Any | Type::Text | Type::Boolean | Type::List | Type::Mapping) | None => {
+                "a number"
+            }
+        };
+        let expected = match &bounds {
+            // It names the type itself.
+            it if it.starts_with("a ") => bounds.clone(),
+            it if it.starts_with("above") => format!("{kind} {}", bounds.replace(", at most", " and at most")),
+            it if it.starts_with("at ") => format!("{kind} of {bounds}"),
+            _ => format!("{kind} from {bounds}"),
+        };
+        let words =
+            MessageParts::new(format!("expected {expected} for `{}`, found {}", self.name, as_written(location)));
         // A share that was written as a percentage.
         let share = node.filter(|_| bounds == "0 to 1");
         match share.and_then(|node| Some((node, node.text()?.parse::<u32>().ok()?))) {

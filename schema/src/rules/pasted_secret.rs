@@ -4,7 +4,9 @@ use crate::{
     check::secret::pasted_secret,
     document::NodeRef,
     finding::{Finding, Location, MessageParts, Report, Rule},
+    json_schema::SpecFile,
     problem::Code,
+    shape,
     walk::Value,
 };
 
@@ -17,8 +19,9 @@ page! {
 /// A secret in a spec. The message does not repeat it.
 #[derive(Debug)]
 enum PastedSecret {
-    /// A string in the form of a secret: "a key of OpenAI".
-    Text(&'static str),
+    /// A string in the form of a secret: "a key of OpenAI". `masked_by` is the setting that lists the environment
+    /// variables to mask.
+    Text { what: &'static str, masked_by: &'static str },
     /// A key instead of the name of its environment variable.
     InsteadOfName(String),
 }
@@ -42,7 +45,18 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         report.push(value.lint_node().finding(PastedSecret::InsteadOfName(key.to_owned())));
     } else if let Some((found, what)) = pasted_secret(text) {
         let lint_node = value.lint_node();
-        report.push(Finding::new(PastedSecret::Text(what), lint_node.at.clone(), lint_node.part(&text[found], 0)));
+        let rule = PastedSecret::Text { what, masked_by: masked_by(value.file()) };
+        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(&text[found], 0)));
+    }
+}
+
+/// Returns the setting that lists the environment variables to mask: that of the format, or else that of the workspace.
+fn masked_by(file: SpecFile) -> &'static str {
+    let is_of_format = |other: &SpecFile| file.dialect().is_some() && other.dialect() == file.dialect();
+    let has_key = |other: &SpecFile| shape::all_keys(*other).into_iter().any(|key| key == "redact_env");
+    match SpecFile::ALL.iter().any(|other| is_of_format(other) && has_key(other)) {
+        true => "`redact_env`",
+        false => "`recordings.redact_env` of `speclens.yaml`",
     }
 }
 
@@ -51,9 +65,11 @@ impl Rule for PastedSecret {
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            PastedSecret::Text(what) => MessageParts::new(format!("this looks like {what}"))
+            PastedSecret::Text { what, masked_by } => MessageParts::new(format!("this looks like {what}"))
                 .note("anyone who can read the file has it")
-                .help("set it in the environment, and list the variable in `redact_env`"),
+                .help(format!(
+                    "revoke it, put the new one in an environment variable, and list the variable in {masked_by}"
+                )),
             PastedSecret::InsteadOfName(key) => {
                 MessageParts::new(format!("`{key}` contains a key, not the name of an environment variable"))
                     .note("anyone who can read the file has the key")

@@ -50,7 +50,7 @@ impl Rule for Placeholder {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let text = location.node().and_then(|node| node.as_str()).unwrap_or_default();
         MessageParts::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
-            "" => "replace it".to_owned(),
+            "" => "replace it with the real value".to_owned(),
             what => format!("write {what}"),
         })
     }

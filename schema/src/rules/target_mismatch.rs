@@ -59,9 +59,9 @@ impl Rule for Outside {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let Outside { path, here } = self;
-        let words = MessageParts::new(format!("`{path}` is not a plain path from the root of the workspace"))
+        let words = MessageParts::new(format!("`{path}` is not a normalized path"))
             .note("ClawSpec compares the path as text")
-            .help("write it without `./` and `..`, as `skills/NAME` or `agents/NAME`");
+            .help("write it without `./` and `..`, relative to the root of the workspace");
         let to_here = |here: &String| {
             let edits = location.lint_node()?.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))

@@ -8,6 +8,7 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     relations::Items,
+    words::plural,
 };
 
 page! {
@@ -54,11 +55,12 @@ impl Rule for TooFewTurns {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             TooFewTurns::ForDifficulty { turns, difficulty, least } => {
-                MessageParts::new(format!("{turns} turns may be too few for `difficulty: {difficulty}`"))
+                let noun = if *turns == 1.0 { "turn" } else { "turns" };
+                MessageParts::new(format!("{turns} {noun} may be too few for `difficulty: {difficulty}`"))
                     .help(format!("allow at least {least} turns"))
             }
             TooFewTurns::ForDiscovery { turns } => {
-                let turns = if *turns == 1 { "one turn".to_owned() } else { format!("{turns} turns") };
+                let turns = plural(*turns as usize, "turn");
                 MessageParts::new(format!("{turns} may be too few with `help_modes: [discoverable]`"))
                     .note("looking up help takes one to three turns")
             }

@@ -1,4 +1,4 @@
 page! {
-    /// An alias `*name` without an anchor `&name` before it.
+    /// An alias `*name` has no anchor `&name` before it.
     "unknown-alias", Error
 }

@@ -27,7 +27,7 @@ pub(crate) mod cli_bench;
 mod other_name;
 
 page! {
-    /// A key that the format does not have. The format's tool ignores it. In `expect` or an assertion, an ignored key
+    /// The format does not have a key. The format's tool ignores it. In `expect` or an assertion, an ignored key
     /// means that something is not checked, so it is an error there: the suite does not run until the key is corrected
     /// or removed.
     "unknown-key", Warning
@@ -323,6 +323,11 @@ impl Rule for UnknownKey {
     }
 }
 
+/// Returns the help for another name of a key that exists.
+fn move_to(name: &str) -> String {
+    format!("move its value to `{name}`, or remove it")
+}
+
 /// Returns the consequence of an unknown key that was meant as an assertion.
 fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so nothing is checked", dialect.program())
@@ -360,21 +365,20 @@ impl IntendedKey {
             IntendedKey::Opposite(name) => words.note(format!("there is no key for the opposite of `{name}`")),
             IntendedKey::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {
-                    Some((tag, form)) => words.note(format!("`{key}` belongs to `{tag}: {form}`")),
+                    Some((tag, form)) => words.note(format!("`{key}` is a key of `{tag}: {form}`")),
                     None => words,
                 };
                 rename.message(key, words.note(format!("the required key `{}` is missing", rename.name)), location)
             }
             IntendedKey::Name(rename) => rename.message(key, words, location),
-            IntendedKey::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
+            IntendedKey::Taken(name) => words.help(move_to(name)),
             IntendedKey::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {
-                    (true, [form]) => format!("`{key}` belongs to `{tag}: {form}`"),
-                    (true, forms) => format!(
-                        "`{key}` belongs to `{tag}: {}` and other values of `{tag}`",
-                        forms.first().unwrap_or(tag)
-                    ),
-                    (false, _) => format!("`{key}` belongs to other values of `{tag}`"),
+                    (true, [form]) => format!("`{key}` is a key of `{tag}: {form}`"),
+                    (true, forms) => {
+                        format!("`{key}` is a key of `{tag}: {}` and of other types", forms.first().unwrap_or(tag))
+                    }
+                    (false, _) => format!("`{key}` is a key of other types"),
                 })
                 .help("remove it"),
             IntendedKey::Elsewhere(way) => {
@@ -390,8 +394,8 @@ impl IntendedKey {
             IntendedKey::LikeElsewhere { way: None, .. } => words,
             IntendedKey::OneOf(free) => words.help(match free.as_slice() {
                 [] => "remove it".to_owned(),
-                [only] => format!("use `{only}`, or remove it"),
-                [..] => format!("use {}, or remove it", listed(free.iter().copied())),
+                [only] => format!("remove it, or use `{only}`"),
+                [..] => format!("remove it, or use another key: {}", listed(free.iter().copied())),
             }),
         }
     }

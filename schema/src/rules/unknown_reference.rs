@@ -23,9 +23,8 @@ use crate::{
 };
 
 page! {
-    /// A name that the file does not define. In ClawSpec files, also the name of an agent that looks like a typo for an
-    /// agent of the workspace (a directory with `SOUL.md`). Other unknown agents are not reported, because they may be
-    /// defined elsewhere.
+    /// The file does not define a name. In ClawSpec files, also: a name looks like a misspelled agent of the workspace (a
+    /// directory with `SOUL.md`). Other unknown agents are not reported, because they may be defined elsewhere.
     "unknown-reference", Error
 }
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 page! {
-    /// An assertion of a type that does not exist. It checks nothing.
+    /// An assertion has a type that does not exist. It checks nothing.
     "unknown-type", Error
 }
 
@@ -270,9 +270,9 @@ impl Rule for Unknown {
         let words = MessageParts::new(format!("unknown assertion type `{name}`"));
         let (Some(assertion), Some(kind)) = (location.holder(), location.lint_node()) else { return words };
         let words = match &self.meant {
-            IntendedType::Called { real, .. } if is_wild(&assertion, real) => {
-                words.help(format!("use one `{real}` for each file, because it does not expand wildcards"))
-            }
+            IntendedType::Called { real, .. } if is_wild(&assertion, real) => words
+                .note(format!("`{real}` does not expand wildcards"))
+                .help(format!("use one `{real}` for each file")),
             IntendedType::Called { real, is_same } => {
                 words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))
             }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 page! {
-    /// An unquoted string that begins with `{{`. YAML reads it as a mapping.
+    /// An unquoted string begins with `{{`. YAML reads it as a mapping.
     "unquoted-template", Error
 }
 

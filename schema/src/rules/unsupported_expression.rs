@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// A health check of a pipeline that ClawSpec does not support. The run ends with an error.
+    /// ClawSpec does not support a health check of a pipeline. The run ends with an error.
     "unsupported-expression", Error
 }
 

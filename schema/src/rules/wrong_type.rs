@@ -197,12 +197,15 @@ impl WrongType {
                 words.help = Some("remove the `-`".to_owned());
                 fix = Some(undashed);
             }
-            (Type::Mapping, NodeShape::Sequence) if in_brackets => words.help = Some("write `{…}`".to_owned()),
+            (Type::Mapping, NodeShape::Sequence) if in_brackets => {
+                words.help = Some("write it as a mapping, `KEY: VALUE`".to_owned());
+            }
             (Type::Mapping, NodeShape::Sequence) if !location.at.is_root() => {
                 words.help = Some("remove the `-`".to_owned())
             }
             (_, NodeShape::Scalar) if node.is_null() => {
                 let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
+                let label = if shape.is_loose_text() { "a string" } else { label };
                 words.help = Some(format!("write {label}{removal}"));
             }
             (Type::Text, NodeShape::Scalar) => {

@@ -26,6 +26,15 @@ pub fn show(value: &Value) -> String {
     }
 }
 
+/// Returns an allowed value for a message. `off` is shown without the quotes that only YAML 1.1 requires: no ClawSpec
+/// field has it.
+pub(crate) fn choice_label(value: &Value) -> String {
+    match value.as_str() {
+        Some(off @ "off") => off.to_owned(),
+        Some(_) | None => show(value),
+    }
+}
+
 /// Returns a string as YAML: plain if every YAML version reads it as a string, otherwise in double quotes.
 pub fn scalar(text: &str) -> String {
     let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

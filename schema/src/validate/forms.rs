@@ -104,7 +104,7 @@ fn the_form_that_the_tag_names_is_what_is_checked() {
             error unknown-key @pth: unknown key `pth` in `file_present` [rename it to `path`]
             error missing-field @type: tool_was_called: `tool_was_called` is missing `tool` [add `tool`]
             error unknown-key @path: unknown key `path` in `tool_was_called` [comment it out]
-            error invalid-value @file_presnt: `type` must be `file_present` or `tool_was_called`, found the string `file_presnt` [change it to `file_present`]
+            error invalid-value @file_presnt: expected `file_present` or `tool_was_called` for `type`, found the string `file_presnt` [change it to `file_present`]
             error wrong-type @[a]: expected `file_present` or `tool_was_called` for `type`, found a list
             error missing-field @path: a: missing `type` [add `type`]
             error wrong-type @1: expected a file path for `path`, found the number `1` [put it in quotes]

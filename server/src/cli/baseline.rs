@@ -115,7 +115,7 @@ impl Store {
             bail!("{name}: {}; correct it or remove the file (`speclens check {name}` shows the place)", error.message);
         }
         let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
-        let baselines = serde_json::from_value(value).with_context(|| format!("cannot read {name}"))?;
+        let baselines = serde_json::from_value(value).with_context(|| format!("cannot read `{name}`"))?;
         Ok(Store { path, name, baselines, exists: true })
     }
 
@@ -137,7 +137,7 @@ fn contract_of(target: &str) -> anyhow::Result<PathBuf> {
         places.iter().flat_map(|place| ["tests/scenarios.yaml", "scenarios.yaml"].map(|it| place.join(it)));
     contracts.find(|contract| contract.is_file()).ok_or_else(|| {
         anyhow!(
-            "no scenario contract found for `{target}`: name the contract, or the directory with `tests/scenarios.yaml`"
+            "no scenario contract found for `{target}`; name the contract, or the directory with `tests/scenarios.yaml`"
         )
     })
 }
@@ -149,9 +149,9 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
         return Err(failure);
     }
     let name = shown(contract);
-    let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("{name} is not a suite"))?;
-    ensure!(loaded.report.suite.dialect == Dialect::CLAWSPEC, "{name} is not a ClawSpec contract");
-    ensure!(!loaded.report.is_refused(), "{name} has errors; run `speclens check {name}`");
+    let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("`{name}` is not a suite"))?;
+    ensure!(loaded.report.suite.dialect == Dialect::CLAWSPEC, "`{name}` is not a ClawSpec contract");
+    ensure!(!loaded.report.is_refused(), "`{name}` has errors; run `speclens check {name}`");
     Ok(loaded)
 }
 
@@ -159,7 +159,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
 fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, &'s Arc<Case>)>> {
     if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
         let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
-        let near = near.map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         bail!("unknown scenario `{unknown}`{near}");
     }
     let is_chosen = |case: &&Arc<Case>| names.is_empty() || names.contains(&case.name);
@@ -177,9 +177,9 @@ fn measuring(loaded: &Loaded) -> Arc<Measuring> {
 fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
     super::run::prepare(loaded, suite, clock, gateway).map_err(|refusal| match refusal {
         Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
-        Refusal::Suite => anyhow!("the contract has errors; run `speclens check`"),
+        Refusal::Suite => anyhow!("the contract has errors; run `speclens check {}`", loaded.report.source.path),
         Refusal::Untrusted(directory) => anyhow!(
-            "nothing was run, because {0} is not trusted; run `speclens trust {0}` if you trust it",
+            "nothing was run, because `{0}` is not trusted; run `speclens trust {0}` if you trust it",
             directory.display()
         ),
     })

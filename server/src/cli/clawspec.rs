@@ -21,7 +21,7 @@ pub(super) struct ClawSpecWorkspace {
 impl ClawSpecWorkspace {
     /// Finds the workspace around a directory.
     pub(super) fn around(start: &Path) -> anyhow::Result<ClawSpecWorkspace> {
-        let start = fs::canonicalize(start).with_context(|| format!("cannot read {}", start.display()))?;
+        let start = fs::canonicalize(start).with_context(|| format!("cannot read `{}`", start.display()))?;
         let has_settings = |directory: &&Path| directory.join(Config::FILE).is_file();
         let root = start.ancestors().find(has_settings).unwrap_or(&start).to_owned();
         let settings = lower::settings(&DiskFiles::new(&root, Config::FILE));

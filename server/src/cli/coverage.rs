@@ -84,7 +84,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         }
     };
     let name = shown(&path);
-    ensure!(path.is_file(), "the ledger {name} does not exist: create it, or name another one with `--ledger FILE`");
+    ensure!(path.is_file(), "the ledger `{name}` does not exist; create it, or name another one with `--ledger FILE`");
     let (text, unreadable) = read_text(&path);
     if let Some(problem) = unreadable {
         bail!("{name}: {}", problem.message);
@@ -109,7 +109,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 
 /// Returns the directory that the paths of a ledger are relative to, and the ledger's own path from there.
 fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
-    let path = std::fs::canonicalize(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let path = std::fs::canonicalize(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let directory = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let root = directory.ancestors().nth(2).filter(|_| directory.ends_with(NESTED_DIRECTORY));

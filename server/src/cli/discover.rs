@@ -90,10 +90,10 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> Discovery {
 
 /// Returns the error for a named path that cannot be read, with its remedy.
 fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
-    let shown = path.display();
+    let shown = format!("`{}`", path.display());
     match error.kind() {
         io::ErrorKind::NotFound if path.is_symlink() => {
-            anyhow!("{shown} is a link to a file that does not exist: correct the link, or name another file")
+            anyhow!("{shown} is a link to a file that does not exist; correct the link, or name another file")
         }
         io::ErrorKind::NotFound => {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -102,9 +102,11 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
             let neighbors: Vec<String> =
                 neighbors.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
             match nearest_file(&name, neighbors.iter().map(String::as_str)) {
-                Some(near) => anyhow!("{shown} does not exist; did you mean {}?", path.with_file_name(near).display()),
+                Some(near) => {
+                    anyhow!("{shown} does not exist; did you mean `{}`?", path.with_file_name(near).display())
+                }
                 None => anyhow!(
-                    "{shown} does not exist: name an existing file or directory, or none to search the current directory"
+                    "{shown} does not exist; name an existing file or directory, or none to search the current directory"
                 ),
             }
         }
@@ -171,14 +173,14 @@ fn below(
         match inclusion {
             Inclusion::Counts => found.push(file),
             Inclusion::NotNamed => output::note(&format!(
-                "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
+                "`{}` looks like a {} but is skipped because of its name; name it on the command line, or write `# \
                  speclens: dialect={}` at the top",
                 file.path.display(),
                 file.scope.file.singular(),
                 file.scope.file.as_str()
             )),
             Inclusion::Excluded(source) => output::note(&format!(
-                "{} is skipped because no pattern of `{source}` matches it: name it on the command line, or add a pattern",
+                "`{}` is skipped because no pattern of `{source}` matches it; name it on the command line, or add a pattern",
                 file.path.display()
             )),
             Inclusion::Part => {}
@@ -191,7 +193,7 @@ fn below(
         && let Some(misnamed) = misnamed
     {
         bail!(
-            "{} is a directory, but a suite is a file with this name: rename the directory, or name the suites in it",
+            "`{}` is a directory, but a suite is a file with this name; rename the directory, or name the suites in it",
             misnamed.display()
         );
     }
@@ -219,7 +221,7 @@ impl fmt::Display for NoSuite {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let directory = match self.directory == Path::new(".") {
             true => "this directory".to_owned(),
-            false => self.directory.display().to_string(),
+            false => format!("`{}`", self.directory.display()),
         };
         write!(
             formatter,
@@ -248,7 +250,7 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
         None => inner.to_string(),
     };
     anyhow!(
-        "cannot read {}: {reason}; make it readable so that its suites are found, exclude it in `.ignore`, or name the \
+        "cannot read `{}`: {reason}; make it readable so that its suites are found, exclude it in `.ignore`, or name the \
          suites to use",
         path.unwrap_or(searched).display()
     )
@@ -302,7 +304,7 @@ fn inclusion(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Inclusi
 
 /// Returns a file that the command line names: its name decides, else its content.
 fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<DiscoveredFile> {
-    let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let real = absolute(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let (text, problem) = read_text(&real);
     let surely = matches!(kind::of_path(&slashed(&real)), Some(kind::Named::Surely(_)));
     if let Some(problem) = problem.filter(|problem| problem.code == Code::UnreadableFile && !surely) {
@@ -314,10 +316,10 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Discove
     if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
             Some(main) => {
-                bail!("{} is part of a suite: name `{main}`, and select tests with `--test`", path.display())
+                bail!("`{}` is part of a suite; name `{main}`, and select tests with `--test`", path.display())
             }
             None => {
-                bail!("{} has no tests of its own: it is a {}", path.display(), scope.file.singular())
+                bail!("`{}` has no tests of its own: it is a {}", path.display(), scope.file.singular())
             }
         }
     }
@@ -326,7 +328,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Discove
 
 /// Returns the message for a named file that is not a spec file, and how to declare it as one.
 fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
-    let shown = path.display();
+    let shown = format!("`{}`", path.display());
     if let Some(said) = kind::said(text) {
         let kinds: Vec<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
         return format!("{shown} has the unknown kind `{}`; the kinds are {}", said.word, kinds.join(", "));

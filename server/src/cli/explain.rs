@@ -231,18 +231,22 @@ fn path(place: &KeyPath) -> String {
     })
 }
 
+/// Returns the beginning of a description, on one line: up to the first colon or the end of the sentence.
+fn first_clause(docs: &str) -> String {
+    let docs = lines(docs.trim()).replace('\n', " ");
+    let sentence = docs.split_once(". ").map_or(docs.as_str(), |(first, _)| first).trim_end_matches('.');
+    sentence.split_once(": ").map_or(sentence, |(clause, _)| clause).to_owned()
+}
+
 fn overview() -> String {
     let mut text = String::from("Problems:\n");
+    let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or_default();
     for code in Code::ALL {
-        let docs = code.docs().trim();
-        let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
-        let _ = writeln!(text, "  {:<20} {first}", code.as_str());
+        let _ = writeln!(text, "  {:<width$} {}", code.as_str(), first_clause(code.docs()));
     }
     let _ = writeln!(text, "\nResults of runs:");
     for (word, docs) in results() {
-        let docs = docs.trim();
-        let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
-        let _ = writeln!(text, "  {word:<30} {}", lines(first).replace('\n', " "));
+        let _ = writeln!(text, "  {word:<30} {}", first_clause(docs));
     }
     let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
     let _ = writeln!(text, "\nClawSpec assertions:");

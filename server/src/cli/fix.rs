@@ -117,7 +117,7 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
                 outcome.fixed.push((source.path.clone(), fixed.applied.into_iter().map(shown).collect()));
             }
             Err(error) => {
-                output::complain(&error.context(format!("{} was not changed", source.path)));
+                output::complain(&error.context(format!("`{}` was not changed", source.path)));
                 outcome.failed.push(source.path.clone());
             }
         }
@@ -178,7 +178,7 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).context("cannot find the file")?;
     let permissions = fs::metadata(&path).context("cannot read the file")?.permissions();
     // Replacing it would succeed, but is not what its owner wants.
-    ensure!(!permissions.readonly(), "the file is write-protected: make it writable");
+    ensure!(!permissions.readonly(), "the file is write-protected; make it writable");
     ensure_unchanged(&path, before)?;
     let draft = draft_beside(&path)?;
     let written = write_draft(&draft, after, permissions)
@@ -192,7 +192,7 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     let now = fs::read(path).context("cannot read the file again")?;
-    ensure!(now == before.as_bytes(), "the file has changed since it was read: run the command again");
+    ensure!(now == before.as_bytes(), "the file has changed since it was read; run the command again");
     Ok(())
 }
 

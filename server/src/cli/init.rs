@@ -36,7 +36,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let files = args.dialect.files;
     // All of them or none: half a suite is useless.
     if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
-        bail!("{path} already exists, so nothing was written: move or rename it first");
+        bail!("`{path}` already exists, so nothing was written; move or rename it first");
     }
     for (path, text) in files {
         create(Path::new(path), text)?;
@@ -49,13 +49,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 /// Writes a file that does not exist yet.
 fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create the directory {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the directory `{}`", folder.display()))?;
     }
     match fs::File::create_new(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display())),
+        Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display())),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("{} already exists and was not changed: move or rename it first", path.display())
+            bail!("`{}` already exists and was not changed; move or rename it first", path.display())
         }
-        Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot write `{}`", path.display())),
     }
 }

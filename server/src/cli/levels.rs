@@ -65,11 +65,11 @@ impl LevelArgs {
             let name = code.as_str();
             ensure!(
                 levels.iter().all(|(other, there)| other != code || there == level),
-                "`{name}` is given to more than one of `--deny`, `--warn` and `--allow`: keep one"
+                "`{name}` is given to more than one of `--deny`, `--warn` and `--allow`; keep one"
             );
             ensure!(
                 *level == Level::Error || !code.is_always_an_error(),
-                "the severity of `{name}` cannot be changed: speclens cannot check text that it cannot read"
+                "the severity of `{name}` cannot be changed, because speclens cannot check text that it cannot read"
             );
         }
         Ok(Levels { levels, deny_warnings: self.deny.contains(&Denied::Warnings) })

@@ -5,9 +5,9 @@ use std::{fmt::Write, path::PathBuf};
 use serde::Serialize;
 use speclens_runner::report::plain;
 use speclens_schema::{
-    dialect::Dialect,
+    dialect::{Dialect, cli_bench::config::HelpMode},
     mask::Secrets,
-    suite::{Action, Case},
+    suite::{Action, Case, Subject, TriggerKind},
 };
 
 use super::{
@@ -53,6 +53,9 @@ struct TestEntry {
     action: &'static str,
     subjects: Vec<String>,
     claims: usize,
+    /// Who acts, and what is started, for people.
+    #[serde(skip)]
+    acts: Vec<String>,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -88,13 +91,13 @@ fn human(suites: &[SuiteEntry]) -> String {
     let mut text = String::new();
     for suite in suites {
         let name = suite.name.as_ref().map(|name| format!(" ({})", plain::line(name))).unwrap_or_default();
-        let refused = if suite.refused { ": has errors, see `speclens check`" } else { "" };
+        let refused = match suite.refused {
+            true => format!(": has errors; run `speclens check {}`", plain::line(&suite.path)),
+            false => String::new(),
+        };
         let _ = writeln!(text, "{}{name}{refused}", plain::line(&suite.path));
         for test in &suite.tests {
-            let mut details = vec![test.action.to_owned()];
-            if test.subjects.iter().any(|subject| subject != "command") {
-                details.push(test.subjects.join(", "));
-            }
+            let mut details = test.acts.clone();
             if test.repeat > 1 {
                 details.push(format!("{} times", test.repeat));
             }
@@ -127,6 +130,33 @@ impl TestEntry {
             },
             subjects: case.action.subjects().iter().map(|subject| secrets.mask(&subject.to_string())).collect(),
             claims: case.claims.len(),
+            acts: acts(&case.action).iter().map(|text| secrets.mask(text)).collect(),
         }
+    }
+}
+
+/// Returns what is started, and by whom.
+fn acts(action: &Action) -> Vec<String> {
+    let subjects = || action.subjects().iter().map(label).collect::<Vec<_>>().join(", ");
+    match action {
+        Action::Command(_) => vec!["command".to_owned()],
+        Action::Prompt(_) => vec!["prompt".to_owned(), subjects()],
+        Action::Agent(_) => vec!["agent".to_owned(), subjects()],
+        Action::Trigger(trigger) => match trigger.kind {
+            TriggerKind::Skill => vec!["skill".to_owned(), subjects()],
+            TriggerKind::Agent => vec!["agent".to_owned(), "openclaw".to_owned()],
+            TriggerKind::Pipeline => vec!["pipeline".to_owned(), subjects()],
+            TriggerKind::Nothing => vec!["handoff".to_owned()],
+        },
+        Action::None => vec!["no action".to_owned()],
+    }
+}
+
+/// Returns a subject for people. The default help mode is omitted.
+pub(super) fn label(subject: &Subject) -> String {
+    match subject {
+        Subject::Model { model, mode: Some(mode) } if *mode == HelpMode::default() => model.clone(),
+        Subject::Model { model, mode: Some(mode) } => format!("{model}, help mode {}", mode.as_str()),
+        Subject::Model { .. } | Subject::Command | Subject::Gateway { .. } | Subject::Nobody => subject.to_string(),
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn print_plain(text: &str) -> anyhow::Result<()> {
 /// Writes a result to a file, without colors.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let plain = anstream::adapter::strip_str(text).to_string();
-    fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(path, plain).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// Prints an error with its causes.

@@ -107,7 +107,7 @@ fn seconds(text: &str) -> Result<u64, String> {
         // In range, so the conversion is exact.
         Ok(millis as u64)
     } else {
-        Err("choose a number of seconds from 0.001 to 86400".to_owned())
+        Err("expected from 0.001 to 86400 seconds".to_owned())
     }
 }
 
@@ -125,7 +125,7 @@ impl Args {
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     ensure!(
         !args.dry_run || args.reports.is_empty(),
-        "`--report` has no effect with `--dry-run`: remove one of them; `speclens list --format json` lists the tests as JSON"
+        "`--report` has no effect with `--dry-run`; remove one of the two, or use `speclens list --format json`"
     );
     let targets = targets::targets(&args.reports)?;
     let content = content(&args.settings)?;
@@ -272,7 +272,7 @@ fn write_clawspec(
     }
     let place = load::shown(reports.directory());
     if written > 0 {
-        output::note(&format!("wrote {} to {place}", plural(written, "report")));
+        output::note(&format!("wrote {} to `{place}`", plural(written, "report")));
     }
     Ok(())
 }

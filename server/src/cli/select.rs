@@ -61,7 +61,7 @@ impl Selection {
         // A suite with errors may have tests that cannot be read: it is refused because of these errors.
         let is_refused = suites.iter().any(|loaded| loaded.report.is_refused());
         ensure!(is_refused, "no test matches {}", self.words(suites));
-        output::note(&format!("no readable test matches {}: correct the errors below first", self.words(suites)));
+        output::note(&format!("no readable test matches {}; correct the errors below first", self.words(suites)));
         Ok(chosen)
     }
 
@@ -97,5 +97,5 @@ impl Selection {
 
 /// Parses a `--set` option.
 pub(super) fn setting(text: &str) -> anyhow::Result<(&str, &str)> {
-    text.split_once('=').with_context(|| format!("`--set {text}`: write `key=value`"))
+    text.split_once('=').with_context(|| format!("`--set {text}` has no value; write `--set key=value`"))
 }

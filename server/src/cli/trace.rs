@@ -143,7 +143,8 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
             if let Some(child) = &mut child {
                 let status = child.wait().await.context("cannot wait for the command")?;
                 if !status.success() {
-                    output::note(&format!("the command ended with {status}"));
+                    let end = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+                    output::note(&format!("the command ended with {end}"));
                 }
             }
             // A background exporter may still be sending when the command has ended.

@@ -36,7 +36,7 @@ pub(crate) fn refuse_rename(from: &str, to: &str, file: SpecFile, files: &dyn Fi
     }
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
     Some(format!(
-        "`{from}` is named after the directory `{directory}`: rename the directory first, then the agent here"
+        "`{from}` is named after the directory `{directory}`; rename the directory first, then the agent here"
     ))
 }
 

@@ -101,7 +101,7 @@ impl Format for Echo {
     }
 
     fn without_action(&self) -> &'static str {
-        "running a check without a command"
+        "checks without a command"
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {

@@ -111,7 +111,7 @@ pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
         lines.push(if cut { "- and possibly more".to_owned() } else { format!("- and {more} more") });
     }
     if lines.is_empty() {
-        lines.push(format!("nothing matches {}", super::markdown::inline(pattern)));
+        lines.push(format!("no file matches {}", super::markdown::inline(pattern)));
     }
     lines.join("\n")
 }

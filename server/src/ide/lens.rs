@@ -387,7 +387,7 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
         push("Preconditions".to_owned(), LensAction::Preconditions(name.to_owned()));
     }
     if facts.does == ActionKind::Trigger {
-        push("Judge only".to_owned(), LensAction::Judge(name.to_owned()));
+        push("Evaluate without a run".to_owned(), LensAction::Judge(name.to_owned()));
     }
     let Some(mut title) = tally::title(state, subjects).or_else(|| state.title()) else { return lenses };
     if let Some(from) = from {

@@ -66,7 +66,7 @@ pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
     let (key, _) = variant.tag?;
     let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
     match fields.is_empty() {
-        true => Some("nothing else".to_owned()),
+        true => Some("no other keys".to_owned()),
         false => Some(format!("`{}`", keys(&fields))),
     }
 }

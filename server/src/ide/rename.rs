@@ -20,13 +20,13 @@ use super::{
 /// Returns the edits that rename the name at an offset, in the order of the text; or the reason why it is impossible.
 pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
-        .ok_or_else(|| "no name at the cursor: put the cursor on a name".to_owned())?;
+        .ok_or_else(|| "no name at the cursor; put the cursor on a name".to_owned())?;
     match &found.kind {
         NameKind::Variable(_) if to.starts_with("env.") => {
-            return Err("names that begin with `env.` are reserved: choose another name".to_owned());
+            return Err("names that begin with `env.` are reserved; choose another name".to_owned());
         }
         NameKind::Variable(_) if !is_variable_name(to) => {
-            return Err(format!("`{to}` is not a valid variable name: use letters, digits, `_` and `.`"));
+            return Err(format!("`{to}` is not a valid variable name; use letters, digits, `_` and `.`"));
         }
         NameKind::Anchor
             if to.is_empty() || to.contains(|letter: char| letter.is_whitespace() || ",[]{}".contains(letter)) =>
@@ -41,14 +41,14 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
         NameKind::Thing(kind) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && others.iter().any(|other| other.is_definition) {
-                return Err(format!("`{kind}` already defines `{to}`: choose another name"));
+                return Err(format!("`{kind}` already defines `{to}`; choose another name"));
             }
         }
         NameKind::Variable(_) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && !others.is_empty() {
                 return Err(format!(
-                    "`{to}` is already a variable here, and the rename would merge the two: choose another name"
+                    "`{to}` is already a variable here, and the rename would merge the two; choose another name"
                 ));
             }
         }
@@ -66,7 +66,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
         NameKind::Anchor => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && !others.is_empty() {
-                return Err(format!("`{to}` is already an anchor or alias here: choose another name"));
+                return Err(format!("`{to}` is already an anchor or alias here; choose another name"));
             }
         }
     }
@@ -115,12 +115,12 @@ pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> 
 
 /// Returns the message that refuses to merge two names into one.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
-    format!("`{to}` is already in `{kind}`: choose another name")
+    format!("`{to}` is already in `{kind}`; choose another name")
 }
 
 /// Returns the message that refuses to rename a name that several things have.
 pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
-    format!("several `{kind}` are named `{name}`: rename one of them where it is defined")
+    format!("several `{kind}` are named `{name}`; rename one of them where it is defined")
 }
 
 /// Returns the edit of one place.
@@ -278,7 +278,7 @@ tests:
             "//- /clawspec-scenarios.yaml\nversion: '1.0'\nscenarios:\n  - name: a\n    tags: [neg$0ative, slow]\n",
             "refusal",
             expect![
-                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead"
+                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed; edit individual tags instead"
             ],
         );
         check(
@@ -309,7 +309,7 @@ tests:
             "tests:\n- name: a\n  expect: &a {}\n- name: b\n  expect: &b {}\n- name: c\n  expect: *a$0\n",
             "tests:\n  - {name: a, expect: &a {}}\n  - {name: b, expect: *$0a}\n  - {name: c, expect: *b}\n",
         ] {
-            check(text, "b", expect!["`b` is already an anchor or alias here: choose another name"]);
+            check(text, "b", expect!["`b` is already an anchor or alias here; choose another name"]);
         }
     }
 
@@ -326,7 +326,7 @@ tests:
         check(
             &TWINS.replace("[a]", "[$0a]"),
             "b",
-            expect!["several `models` are named `a`: rename one of them where it is defined"],
+            expect!["several `models` are named `a`; rename one of them where it is defined"],
         );
     }
 
@@ -347,17 +347,17 @@ tests:
         check(
             "prompts: {a$0: {user: x}, b: {user: y}}\n",
             "b",
-            expect!["`prompts` already defines `b`: choose another name"],
+            expect!["`prompts` already defines `b`; choose another name"],
         );
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "a b",
-            expect!["`a b` is not a valid variable name: use letters, digits, `_` and `.`"],
+            expect!["`a b` is not a valid variable name; use letters, digits, `_` and `.`"],
         );
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "env.q",
-            expect!["names that begin with `env.` are reserved: choose another name"],
+            expect!["names that begin with `env.` are reserved; choose another name"],
         );
         // One variable of a test onto another, from wherever it is named.
         for text in [
@@ -368,21 +368,21 @@ tests:
             check(
                 text,
                 "role",
-                expect!["`role` is already a variable here, and the rename would merge the two: choose another name"],
+                expect!["`role` is already a variable here, and the rename would merge the two; choose another name"],
             );
         }
         check(
             "providers: {oll$0ama: {}}\nmodels: [{id: m, provider: ollama, model: x}]\n",
             "foo",
             expect![
-                "`foo` is not a valid name here: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
+                "`foo` is not a valid name here: expected `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp` for `provider`, found the string `foo`"
             ],
         );
         check(
             "models: [{id: m, provider: oll$0ama, model: x}]\n",
             "foo",
             expect![
-                "`foo` is not a valid name here: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
+                "`foo` is not a valid name here: expected `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp` for `provider`, found the string `foo`"
             ],
         );
         check(
@@ -393,13 +393,13 @@ tests:
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0, a/c]\n",
             "a/c",
-            expect!["`models` already defines `a/c`: choose another name"],
+            expect!["`models` already defines `a/c`; choose another name"],
         );
         check(
             "//- /cli-bench-tasks.yaml\n- assert: [{file_exists: '{{work$0dir}}/a'}]\n",
             "x",
             expect!["`workdir` is a name of the format and cannot be changed"],
         );
-        check("kindlm$0: 1\n", "x", expect!["no name at the cursor: put the cursor on a name"]);
+        check("kindlm$0: 1\n", "x", expect!["no name at the cursor; put the cursor on a name"]);
     }
 }

@@ -55,7 +55,7 @@ impl NotRunnableReason {
     pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             NotRunnableReason::Skipped => "○ skipped".into(),
-            NotRunnableReason::NotSupported(what) => format!("? not supported yet: {what}").into(),
+            NotRunnableReason::NotSupported(what) => format!("? {what} are not supported").into(),
             NotRunnableReason::NoSuite => "! no suite names this file".into(),
             NotRunnableReason::WrongSettings => "! the settings have errors".into(),
             NotRunnableReason::SharedName => "! another test has this name".into(),
@@ -66,18 +66,18 @@ impl NotRunnableReason {
     /// Returns the sentence for a refused run of the test.
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
-            NotRunnableReason::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
-            NotRunnableReason::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
+            NotRunnableReason::Skipped => format!("`{test}` is skipped; remove `skip: true` to run it"),
+            NotRunnableReason::NotSupported(what) => format!("`{test}` was not run: {what} are not supported"),
             NotRunnableReason::NoSuite => {
                 format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
             NotRunnableReason::WrongSettings => {
-                format!("`{test}` was not run: fix the errors in `speclens.yaml` first")
+                format!("`{test}` was not run; fix the errors in `speclens.yaml` first")
             }
             NotRunnableReason::SharedName => {
-                format!("`{test}` was not run: another test has the same name, so rename one of them")
+                format!("`{test}` was not run: another test has the same name; rename one of them")
             }
-            NotRunnableReason::HasProblems => format!("`{test}` was not run: fix the underlined errors first"),
+            NotRunnableReason::HasProblems => format!("`{test}` was not run; fix the underlined errors first"),
         }
     }
 }

@@ -126,7 +126,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str(&format!("by: {}\n", attempt.subject));
     }
     if attempt.repeat > 0 {
-        text.push_str(&format!("repetition: {}\n", attempt.repeat + 1));
+        text.push_str(&format!("attempt: {}\n", attempt.repeat + 1));
     }
     let Some(evidence) = attempt.evidence.get() else {
         // A run that has just begun may have replaced it: verdicts based on it remain until that run has a result.
@@ -142,7 +142,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     }
     if let Some(exit) = evidence.exit() {
         match (exit.code, exit.signal) {
-            (Some(code), _) => text.push_str(&format!("exit status: {code}\n")),
+            (Some(code), _) => text.push_str(&format!("exit code: {code}\n")),
             (None, Some(_)) => text.push_str(&format!("{}\n", exit.sentence())),
             (None, None) => {}
         }
@@ -222,7 +222,7 @@ pub(crate) fn ended_by(ended: Ended) -> &'static str {
         Ended::Answer => "ended with the gateway's response",
         Ended::Log => "ended with a line of the log",
         Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was not followed further once all assertions could be evaluated",
+        Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
         Ended::TurnLimit => "ended at the turn limit",
         Ended::Deadline => "timed out",
     }

@@ -464,7 +464,7 @@ impl Backend {
         // An edit of an older text would damage the newer one.
         resolved.flatten().ok_or_else(|| Error {
             code: ErrorCode::ContentModified,
-            message: "the text has changed since then: request the actions again".into(),
+            message: "the text has changed since then; request the actions again".into(),
             data: None,
         })
     }

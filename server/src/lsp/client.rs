@@ -167,16 +167,17 @@ impl Display {
                         "hint" => display.run_severity = Some(Severity::Hint),
                         "off" => display.run_severity = None,
                         other => wrong.push(format!(
-                            "`speclens.run.severity` must be error, warning, information, hint or off, found `{other}`"
+                            "expected `error`, `warning`, `information`, `hint` or `off` for `speclens.run.severity`, found \
+                             `{other}`"
                         )),
                     },
                     ("codeLens.enable", Value::Bool(on)) => display.code_lens = *on,
                     ("inlayHints.enable", Value::Bool(on)) => display.inlay_hints = *on,
                     ("inlayHints.enable", _) => {
-                        wrong.push("`speclens.inlayHints.enable` must be true or false".to_owned());
+                        wrong.push("expected `true` or `false` for `speclens.inlayHints.enable`".to_owned());
                     }
-                    ("run.severity", _) => wrong.push("`speclens.run.severity` must be a string".to_owned()),
-                    ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
+                    ("run.severity", _) => wrong.push("expected a string for `speclens.run.severity`".to_owned()),
+                    ("codeLens.enable", _) => wrong.push("expected `true` or `false` for `speclens.codeLens.enable`".to_owned()),
                     (other, _) => wrong.push(format!(
                         "unknown setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; `speclens.yaml` sets the severity of problems"
                     )),

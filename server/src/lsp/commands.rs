@@ -27,7 +27,7 @@ use crate::ide::{
 const TRUST: &str = "Trust and run";
 
 /// The error for a document without results.
-const NOT_OPEN: &str = "this file is not open or is not a suite: open a suite first";
+const NOT_OPEN: &str = "this file is not open or is not a suite; open a suite first";
 
 /// The choice of all models of the suite.
 const WHOLE_SUITE: &str = "the models of the suite";

@@ -94,7 +94,7 @@ impl CrossFileName {
         to: &str,
     ) -> Result<Vec<Edited>, String> {
         if self.kind == cross_file_names::LOGS {
-            return Err("the path of a log cannot be renamed: edit it instead".to_owned());
+            return Err("the path of a log cannot be renamed; edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
             return Err("a name must be a single line and must not be empty".to_owned());
@@ -111,7 +111,7 @@ impl CrossFileName {
             return Err(reason);
         }
         if !session.index.settle(INDEX_TIMEOUT) {
-            return Err("the files of the workspace are still being read: try again in a moment".to_owned());
+            return Err("the files of the workspace are still being read; try again in a moment".to_owned());
         }
         if let Some(reason) = session.index.cut() {
             return Err(reason);
@@ -185,7 +185,7 @@ impl CrossFileName {
                 None => return Ok(()),
             },
         };
-        Err(format!("`{to}` is already in `{}` of {place}: choose another name", self.kind))
+        Err(format!("`{to}` is already in `{}` of {place}; choose another name", self.kind))
     }
 }
 

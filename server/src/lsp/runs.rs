@@ -164,12 +164,12 @@ pub(super) async fn start(
     });
     let withdrawn = asked.cancel.clone().drop_guard();
     let Ok(Some(snapshot)) = snapshot.await else {
-        return Err(Refused::Failed("this file is not open or is not a suite: open a suite first".to_owned()));
+        return Err(Refused::Failed("this file is not open or is not a suite; open a suite first".to_owned()));
     };
     let place = snapshot.place();
     if !place.has_tests() {
         return Err(Refused::warning(match place.file.has_cases() {
-            true => "this document has not been saved: save it, then run it",
+            true => "this document has not been saved; save it, then run it",
             false if place.file == SpecFile::SCRIPT => "this file is a scripted model and has no tests",
             false if place.file == SpecFile::GATEWAY => "this file is a scripted gateway and has no tests",
             false => "this file has no tests",
@@ -250,7 +250,7 @@ impl Request {
         let prepared = prepared.map_err(|refusal| match refusal {
             Refusal::Untrusted(directory) => Refused::Untrusted(directory),
             Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
-            Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
+            Refusal::Suite => Refused::warning("the suite has errors; fix them first"),
         })?;
         let progress = self.register(&suite, snapshot.place.suite(uri), &mut cases)?;
         let is_reported = prepared.settings().clawspec.editor_reports && self.operation.is_reported();
@@ -282,7 +282,7 @@ impl Request {
             return Err(Refused::Cancelled);
         }
         if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == *uri) {
-            let message = "the tests of this file are already running: stop them to run them again".to_owned();
+            let message = "the tests of this file are already running; stop them to run them again".to_owned();
             return Err(Refused::Because(lsp::MessageType::Info, message));
         }
         // Two runs of the same test would interfere.
@@ -290,8 +290,8 @@ impl Request {
         cases.retain(|case| !under_way(case));
         if cases.is_empty() {
             let message = match wanted {
-                Wanted::Test(name) => format!("`{name}` is already running: stop it to run it again"),
-                Wanted::File => "the tests of this file are already running: stop them to run them again".to_owned(),
+                Wanted::Test(name) => format!("`{name}` is already running; stop it to run it again"),
+                Wanted::File => "the tests of this file are already running; stop them to run them again".to_owned(),
             };
             return Err(Refused::Because(lsp::MessageType::Info, message));
         }
@@ -400,7 +400,7 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
             }
             Err(match obstacles().find_map(|(index, obstacle)| Some((index, obstacle?))) {
                 Some((index, obstacle)) if candidates.len() == 1 => Refused::by(obstacle, &suite.cases[index].name),
-                Some(_) => Refused::warning("no test of this file can run: the lenses above the tests show why"),
+                Some(_) => Refused::warning("no test of this file can run; the lenses above the tests show why"),
                 None => Refused::warning("this file has no tests"),
             })
         }
@@ -449,8 +449,8 @@ impl Planned {
         if let Err(error) = tokio::spawn(follow).await {
             // The results of the remaining tests would be lost.
             cancel.cancel();
-            tracing::error!("following the run failed: {error}");
-            let message = "the run was stopped by a bug in speclens; see the log. Earlier results are recorded";
+            tracing::error!("observing the run failed: {error}");
+            let message = "a bug in speclens stopped the run; see the log. Results up to then are recorded";
             self.session.show_message(lsp::MessageType::Error, message);
             if self.snapshot.abilities.progress {
                 self.report_progress(serde_json::json!({"kind": "end", "message": "ended early"})).await;

@@ -45,7 +45,7 @@ function scenario.tests(T)
     end)
     is('markdown', vim.bo[buf].filetype)
     local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-    for _, part in ipairs({ '# greet: dry run', 'a task for scripted/polite', 'would run' }) do
+    for _, part in ipairs({ '# greet: dry run', 'attempted by scripted/polite', 'would run' }) do
       assert(text:find(part, 1, true), text)
     end
     vim.cmd.bwipeout(buf)

@@ -110,7 +110,7 @@ test('a person runs a scenario at a scripted gateway, reads a failure, and opens
     await window.clickLens('name: newsletter-drafts', '✓ passed');
     await page.waitForSelector('.tab:has-text("newsletter-drafts (transcript).md")');
 
-    await window.lens('name: newsletter-drafts', 'Judge only', 'a');
+    await window.lens('name: newsletter-drafts', 'Evaluate without a run', 'a');
     await window.retype('guaranteed', 'Spring');
     const row = await window.problem('Spring', 'speclens run');
     assert.match(await row.textContent(), /Ln 38, Col/);
@@ -152,11 +152,11 @@ tests:\n  - name: asks\n    prompt: p\n    expect: {output: {contains: [hi]}}\n 
   writeFileSync(join(path, 'kindlm.yaml'), suite);
   await vscode.inWindow(t.name, path, {}, async (window) => {
     await window.openFile('kindlm.yaml');
-    await window.clickLens('name: asks', '? not supported yet: asking models');
-    await window.notification('speclens: `asks` was not run: asking models is not supported yet');
+    await window.clickLens('name: asks', '? prompt tests are not supported');
+    await window.notification('speclens: `asks` was not run: prompt tests are not supported');
     await window.command('Notifications: Hide Notifications');
     await window.clickLens('name: off', '○ skipped');
-    await window.notification('speclens: `off` is skipped: remove `skip: true` to run it');
+    await window.notification('speclens: `off` is skipped; remove `skip: true` to run it');
     // At the dash, too.
     await window.command('Notifications: Hide Notifications');
     await window.cursorAfter('skip: true');

@@ -393,10 +393,10 @@ local subcommands = {
     end)
   end,
 
-  cancel = function()
+  stop = function()
     with_client(function(client)
       execute(client, 'speclens.cancel', {}, function(result)
-        notify(('%d cancelled'):format(result.cancelled))
+        notify(('%d stopped'):format(result.cancelled))
       end)
     end)
   end,
@@ -465,7 +465,8 @@ local subcommands = {
 }
 
 function M.command(words)
-  local run = subcommands[words[1]]
+  -- `cancel` is another name of `stop`.
+  local run = subcommands[words[1] == 'cancel' and 'stop' or words[1]]
   if not run or #words > 1 then
     return notify(('unknown command `:Speclens %s`; the commands are %s'):format(table.concat(words, ' '), table.concat(M.complete(''), ', ')), vim.log.levels.ERROR)
   end

@@ -109,6 +109,7 @@ impl Deadline {
     /// Returns the error of a task that reached its deadline.
     pub(super) fn error(self) -> RunError {
         let limit = self.limit.unwrap_or_default().as_millis();
-        RunError { kind: RunErrorKind::TimedOut, message: format!("timed out after {limit} ms: the test was stopped") }
+        let message = format!("the test did not end within {limit} ms and was stopped");
+        RunError { kind: RunErrorKind::TimedOut, message }
     }
 }

@@ -127,7 +127,7 @@ impl Child {
         self.leader.stderr.take()
     }
 
-    /// Waits for the leader. `None` if the system does not report its exit status.
+    /// Waits for the leader. `None` if the system does not report its exit code.
     pub(super) async fn wait(&mut self) -> Option<Exit> {
         let status = self.leader.wait().await.ok();
         if let Some(group) = &mut self.group {

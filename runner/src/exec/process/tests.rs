@@ -240,7 +240,7 @@ async fn output_beyond_the_limit_is_drained_and_counted() {
     assert_eq!((finished.stdout().text.len(), finished.stdout().cut), (LIMIT, true));
     assert_eq!((finished.stderr().text.as_str(), finished.stderr().cut), ("end", false));
     assert_eq!(finished.ran.exit, Some(Exit { code: Some(0), signal: None }));
-    assert_eq!(finished.notes, ["standard output is longer than 64 MiB: the last 6291456 bytes were not recorded"]);
+    assert_eq!(finished.notes, ["standard output is longer than 64 MiB, so the last 6291456 bytes were not recorded"]);
 }
 
 #[tokio::test]

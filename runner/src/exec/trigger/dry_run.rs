@@ -4,6 +4,7 @@ use std::path::Path;
 
 use speclens_schema::{
     dialect::clawspec::trigger::{Filled, agent_id, session_key},
+    evidence::Address,
     suite::{TriggerAction, TriggerKind},
 };
 
@@ -24,16 +25,23 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
     let post = |session: Option<String>| {
         let token = gateway.token_from().map(|source| format!(" with the token from `{source}`")).unwrap_or_default();
         let body = filled.body(action, session.as_deref());
-        vec![format!("POST {}{token}", gateway.shown_url(&gateway.webhook)), body.to_string()]
+        let address = format!("POST {}{token}", gateway.shown_url(&gateway.webhook));
+        let script = gateway.script_for(&Address::Gateway(gateway.webhook.clone()));
+        let instead = script
+            .map(|script| format!("the scripted gateway `{script}` answers instead of `{}`", gateway.shown_url("")));
+        [Some(address), Some(body.to_string()), instead].into_iter().flatten().collect()
     };
     match action.kind {
         TriggerKind::Skill => post(Some(session_key(&action.target, test, RUN_ID))),
         TriggerKind::Pipeline => post(None),
         TriggerKind::Agent => match filled.message() {
-            Ok(message) => vec![
-                format!("openclaw agent --local --agent {} --json", agent_id(&action.trigger)),
-                format!("message: {message}"),
-            ],
+            Ok(message) => {
+                let command = format!("openclaw agent --local --agent {} --json", agent_id(&action.trigger));
+                let script = gateway.script_for(&Address::Gateway(String::new()));
+                let instead =
+                    script.map(|script| format!("the scripted gateway `{script}` replies instead of `openclaw`"));
+                [Some(command), Some(format!("message: {message}")), instead].into_iter().flatten().collect()
+            }
             Err(missing) => vec![missing],
         },
         TriggerKind::Nothing => {

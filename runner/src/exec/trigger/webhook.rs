@@ -87,7 +87,7 @@ impl Sent<'_> {
     async fn post(self, body: String, exchange: &mut Exchange) -> Result<Reply, RunError> {
         let url = Url::parse(self.address).map_err(|error| {
             let help = "write it as `http://127.0.0.1:18789`";
-            self.error(format!("`{}` is not a valid gateway address: {error}; {help}", self.address))
+            self.error(format!("`{}` is not a valid gateway URL: {error}; {help}", self.address))
         })?;
         let client =
             client(&url).map_err(|why| self.error(format!("cannot prepare the request to {}: {why}", self.shown())))?;

@@ -13,7 +13,7 @@ tasks:
   look-up:
     - call: { name: lookup_order, arguments: { id: 7 } }
       expect: { output_contains: shipped }
-    - fail: key
+    - fail: authentication
 default:
   - run: 'true'
     expect: { error_contains: oops }

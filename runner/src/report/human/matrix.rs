@@ -198,8 +198,8 @@ impl View<'_> {
         for (index, subject) in self.matrix.subjects.iter().enumerate() {
             let score = subject.score;
             let rate = score.rate().map(|rate| format!(" ({}%)", percent(rate))).unwrap_or_default();
-            let mut figures = vec![format!("{} of {} passed{rate}", score.passed, plural(score.runs, "run"))];
-            figures.extend(score.mean_turns().map(|turns| format!("{turns:.1} turns per run")));
+            let mut figures = vec![format!("{} of {} passed{rate}", score.passed, plural(score.runs, "attempt"))];
+            figures.extend(score.mean_turns().map(|turns| format!("{turns:.1} turns per attempt")));
             figures.extend(score.cost.known().map(dollars));
             let _ = writeln!(text, "  {BOLD}{}{BOLD:#}: {}", self.subject(index), figures.join(", "));
             for row in self.matrix.rows.iter().filter(|row| row.scores[index].runs > 0) {
@@ -274,7 +274,7 @@ fn spending(text: &mut String, spending: Spending) {
         Cost { usd, unpriced: 0, .. } => Some(format!("{word} {}", dollars(usd))),
         Cost { priced: 0, .. } => Some(format!("{word} unknown")),
         Cost { usd, unpriced, .. } => {
-            Some(format!("{word} at least {} ({} without a price)", dollars(usd), plural(unpriced, "run")))
+            Some(format!("{word} at least {} ({} without a price)", dollars(usd), plural(unpriced, "attempt")))
         }
     };
     let parts = [of("models", spending.subjects), of("judges", spending.judges)];
@@ -420,7 +420,7 @@ mod tests {
         "",
         "  ✓ a: pass rate 75% meets 75%",
         "",
-        "  cost: models at least $0.0160 (4 runs without a price)",
+        "  cost: models at least $0.0160 (4 attempts without a price)",
         "",
         "",
     ];
@@ -441,10 +441,10 @@ mod tests {
     #[test]
     fn tests_by_model_are_lines_where_the_terminal_is_narrow() {
         let lines = [
-            "  claude-sonnet-4.6: 3 of 4 runs passed (75%), 2.5 turns per run, $0.0160",
+            "  claude-sonnet-4.6: 3 of 4 attempts passed (75%), 2.5 turns per attempt, $0.0160",
             "    2/2 show-help",
             "    1/2 export-as-csv",
-            "  gpt-4o-mini: 1 of 4 runs passed (25%), 2.5 turns per run",
+            "  gpt-4o-mini: 1 of 4 attempts passed (25%), 2.5 turns per attempt",
             "    1/2 show-help",
             "    0/2 export-as-csv",
         ];

@@ -68,7 +68,8 @@ async fn repeats_stop_when_threshold_is_met_and_replay_says_the_same() {
     let text = suite(place.path(), 4, 50, "yes");
     let live = run_as(place.path(), &text, true, Options { concurrency: Some(1), ..Options::default() }).await;
     assert_eq!(attempts(&live), [PASS, PASS, None, None, PASS, PASS, None, None]);
-    let message = "a/b: pass rate 100% meets 50% (after 4 of 8 runs; the others could not change this)";
+    let message =
+        "a/b: pass rate 100% meets the threshold of 50% (after 4 of 8 attempts; the others could not change this)";
     assert_eq!(gate(&live), (Status::Pass, message));
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));

@@ -141,7 +141,7 @@ pub enum Content {
 }
 
 impl Exit {
-    /// Returns the exit status in a shell: 128 plus the signal for a process that a signal ended.
+    /// Returns the exit code in a shell: 128 plus the signal for a process that a signal ended.
     pub fn shell_code(self) -> Option<i64> {
         self.code.map(i64::from).or(self.signal.map(|signal| 128 + i64::from(signal)))
     }

@@ -25,7 +25,7 @@ use crate::words::{FilePath, Url};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Config {
-    /// Address of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
+    /// URL of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
     #[schemars(extend("default" = "http://127.0.0.1:18789"))]
     pub gateway_base_url: Option<Url>,
     /// Path of the webhook that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` overrides it.

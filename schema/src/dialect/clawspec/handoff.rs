@@ -83,7 +83,7 @@ pub(crate) struct CallerProvides {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct ContextItem {
     /// Name, unique in the list.
-    #[schemars(extend("x-name" = { "what": "fact name", "help": "give each fact a different name" }))]
+    #[schemars(extend("x-name" = { "what": "fact name" }))]
     #[schemars(extend("examples" = ["topic"]))]
     pub name: Name,
     /// Description of the fact.

@@ -49,15 +49,13 @@ pub(crate) struct Wave {
 #[schemars(extend("x-open" = true))]
 pub(crate) struct LedgerItem {
     /// Path of the target, which is the name of the item.
-    #[schemars(extend("x-name" = { "what": "target id" }))]
+    #[schemars(extend("x-name" = { "what": "target id", "help": "remove one of the two" }))]
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
     /// Directory of the target, if it is not the `id`.
     #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-above" = "docs/testing", "x-shares" = "targets"))]
     pub path: Option<String>,
-    /// Kind of target.
-    ///
-    /// For an `orchestrator`, the pipeline and handoff contracts are checked too.
+    /// Kind of target. For an `orchestrator`, the pipeline and handoff contracts are checked too.
     #[schemars(extend("x-null" = "absent", "examples" = ["orchestrator", "interior-skill", "interior-agent", "boundary-skill"]))]
     pub tier: Option<String>,
     /// Status of the target, for documentation only.

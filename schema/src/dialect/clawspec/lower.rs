@@ -398,7 +398,7 @@ impl Lowering<'_> {
         let (agents, claims, intact) = self.handoff_claims(root);
         match agents.filter(|_| intact) {
             Some((from, to)) => Ok(StageContract { handover: Handover { from, to, contract: wanted }, claims }),
-            None => Err(format!("`{wanted}` has errors: correct them first")),
+            None => Err(format!("`{wanted}` has errors; correct them first")),
         }
     }
 }

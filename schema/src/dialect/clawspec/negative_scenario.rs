@@ -6,7 +6,7 @@ use crate::{rules::placeholder::placeholder, shape::scalar};
 /// called.
 pub(crate) fn lines(log_path: &str) -> [String; 9] {
     let refused = placeholder("a request that the target must refuse");
-    let tool = placeholder("the name of the tool that it must not call");
+    let tool = placeholder("the name of the tool that the target must not call");
     [
         "- name: refuses".to_owned(),
         "  tags: [negative]".to_owned(),

@@ -95,7 +95,7 @@ pub enum TargetType {
 pub struct Defaults {
     /// Seconds to wait for the run to end.
     ///
-    /// Whatever could happen after the timeout is unknown. ClawSpec ignores this key.
+    /// Assertions about anything that could happen after the timeout are unknown. ClawSpec ignores this key.
     #[schemars(range(min = 1), extend("default" = 60, "x-unit" = "seconds", "examples" = [300]))]
     pub timeout: Option<u64>,
     /// Whether targets run without side effects. Has no effect: use `when.params.test_mode`.
@@ -125,7 +125,8 @@ pub struct Scenario {
     pub tags: Vec<Name>,
     /// Preconditions to check before the target is started.
     ///
-    /// All of them are evaluated. If one does not pass, nothing is started and the scenario fails.
+    /// All of them are evaluated. If one fails or ends with an error, nothing is started, and the scenario does not
+    /// pass. A warning or an unknown result does not prevent the run.
     ///
     /// ```yaml
     /// given:

@@ -34,7 +34,7 @@ pub const VARIABLES: &[Variable] = &[
 /// Syntax of the templates.
 pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "clawspec",
-    texts: "ClawSpec: strings of contracts",
+    texts: "ClawSpec contracts",
     docs: "Spaces around a name are ignored. Without a value for a name, the scenario ends with an error.",
     allows_blanks: true,
     variables: VARIABLES,

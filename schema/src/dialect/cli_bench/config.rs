@@ -40,7 +40,7 @@ pub struct Config {
     /// Shell command that prints the program's version.
     ///
     /// It runs once; the first line of its output is the version in reports. Without it, reports have no version.
-    /// Earlier documentation used `<cli> --version` by default.
+    /// Earlier documentation of cli-bench used `<cli> --version` by default.
     #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
     /// Name of the program in reports. Defaults to `cli`.
@@ -74,13 +74,14 @@ pub struct Config {
     /// Help that a model gets about the program. With several modes, the whole suite runs once in each.
     ///
     /// Without this key, a model gets only the name of the program and the intent, as with `none`. Earlier
-    /// documentation has this key, with the default `injected`; newer documentation does not list it.
+    /// documentation of cli-bench has this key, with the default `injected`; newer documentation does not list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["injected"]]))]
     pub help_modes: Vec<HelpMode>,
     /// Maximum number of simultaneous requests to models.
     ///
-    /// With a fixed `workdir`, set it to 1, because simultaneous tasks would interfere with each other.
+    /// With a `workdir`, set it to 1: cli-bench would otherwise run several tasks in that directory at the same time.
+    /// speclens never does.
     #[schemars(range(min = 1), extend("default" = 3))]
     pub concurrency: Option<u32>,
     /// Working directory of all tasks. Defaults to a new temporary directory for each task.
@@ -92,10 +93,10 @@ pub struct Config {
     /// Upload of results to the CLIWatch dashboard. Has no effect in speclens, which uploads nothing.
     #[schemars(extend("default" = "auto"))]
     pub upload: Option<Upload>,
-    /// Number of runs of each task with each model, for tasks without `repeat`.
+    /// Number of attempts at each task with each model, for tasks without `repeat`.
     ///
-    /// The pass rate counts every run, so it reveals tasks that pass only sometimes. A run of the whole suite stops
-    /// repeating a model's tasks once the remaining runs cannot change whether its threshold is met
+    /// The pass rate counts every attempt, so it reveals tasks that pass only sometimes. A run of the whole suite stops
+    /// repeating a model's tasks once the remaining attempts cannot change whether its threshold is met
     /// (`limits.stop_repeats` in `speclens.yaml`).
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]

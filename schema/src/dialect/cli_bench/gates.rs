@@ -111,7 +111,7 @@ impl Gates {
         let wanted = if self.tolerance > 0.0 {
             format!("{}% (threshold {}%, tolerance {})", percent(least), percent(limit.value), percent(self.tolerance))
         } else {
-            format!("{}%", percent(least))
+            format!("the threshold of {}%", percent(least))
         };
         let (status, mut message) = if actual >= least {
             (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
@@ -132,7 +132,8 @@ impl Gates {
         if left_out > 0 {
             let planned = count.all() + left_out;
             let rest = if left_out == 1 { "other" } else { "others" };
-            message.push_str(&format!(" (after {} of {planned} runs; the {rest} could not change this)", count.all()));
+            message
+                .push_str(&format!(" (after {} of {planned} attempts; the {rest} could not change this)", count.all()));
         }
         GateOutcome { name: "passRate", at: Some(limit.at.clone()), status, expected: least, actual, message }
     }
@@ -237,8 +238,8 @@ mod tests {
         all.extend(runs("c/d (injected)", 1, 1));
         all.extend(runs("c/d (none)", 2, 0));
         let (gates, rescued) = report("{default: 90, models: {c/d: 80}}", &all);
-        assert_eq!(gates[0], (Status::Pass, "a/b: pass rate 90% meets 90%".to_owned()));
-        assert_eq!(gates[1], (Status::Fail, "c/d: pass rate 75% is below 80%".to_owned()));
+        assert_eq!(gates[0], (Status::Pass, "a/b: pass rate 90% meets the threshold of 90%".to_owned()));
+        assert_eq!(gates[1], (Status::Fail, "c/d: pass rate 75% is below the threshold of 80%".to_owned()));
         assert!(!rescued);
     }
 
@@ -331,7 +332,7 @@ mod tests {
         let case = CaseOutcome { status: Status::Pass, runs: vec![run], left_out: vec![&subject] };
         assert_eq!(
             gates.evaluate(&[case]).gates[0].message,
-            "a/b: pass rate 100% meets 50% (after 1 of 2 runs; the other could not change this)"
+            "a/b: pass rate 100% meets the threshold of 50% (after 1 of 2 attempts; the other could not change this)"
         );
     }
 

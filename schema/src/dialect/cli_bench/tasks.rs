@@ -43,11 +43,11 @@ pub struct Task {
     /// Name of the task, unique in the suite including its task files.
     ///
     /// Use letters, digits, `.`, `_` and `-`: the id becomes a file name and selects the task on the command line.
-    #[schemars(extend("x-name" = { "help": "give the task a different id" }))]
+    #[schemars(extend("x-name" = {}))]
     #[schemars(extend("examples" = ["create-config"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub id: TaskName,
-    /// What the model must achieve, in the words of a person who does not know the program well.
+    /// Goal of the task, in the words of a person who does not know the program well.
     ///
     /// Describe the goal, not the command: an intent that contains the command measures nothing. The model gets only
     /// the intent and the name of the program, unless `help_modes` or `system_prompt` add more.
@@ -81,18 +81,18 @@ pub struct Task {
     /// Maximum number of replies of the model. Looking up help takes turns too.
     ///
     /// One reply is one turn, regardless of the number of its commands. The assertions are evaluated even if all turns are
-    /// used. The public documentation does not mention a default; in speclens it is 5.
+    /// used. cli-bench documents no default; speclens uses 5.
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
     #[schemars(extend("x-other-names" = ["turns"]))]
     pub max_turns: Option<u32>,
-    /// Difficulty of the task, for display and for a check of `max_turns`.
+    /// Difficulty of the task, for display; `too-few-turns` compares it with `max_turns`.
     #[schemars(extend("x-other-names" = ["level"]))]
     pub difficulty: Option<Difficulty>,
     /// Label to group tasks by.
     #[schemars(extend("x-shares" = "categories", "examples" = ["basics"]))]
     #[schemars(extend("x-other-names" = ["tags"]))]
     pub category: Option<String>,
-    /// Number of runs with each model, instead of the suite's `repeat`.
+    /// Number of attempts with each model, instead of the suite's `repeat`.
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
@@ -109,20 +109,19 @@ pub struct Task {
     pub env: Environment,
     /// Directory whose content is copied into the working directory, instead of the suite's `scaffold`.
     ///
-    /// The path is relative to the directory of the main file. The public documentation describes this key only for the
-    /// suite.
+    /// The path is relative to the directory of the main file. cli-bench documents this key only for the suite.
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,
     /// Shell commands that run after the assertions. Failures are only logged.
     ///
-    /// The documentation of cli-bench does not mention this key.
+    /// cli-bench does not document this key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-other-names" = ["cleanup"]))]
     pub teardown: Vec<Shell>,
     /// Maximum duration of the whole task in seconds.
     ///
-    /// The documentation of cli-bench does not mention this key.
+    /// cli-bench does not document this key.
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "seconds", "examples" = [120]))]
     pub timeout: Option<f64>,
 }

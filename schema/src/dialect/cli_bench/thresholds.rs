@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Pass rate that each model must reach, in percent.
 ///
-/// The pass rate of a model is the share of its runs that passed; runs that ended with an error count as not passed. Its
+/// The pass rate of a model is the share of its attempts that passed; attempts that ended with an error count as not passed. Its
 /// threshold is the one in `models`, or else `default`, minus `tolerance`. A lower pass rate is a violation. A model
 /// without a threshold cannot violate one.
 ///

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Compliance {
-    /// Has no effect: the command line decides whether a report is written.
+    /// Has no effect: the command line decides whether a report is printed.
     pub enabled: bool,
     /// Rules that the report follows.
     pub framework: Framework,

@@ -97,7 +97,7 @@ pub struct Config {
     /// Conditions on the whole run.
     ///
     /// A gate in the file decides whether a run with failed tests still passes: `passRateMin: 0.8` tolerates one failed
-    /// run in five. With the default gates, any failed test fails the run. In KindLM, gates can only add failures.
+    /// attempt in five. With the default gates, any failed test fails the run. In KindLM, gates can only add failures.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub gates: Gates,
@@ -140,7 +140,7 @@ pub struct Suite {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Gates {
-    /// Minimum share of runs that pass, from 0 to 1.
+    /// Minimum share of attempts that pass, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
     #[schemars(extend("x-other-names" = ["passRate", "minPassRate"]))]
     pub pass_rate_min: Option<f64>,
@@ -187,10 +187,10 @@ pub struct Gates {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Defaults {
-    /// Number of runs per test.
+    /// Number of attempts per test.
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,
-    /// Maximum number of simultaneous runs.
+    /// Maximum number of simultaneous attempts.
     ///
     /// Command tests share the suite's directory: set 1 if they write the same files.
     #[schemars(range(min = 1, max = 32), extend("default" = 4))]
@@ -221,7 +221,7 @@ impl Defaults {
 pub struct Upload {
     /// Has no effect.
     pub enabled: bool,
-    /// Address of the service. Has no effect.
+    /// URL of the service. Has no effect.
     pub api_url: Url,
 }
 

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::words::{FilePath, Name, Pattern};
 
-/// Expectations about every run of the test.
+/// Expectations about every attempt at the test.
 ///
-/// Every key is an expectation; a run passes if all of them hold. `expect: {}` checks nothing, so the test always
+/// Every key is an expectation; an attempt passes if all of them hold. `expect: {}` checks nothing, so the test always
 /// passes.
 ///
 /// ```yaml
@@ -77,14 +77,14 @@ pub struct Expect {
     /// speclens does not evaluate it: the result is unknown. KindLM's `test` command never loads a baseline, so the
     /// expectation always fails there.
     pub baseline: Option<BaselineExpect>,
-    /// Maximum duration of a run.
+    /// Maximum duration of an attempt.
     ///
     /// ```yaml
     /// latency: { maxMs: 5000 }
     /// ```
     #[schemars(extend("x-other-names" = ["time"]))]
     pub latency: Option<LatencyExpect>,
-    /// Maximum cost of a run.
+    /// Maximum cost of an attempt.
     ///
     /// ```yaml
     /// cost: { maxUsd: 0.05 }
@@ -104,7 +104,7 @@ pub struct Expect {
     "then" = { "required": ["schemaFile"], "properties": { "schemaFile": {
         "type": "string",
         "minLength": 1,
-        "x-needed": "`format: json` needs the JSON Schema that the output must match",
+        "x-needed": "`format: json` requires `schemaFile`",
     } } }
 ))]
 #[schemars(extend("x-advice" = [{
@@ -370,7 +370,7 @@ pub enum DriftMethod {
     FieldDiff,
 }
 
-/// Maximum duration of a run.
+/// Maximum duration of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LatencyExpect {
@@ -380,7 +380,7 @@ pub struct LatencyExpect {
     pub max_ms: f64,
 }
 
-/// Maximum cost of a run.
+/// Maximum cost of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostExpect {

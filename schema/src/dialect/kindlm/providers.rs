@@ -60,7 +60,7 @@ pub struct KeyProvider {
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]
     #[schemars(extend("x-other-names" = ["apiKey", "api_key", "key"]))]
     pub api_key_env: Name,
-    /// Address to use instead of the provider's own, such as a proxy.
+    /// URL to use instead of the provider's own, such as a proxy.
     #[schemars(extend("examples" = ["https://proxy.example/v1"]))]
     #[schemars(extend("x-other-names" = ["url"]))]
     pub base_url: Option<Url>,
@@ -74,7 +74,7 @@ pub struct KeyProvider {
 pub struct OllamaProvider {
     /// Name of an environment variable. KindLM requires it to be set, but never sends it.
     pub api_key_env: Option<Name>,
-    /// Address to use instead of `http://localhost:11434`.
+    /// URL to use instead of `http://localhost:11434`.
     #[schemars(extend("examples" = ["http://localhost:11434"]))]
     #[schemars(extend("x-other-names" = ["url", "host"]))]
     pub base_url: Option<Url>,
@@ -84,7 +84,7 @@ pub struct OllamaProvider {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpProvider {
-    /// Address of the request.
+    /// URL of the request.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
     #[schemars(extend("x-other-names" = ["baseUrl", "endpoint"]))]
     pub url: Url,
@@ -133,7 +133,7 @@ pub struct UsagePaths {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct McpProvider {
-    /// Address of the request.
+    /// URL of the request.
     #[schemars(extend("examples" = ["http://localhost:3000/call"]))]
     #[schemars(extend("x-other-names" = ["url"]))]
     pub server_url: Url,

@@ -33,7 +33,7 @@ pub struct Test {
     /// Shell command to run.
     ///
     /// The command runs with `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}`
-    /// is replaced by a value from `vars`, without shell quoting. The exit status alone does not fail the test.
+    /// is replaced by a value from `vars`, without shell quoting. The exit code alone does not fail the test.
     ///
     /// ```yaml
     /// command: node agent.js --user {{user_id}}
@@ -69,9 +69,9 @@ pub struct Test {
     /// With an empty list, a prompt test never runs. The key has no effect on command tests.
     #[schemars(extend("x-only" = "prompt"))]
     pub models: Option<Vec<ModelReference>>,
-    /// Number of runs, instead of `defaults.repeat`.
+    /// Number of attempts, instead of `defaults.repeat`.
     ///
-    /// A test passes if all of its runs pass.
+    /// A test passes if all of its attempts pass.
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["runs"]))]
     pub repeat: Option<u32>,
@@ -90,7 +90,7 @@ pub struct Test {
     /// Maximum number of replies in the tool loop. Only for prompt tests.
     #[schemars(range(min = 1, max = 20), extend("default" = 10, "x-only" = "prompt"))]
     pub max_turns: Option<u32>,
-    /// Expectations about every run.
+    /// Expectations about every attempt.
     #[schemars(extend("x-other-names" = ["assert", "assertions", "asserts", "expected"]))]
     pub expect: Expect,
     /// Labels to select tests with `--tag` on the command line.
@@ -119,7 +119,7 @@ pub struct Test {
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
     /// Name of the tool, as the model calls it.
-    #[schemars(extend("x-name" = { "what": "tool", "note": "the first one answers every call", "severity": "warning" }))]
+    #[schemars(extend("x-name" = { "what": "tool", "note": "the first one answers every call", "help": "remove one of the two", "severity": "warning" }))]
     #[schemars(extend("x-defines" = "tools", "examples" = ["lookup_order"]))]
     #[schemars(extend("x-other-names" = ["tool"]))]
     pub name: Name,
@@ -157,7 +157,7 @@ pub struct ToolResponse {
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
     /// Label for reports, unique in the test.
-    #[schemars(extend("x-name" = { "what": "turn label", "help": "give each turn a different label" }))]
+    #[schemars(extend("x-name" = { "what": "turn label" }))]
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: TurnName,

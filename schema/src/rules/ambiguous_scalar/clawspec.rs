@@ -79,13 +79,15 @@ impl Rule for Yaml11 {
         let lint_node = location.lint_node();
         let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
-        let help = format!("write `{quoted}` to make it a string");
-        let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted));
-        MessageParts::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).remedy(
-            help,
-            Fix::suggestion,
-            edits,
-        )
+        let is_text = lint_node.as_ref().is_some_and(|it| matches!(it.node.scalar(), Some(Scalar::Text)));
+        let number = self.0.parse::<f64>().ok().filter(|number| is_text && number.is_finite());
+        let help = match number {
+            Some(number) => format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number"),
+            None => format!("write `{quoted}` to make it a string"),
+        };
+        let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted.clone()));
+        let fix = edits.map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
+        MessageParts::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).help(help).fix(fix)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
 /// Both keys of `model_used`.
 #[derive(Debug)]
 struct TwoModels {
-    /// The ignored key.
+    /// The ignored value of `not_expected`.
     ignored: String,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 impl Explanation for TwoModels {
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         let message = "`expected` and `not_expected` are mutually exclusive".to_owned();
-        MessageParts { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
-            .help("write two assertions, or keep one of them")
+        MessageParts { message, note: Some(format!("ClawSpec ignores `not_expected: {}`", self.ignored)), ..said }
+            .help("remove one of the two")
     }
 }

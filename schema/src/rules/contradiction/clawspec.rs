@@ -234,6 +234,7 @@ impl Rule for Measures {
         MessageParts::new(format!(
             "`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"
         ))
+        .help("capture the baseline again")
     }
 }
 
@@ -255,7 +256,7 @@ impl Rule for OtherValue {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherValue { own, other } = self;
         let key = location.at.last().unwrap_or_default();
-        MessageParts::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("keep one of the two")
+        MessageParts::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("remove one of the two")
     }
 }
 

@@ -149,25 +149,24 @@ impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        let keep = "keep one of the two";
+        let remove = "remove one of the two";
         match self {
             Contradiction::ExitCodes(first, second) => {
-                MessageParts::new(format!("`exit_code` cannot be both {first} and {second}")).help(keep)
+                MessageParts::new(format!("`exit_code` cannot be both {first} and {second}")).help(remove)
             }
             Contradiction::Outputs => {
-                MessageParts::new("the output cannot be equal to two different strings").help(keep)
+                MessageParts::new("the output cannot be equal to two different strings").help(remove)
             }
             Contradiction::Part(text) => MessageParts::new(format!("`output_equals` does not contain `{text}`")),
             Contradiction::Counts { pattern, least, most } => {
                 MessageParts::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
-                    .help(keep)
+                    .help(remove)
             }
             Contradiction::Everything => {
                 MessageParts::new("this pattern matches every command").help("name the command that must not be run")
             }
             Contradiction::Commands { must, forbidden } => {
-                let words =
-                    MessageParts::new(format!("`{must}` both must and must not be run")).help("remove one of the two");
+                let words = MessageParts::new(format!("`{must}` both must and must not be run")).help(remove);
                 match forbidden {
                     Some(text) => words.note(format!("every command that matches `{must}` matches `{text}`")),
                     None => words,

@@ -88,7 +88,7 @@ impl Rule for DuplicateId {
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         let words = MessageParts::new(format!("duplicate task id `{}`", self.id))
-            .help("give the task a different id")
+            .help("give it a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
             Holders::File(path) => words.note(format!("`{path}` also defines it")),

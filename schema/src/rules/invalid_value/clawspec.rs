@@ -136,6 +136,17 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     }
 }
 
+/// Returns the first part in braces that is not `{date}`.
+fn first_braces(text: &str) -> &str {
+    let starts = text.match_indices('{').map(|(at, _)| &text[at..]);
+    let other = starts.into_iter().find(|rest| !rest.starts_with("{date}"));
+    match other.and_then(|rest| rest.find('}').map(|end| &rest[..=end])) {
+        Some(braces) => braces,
+        // A brace without its counterpart.
+        None => other.unwrap_or("}"),
+    }
+}
+
 impl Rule for NotATime {
     const CODE: Code = Code::InvalidValue;
 
@@ -203,13 +214,16 @@ impl Rule for NotATool {
 impl Rule for Setting {
     const CODE: Code = Code::InvalidValue;
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
+    fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
             Setting::Webhook => MessageParts::new("`gateway_webhook_endpoint` does not begin with `/`")
                 .note("ClawSpec appends it to `gateway_base_url`")
                 .help("begin it with `/`"),
-            Setting::OtherBraces => MessageParts::new("only `{date}` is expanded in `gateway_log_pattern`")
-                .help("write `{date}`, or remove the braces"),
+            Setting::OtherBraces => {
+                let text = location.node().and_then(|node| node.text()).unwrap_or_default();
+                MessageParts::new(format!("`{}` is not expanded in `gateway_log_pattern`", first_braces(text)))
+                    .help("write `{date}`, or remove the braces")
+            }
             Setting::Template => MessageParts::new("`{{date}}` is not expanded in `gateway_log_pattern`")
                 .help("write `{date}`, in single braces"),
             Setting::Variable => MessageParts::new("variables are not expanded in `gateway_auth_token`")

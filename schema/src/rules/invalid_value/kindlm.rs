@@ -83,10 +83,9 @@ impl Rule for InvalidValue {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
             InvalidValue::Nul => MessageParts::new("a command cannot contain a NUL character").help("remove it"),
-            InvalidValue::Parameters { reason } => {
-                MessageParts::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
-                    .note("the provider rejects the request")
-            }
+            InvalidValue::Parameters { reason } => MessageParts::new("`parameters` is not a valid JSON Schema")
+                .note(reason)
+                .note("the provider rejects the request"),
             InvalidValue::Variable { written } => {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');

@@ -73,7 +73,7 @@ impl Rule for MissingScript {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let words = MessageParts::new(format!("`{}` does not exist", self.word))
-            .note("the command fails with exit status 127 unless an earlier test creates the file");
+            .note("the command fails with exit code 127 unless an earlier test creates the file");
         let Some(near) = &self.near else { return words };
         let help = format!("change it to `{near}`");
         let lint_node = location.lint_node().filter(|_| is_plain(near));

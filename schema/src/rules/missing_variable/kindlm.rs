@@ -256,8 +256,8 @@ impl Rule for Unfilled {
                         words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
                     }
                     None => {
-                        let names = BODY.variables.iter().map(|variable| variable.name);
-                        words.help(format!("use {}", listed(names)))
+                        let names: Vec<String> = BODY.variables.iter().map(|it| placeholder(it.name)).collect();
+                        words.help(format!("use {}", listed(names.iter().map(String::as_str))))
                     }
                 }
             }

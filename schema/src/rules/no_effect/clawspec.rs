@@ -130,12 +130,14 @@ impl Rule for Idle {
             }
             Idle::Timeout(kind) => {
                 let edits = location.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                MessageParts::new(format!("`{kind}` does not wait for a file, so `timeout` is ignored"))
-                    .note(WAITING)
-                    .remedy("remove `timeout`", Fix::suggestion, edits)
+                MessageParts::new(format!("`timeout` has no effect on `{kind}`")).note(WAITING).remedy(
+                    "remove `timeout`",
+                    Fix::suggestion,
+                    edits,
+                )
             }
             Idle::Routing { key, first } => {
-                MessageParts::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")
+                MessageParts::new(format!("`{key}` has no effect with `{first}`")).help("remove one of the two")
             }
         }
     }
@@ -155,7 +157,8 @@ impl Rule for AgentParams {
     const CODE: Code = Code::NoEffect;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`params` is ignored for agents: only `invoke` is sent")
+        MessageParts::new("`params` has no effect on agents")
+            .note("only `invoke` is sent")
             .help("put what the agent must know into `invoke`")
     }
 }

@@ -21,7 +21,7 @@ const MAX_RESPONSES: usize = 256;
 /// Keys that KindLM reads but never uses, with the reason.
 const UNREAD: [(&str, &str, &str); 5] = [
     ("suite", "tags", "only the tags of tests select which tests run"),
-    ("compliance", "enabled", "KindLM writes the report only with its option `--compliance`"),
+    ("compliance", "enabled", "KindLM prints the report only with its option `--compliance`"),
     ("compliance", "outputDir", "KindLM prints the report and does not write a file"),
     ("upload", "enabled", "a run uploads nothing"),
     ("upload", "apiUrl", "a run uploads nothing"),

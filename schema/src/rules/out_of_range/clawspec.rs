@@ -5,8 +5,9 @@ use crate::{
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
-    validate::describe,
 };
+
+use super::as_written;
 
 /// Fewer runs than a baseline requires.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ impl Rule for FewRuns {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         MessageParts::new(format!(
-            "`runs` must be at least 5, found {}",
-            location.node().map(describe).unwrap_or_default()
+            "expected an integer of at least {MIN_RUNS} for `runs`, found {}",
+            as_written(location)
         ))
         .help("capture the baseline again with more runs")
     }
@@ -58,10 +59,7 @@ impl Rule for Deviation {
     const CODE: Code = Code::OutOfRange;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!(
-            "`stddev` must be at least 0, found {}",
-            location.node().map(describe).unwrap_or_default()
-        ))
+        MessageParts::new(format!("expected a number of at least 0 for `stddev`, found {}", as_written(location)))
     }
 }
 
@@ -69,10 +67,7 @@ impl Rule for Infinite {
     const CODE: Code = Code::OutOfRange;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!(
-            "`timeout` must be finite, found {}",
-            location.node().map(describe).unwrap_or_default()
-        ))
-        .help("write a number of seconds")
+        MessageParts::new(format!("expected a finite number for `timeout`, found {}", as_written(location)))
+            .help("write a number of seconds")
     }
 }

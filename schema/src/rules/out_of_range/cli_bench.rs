@@ -6,14 +6,15 @@ use crate::{
         limits::Limits,
         task_files,
     },
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     relations::Items,
-    validate::describe,
 };
 
-/// A blank string: its key, and what to write.
+use super::as_written;
+
+/// An empty or blank string: its key, and what to write.
 #[derive(Debug)]
 struct Blank {
     key: &'static str,
@@ -48,10 +49,10 @@ pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
 }
 
 fn check_blank(owner: &LintNode<'_>, rule: Blank, report: &mut Report) {
-    let is_blank =
-        |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
+    let is_blank = |lint_node: &LintNode<'_>| lint_node.node.as_str().is_some_and(|text| text.trim().is_empty());
     if let Some(lint_node) = owner.get(rule.key).filter(is_blank) {
-        report.push(lint_node.finding(rule));
+        let same = Scope::CodeAt(Code::OutOfRange, lint_node.at.clone());
+        report.push(lint_node.finding(rule).instead_of(same));
     }
 }
 
@@ -89,8 +90,10 @@ pub(crate) fn check_relations(root: &LintNode<'_>, items: Items<'_>, report: &mu
 impl Rule for Blank {
     const CODE: Code = Code::OutOfRange;
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` must not be blank", self.key)).help(self.wanted)
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let is_empty = location.node().and_then(|node| node.text()).is_some_and(str::is_empty);
+        let state = if is_empty { "empty" } else { "blank" };
+        MessageParts::new(format!("`{}` must not be {state}", self.key)).help(self.wanted)
     }
 }
 
@@ -107,10 +110,7 @@ impl Rule for ExitCode {
     const SEVERITY: Severity = Severity::Warning;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!(
-            "`exit_code` must be from 0 to 255, found {}",
-            location.node().map(describe).unwrap_or_default()
-        ))
+        MessageParts::new(format!("expected an integer from 0 to 255 for `exit_code`, found {}", as_written(location)))
     }
 }
 

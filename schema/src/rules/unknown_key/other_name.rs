@@ -8,7 +8,7 @@ use crate::{
     validate::Context,
 };
 
-use super::{Rename, ignored_by};
+use super::{Rename, ignored_by, move_to};
 
 /// Explanation of another name in the types.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ enum KeyMeaning {
     Advice { help: &'static str, may_go: bool },
     /// A field, and the format whose program ignores the key, if it was meant as an assertion.
     Field { rename: Rename, unchecked_by: Option<Dialect> },
+    /// A field that the mapping already has.
+    Taken(&'static str),
 }
 
 impl OtherName {
@@ -43,7 +45,10 @@ impl OtherName {
             let explains = advice.explains.map(|field| parent.key(field));
             return Some(OtherName { meant, note, explains, is_required: false });
         }
-        let (field, is_synonym) = shape.field_called(key, Some(mapping))?;
+        let Some((field, is_synonym)) = shape.field_called(key, Some(mapping)) else {
+            let (field, _) = shape.field_called(key, None)?;
+            return Some(OtherName { meant: KeyMeaning::Taken(field.name), note, explains: None, is_required: false });
+        };
         // Of two possible keys, only one can be renamed. An anchored value may be used elsewhere, in another
         // form.
         let has_rival =
@@ -86,6 +91,7 @@ impl OtherName {
                 };
                 MessageParts { subject, ..named }
             }
+            KeyMeaning::Taken(name) => words.help(move_to(name)),
         };
         if let Some(note) = self.note {
             words.note = Some(note.to_owned());

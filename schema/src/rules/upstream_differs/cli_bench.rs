@@ -10,7 +10,7 @@ use crate::{
 /// A feature that cli-bench lacks.
 #[derive(Debug)]
 enum UpstreamDiffers {
-    /// `help_modes`, which later versions lack.
+    /// `help_modes`, which newer documentation does not list.
     HelpModes,
     /// An undocumented key of a task.
     TaskKey(&'static str),
@@ -46,13 +46,13 @@ impl Rule for UpstreamDiffers {
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            UpstreamDiffers::HelpModes => MessageParts::new("later versions of cli-bench have no key `help_modes`")
-                .note("they give a model only the name of the program and the intent"),
+            UpstreamDiffers::HelpModes => MessageParts::new("cli-bench no longer documents `help_modes`")
+                .note("cli-bench may ignore it, and then gives a model only the name of the program and the intent"),
             UpstreamDiffers::TaskKey(key) => {
-                MessageParts::naming("cli-bench does not document the task key", *key).note("cli-bench may ignore it")
+                MessageParts::naming("cli-bench documents no task key", *key).note("cli-bench may ignore it")
             }
             UpstreamDiffers::ScriptedModel(id) => {
-                MessageParts::new(format!("cli-bench has no scripted models: `{id}`"))
+                MessageParts::new(format!("cli-bench does not support scripted models such as `{id}`"))
                     .note("cli-bench treats the id as a model on the network")
             }
         }

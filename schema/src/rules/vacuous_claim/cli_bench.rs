@@ -124,7 +124,7 @@ impl Rule for Vacuous {
                     .help("use `file_exists` to check only that the file exists")
             }
             Vacuous::NoBounds => {
-                MessageParts::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
+                MessageParts::new("`run_count` without `min` or `max` always passes").help("add `min` or `max`")
             }
             Vacuous::LeastZero => MessageParts::new("a count is never below 0, so this assertion always passes")
                 .help("write at least 1, or add `max`"),

@@ -281,17 +281,17 @@ impl Rule for Vacuous {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
             Vacuous::EmptyList => {
-                MessageParts::new("an empty list asserts nothing").help("add an item, or remove the key")
+                MessageParts::new("an empty list checks nothing").help("add an item, or remove the key")
             }
-            Vacuous::Empty(Part::Output) => MessageParts::new("`output` asserts nothing")
+            Vacuous::Empty(Part::Output) => MessageParts::new("`output` checks nothing")
                 .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
             Vacuous::Empty(Part::Guardrails) => {
-                MessageParts::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
+                MessageParts::new("`guardrails` checks nothing").help("add `pii: {}` or `keywords`")
             }
             Vacuous::Empty(Part::Keywords) => {
-                MessageParts::new("`keywords` asserts nothing").help("add a phrase to `deny` or `allow`")
+                MessageParts::new("`keywords` checks nothing").help("add a phrase to `deny` or `allow`")
             }
-            Vacuous::Empty(Part::Baseline) => MessageParts::new("`baseline` asserts nothing without `drift`"),
+            Vacuous::Empty(Part::Baseline) => MessageParts::new("`baseline` checks nothing without `drift`"),
             Vacuous::AnyArguments => {
                 MessageParts::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
@@ -303,10 +303,10 @@ impl Rule for Vacuous {
             Vacuous::CostOfCommand => MessageParts::new("the cost of a command is unknown")
                 .note("KindLM counts it as 0, so this expectation always passes")
                 .help("remove it"),
-            Vacuous::NoPattern => MessageParts::new("`pii` searches for nothing without a pattern")
+            Vacuous::NoPattern => MessageParts::new("`pii` checks nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),
             Vacuous::AnyDrift => MessageParts::new("no drift exceeds `maxScore: 1`"),
-            Vacuous::NoFields => MessageParts::new("`field-diff` compares nothing without `fields`")
+            Vacuous::NoFields => MessageParts::new("`field-diff` checks nothing without `fields`")
                 .help("list the fields to compare in `fields`"),
             Vacuous::Boundless(name) => MessageParts::new(format!("no value exceeds `{name}: .inf`")),
             Vacuous::ToolNotGiven(name) => {

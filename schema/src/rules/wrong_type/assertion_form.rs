@@ -86,7 +86,7 @@ impl Explanation for OtherForm {
                 ..words
             },
             Form::List(key) => {
-                let help = format!("write an item `- {key}: …` for each");
+                let help = format!("write an item `- {key}: …` for each string");
                 // Commands may be meant as alternatives, and an output equals only one string.
                 let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
                 let fix = if is_open { Fix::suggestion } else { Fix::safe };

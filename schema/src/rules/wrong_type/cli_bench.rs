@@ -150,7 +150,7 @@ impl Rule for Variable {
         let found = location.node().map(describe).unwrap_or_default();
         let written = location.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
-        MessageParts::new(format!("expected a string for `{}`, found {found}", self.0))
+        MessageParts::new(format!("`{}` is {found}", self.0))
             .note("the value of an environment variable is a string")
             .remedy(format!("write `{quoted}`"), Fix::safe, location.node().and_then(edit::quote))
     }

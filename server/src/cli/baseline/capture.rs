@@ -92,7 +92,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let known = cases.iter().find_map(|(_, case)| Some((&case.name, store.baselines.baselines.get(&case.name)?)));
     if let Some((name, baseline)) = known.filter(|_| !args.force) {
         bail!(
-            "`{name}` already has a baseline, captured {} from {} runs: replace it with `--force`, or select others with `--scenario NAME`",
+            "`{name}` already has a baseline, captured {} from {} runs; replace it with `--force`, or select others with `--scenario NAME`",
             &*baseline.captured_at,
             baseline.runs
         );

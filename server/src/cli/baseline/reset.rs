@@ -25,7 +25,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             return Ok(FAILED);
         }
         let near = nearest(unknown, stored.keys().map(String::as_str));
-        let near = near.map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         output::print(&format!("no baseline of `{unknown}` is stored{near}\n"))?;
         return Ok(FAILED);
     }

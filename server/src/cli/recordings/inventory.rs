@@ -28,6 +28,7 @@ use crate::{
     cli::{
         discover::{NoSuite, Wanted},
         levels::Levels,
+        list,
         load::{self, Load, Loaded},
         output,
     },
@@ -383,8 +384,8 @@ impl DirectoryOfRecordings {
     }
 }
 
-/// Returns the subject and the repetition.
+/// Returns the subject and the attempt.
 pub(super) fn who(subject: &Subject, repeat: u32) -> String {
-    let subject = plain::line(&subject.to_string());
-    if repeat == 0 { subject } else { format!("{subject}, repetition {}", repeat.saturating_add(1)) }
+    let subject = plain::line(&list::label(subject));
+    if repeat == 0 { subject } else { format!("{subject}, attempt {}", repeat.saturating_add(1)) }
 }

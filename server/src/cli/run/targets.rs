@@ -60,17 +60,17 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
     let on_stdout = targets.iter().filter(prints).count();
     ensure!(
         on_stdout <= 1,
-        "only one report can go to standard output: give the others a file, as in `--report junit=FILE`"
+        "only one report can go to standard output; give the others a file, as in `--report junit=FILE`"
     );
     let mut files = HashSet::new();
     for (kind, file) in targets.iter().filter_map(|target| Some((target.kind, target.file.as_deref()?))) {
         ensure!(
             files.insert(file),
-            "two reports would be written to {}: name a different file for each",
+            "two reports would be written to `{}`; name a different file for each",
             file.display()
         );
         if kind == ReportKind::ClawSpec {
-            ensure!(!file.is_file(), "cannot write reports to {}: not a directory", file.display());
+            ensure!(!file.is_file(), "cannot write reports to `{}`: not a directory", file.display());
             continue;
         }
         writable(file)?;
@@ -83,7 +83,7 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
 
 /// Whether a report can be written to a file, as far as that can be checked without creating one.
 fn writable(file: &Path) -> anyhow::Result<()> {
-    let shown = file.display();
+    let shown = format!("`{}`", file.display());
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_dir() => {
@@ -102,7 +102,7 @@ fn writable(file: &Path) -> anyhow::Result<()> {
         }
         Err(_) if !parent.is_dir() => {
             bail!(
-                "cannot write a report to {shown}: the directory {} does not exist; create it first",
+                "cannot write a report to {shown}: the directory `{}` does not exist; create it first",
                 parent.display()
             )
         }
@@ -111,7 +111,7 @@ fn writable(file: &Path) -> anyhow::Result<()> {
             access(parent, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| {
                 let error = io::Error::from(error);
                 anyhow!(
-                    "cannot write a report to {shown}: {error}; make {} writable, or name another one",
+                    "cannot write a report to {shown}: {error}; make `{}` writable, or name another one",
                     parent.display()
                 )
             })

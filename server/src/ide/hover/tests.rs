@@ -320,7 +320,7 @@ fn defaults_of_the_file_are_shown_where_they_count() {
 
             Number of runs, instead of `defaults.repeat`.
 
-            A test passes if all of its runs pass.
+            A test passes if all of its attempts pass.
 
             Example: `3`
 
@@ -333,7 +333,7 @@ fn defaults_of_the_file_are_shown_where_they_count() {
             [repeat]
             **repeat** · integer, 1 to 100 · default `1`
 
-            Number of runs per test.
+            Number of attempts per test.
         "#]],
     );
 }
@@ -396,7 +396,7 @@ fn a_damaged_document_answers_elsewhere() {
             Shell command to run.
 
             The command runs with `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}`
-            is replaced by a value from `vars`, without shell quoting. The exit status alone does not fail the test.
+            is replaced by a value from `vars`, without shell quoting. The exit code alone does not fail the test.
 
             ```yaml
             command: node agent.js --user {{user_id}}
@@ -545,7 +545,7 @@ fn setting_for_all_tasks_is_shown_at_task() {
             [repeat]
             **repeat** · integer, 1 to 100
 
-            Number of runs with each model, instead of the suite's `repeat`.
+            Number of attempts with each model, instead of the suite's `repeat`.
 
             Example: `3`
 

@@ -42,10 +42,25 @@ fn lenses_of_each_format_are_at_its_tests() {
         (
             SpecFile::CLAWSPEC_SCENARIOS,
             "scenarios:\n  - name: a\n  - name: b\n    given:\n    - type: gateway_healthy\n",
-            vec!["1: ▶ Run file", "2: ▶ Run", "2: Judge only", "3: ▶ Run", "3: Preconditions", "3: Judge only"],
+            vec![
+                "1: ▶ Run file",
+                "2: ▶ Run",
+                "2: Evaluate without a run",
+                "3: ▶ Run",
+                "3: Preconditions",
+                "3: Evaluate without a run",
+            ],
         ),
-        (SpecFile::CLAWSPEC_HANDOFF, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
-        (SpecFile::CLAWSPEC_PIPELINE, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
+        (
+            SpecFile::CLAWSPEC_HANDOFF,
+            "handoff: {from: a, to: b}\n",
+            vec!["1: ▶ Run file", "1: ▶ Run", "1: Evaluate without a run"],
+        ),
+        (
+            SpecFile::CLAWSPEC_PIPELINE,
+            "pipeline: {name: a}\n",
+            vec!["1: ▶ Run file", "1: ▶ Run", "1: Evaluate without a run"],
+        ),
         (SpecFile::CLAWSPEC_BASELINES, "metrics: {}\n", vec![]),
     ] {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
@@ -185,7 +200,7 @@ fn a_test_that_cannot_be_run_says_why() {
         expect![[r#"
             1: ▶ Run file
             1: 1 passed, 1 unknown, 1 skipped, 4 not run
-            2: ? not supported yet: asking models
+            2: ? prompt tests are not supported
             3: ○ skipped
             4: ! has errors
             5: ! another test has this name

@@ -30,7 +30,7 @@ pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
 }
 
 fn push_attempt(text: &mut String, attempt: &RunResult) {
-    let repeat = if attempt.repeat > 0 { format!(", repetition {}", attempt.repeat + 1) } else { String::new() };
+    let repeat = if attempt.repeat > 0 { format!(", attempt {}", attempt.repeat + 1) } else { String::new() };
     text.push_str(&format!("\n## {} {}{repeat}\n\n", mark(attempt.status), one_line(&attempt.subject.to_string())));
     let Some(evidence) = attempt.evidence.get() else {
         let reason =
@@ -338,7 +338,7 @@ mod tests {
         expect![[r#"
             # list the notes
 
-            ## ✗ local/one, repetition 2
+            ## ✗ local/one, attempt 2
 
             - took 1.5 s
             - 10 input and 2 output tokens, $0.0100
@@ -360,7 +360,7 @@ mod tests {
             cat notes.md
             ```
 
-            ended with exit status 0, after 12 ms
+            ended with exit code 0, after 12 ms
 
             standard output:
 

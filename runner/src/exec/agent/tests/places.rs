@@ -176,7 +176,7 @@ async fn setup_runs_before_the_model_and_its_first_failure_ends_the_attempt() {
     assert_eq!(kind, RunErrorKind::Setup);
     assert_eq!(
         message,
-        "the `setup` command `seq 20 >&2; exit 7` ended with exit status 7; the end of its standard \
+        "the `setup` command `seq 20 >&2; exit 7` ended with exit code 7; the end of its standard \
          error:\n13\n14\n15\n16\n17\n18\n19\n20"
     );
     assert!(model.requests.lock().unwrap().is_empty());

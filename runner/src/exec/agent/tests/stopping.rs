@@ -15,7 +15,7 @@ async fn deadline_of_the_task_ends_command_and_attempt() {
     let suite = Suite::new();
     let action = task(|action, _| action.timeout_ms = Some(300));
     let worked = suite.work(&action, &running(&["echo begun; sleep 60"])).await;
-    assert_eq!(error_of(&worked), (RunErrorKind::TimedOut, "timed out after 300 ms: the test was stopped"));
+    assert_eq!(error_of(&worked), (RunErrorKind::TimedOut, "the test did not end within 300 ms and was stopped"));
     let ran = &commands(&worked)[0];
     assert_eq!((stdout(ran), ran.timed_out, ran.exit.unwrap().code), ("begun\n", true, Some(124)));
     close(worked).await;

@@ -151,7 +151,7 @@ async fn version_is_asked_for_once_and_recorded_with_every_attempt() {
         close(worked).await;
     }
     let notes = other.notes.lock().unwrap().clone();
-    assert_eq!(notes, ["cannot read the version of the program with `exit 3`: it ended with exit status 3"]);
+    assert_eq!(notes, ["cannot read the version of the program with `exit 3`: it ended with exit code 3"]);
 }
 
 #[tokio::test]

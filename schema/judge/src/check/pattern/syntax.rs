@@ -208,11 +208,15 @@ impl Parser {
                 self.group_name(start)?;
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
-                    let message = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
+                    const NEVER: &str = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
+                    const NEWER: &str = "only new versions of ECMAScript support flags for a group, such as `(?i:a)`";
                     // The newest version supports flags for groups, as in `(?i:a)`.
                     let flags = (1..9).map_while(|ahead| self.peek_at(ahead));
                     let end = flags.into_iter().find(|letter| !matches!(letter, 'i' | 'm' | 's' | '-'));
-                    let kind = if end == Some(':') { PatternErrorKind::TooNew } else { PatternErrorKind::Invalid };
+                    let (kind, message) = match end {
+                        Some(':') => (PatternErrorKind::TooNew, NEWER),
+                        _ => (PatternErrorKind::Invalid, NEVER),
+                    };
                     return Err(self.error(kind, start, message));
                 }
                 return Err(self.invalid(start, "unknown kind of group after `(?`"));

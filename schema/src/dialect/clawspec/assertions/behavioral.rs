@@ -13,7 +13,7 @@ use crate::{
     words::{Artifact, PythonPattern, RunText, plural},
 };
 
-/// An address responds with a certain status.
+/// A URL responds with a certain status.
 ///
 /// ```yaml
 /// - type: gateway_response
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["http_status"]))]
 pub struct GatewayResponse {
-    /// Full address of the request.
+    /// Full URL of the request.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: RunText,
@@ -33,7 +33,7 @@ pub struct GatewayResponse {
     #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
     #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
-    /// String that the body must contain. Undocumented, but ClawSpec reads it.
+    /// String that the body must contain. ClawSpec does not document this key, but reads it.
     #[schemars(extend("examples" = ["\"ok\""]))]
     #[schemars(extend("x-other-names" = ["body"]))]
     pub expected_body: Option<RunText>,
@@ -114,7 +114,7 @@ pub struct LogEntry {
     #[schemars(extend("examples" = ["approved"]))]
     #[schemars(extend("x-other-names" = ["contains", "text", "content", "value", "expected"]))]
     pub pattern: PythonPattern,
-    /// Whether the pattern must not be found. Undocumented, but ClawSpec reads it.
+    /// Whether the pattern must not be found. ClawSpec does not document this key, but reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
 }
@@ -184,7 +184,7 @@ impl AssertionType for LogEntry {
                 let near = close.as_ref().map(|line| {
                     ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
                 });
-                let note = close.map(|line| format!("line {} is closest: {}", line.number, line.text));
+                let note = close.map(|line| format!("line {} is the closest match: {}", line.number, line.text));
                 mismatch.notes = note.into_iter().collect();
                 open(AssertionRow::fail("pattern", mismatch).with_places(near))
             }

@@ -101,7 +101,10 @@ impl AssertionType for FileAbsent {
             return Ok(AssertionRow::pass("path"));
         }
         let found = if answer.files.iter().any(|file| file.directory) { "a directory" } else { "a file" };
-        Ok(AssertionRow::fail("path", mismatch(format!("File exists: {path}"), format!("nothing at {path}"), found)))
+        Ok(AssertionRow::fail(
+            "path",
+            mismatch(format!("File exists: {path}"), format!("no file or directory at {path}"), found),
+        ))
     }
 }
 
@@ -115,7 +118,7 @@ impl AssertionType for FileAbsent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GatewayHealthy {
-    /// Address to use instead. Undocumented, but ClawSpec reads it.
+    /// URL to use instead. ClawSpec does not document this key, but reads it.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: Option<RunText>,

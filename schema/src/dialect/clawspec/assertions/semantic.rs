@@ -57,7 +57,7 @@ pub struct LlmJudge {
     /// consistency: { runs: 5, min_passes: 4 }
     /// ```
     pub consistency: Option<Consistency>,
-    /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
+    /// URL of the judge. `judge` in `speclens.yaml` overrides it. ClawSpec does not document this key, but reads it.
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }
@@ -304,13 +304,13 @@ pub struct AgentIdentityConsistent {
     #[schemars(extend("x-file" = "markdown", "x-exists" = "soul", "examples" = ["agents/marketing/brand/SOUL.md"]))]
     #[schemars(extend("x-synonyms" = ["soul"]))]
     pub soul_path: Artifact,
-    /// Instructions for the judge. Undocumented, but ClawSpec reads it.
+    /// Instructions for the judge. ClawSpec does not document this key, but reads it.
     #[serde(default = "identity_rubric")]
     pub rubric: RunText,
-    /// Minimum score. Undocumented, but ClawSpec reads it.
+    /// Minimum score. ClawSpec does not document this key, but reads it.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
+    /// URL of the judge. `judge` in `speclens.yaml` overrides it. ClawSpec does not document this key, but reads it.
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }

@@ -86,7 +86,7 @@ impl CommandPattern {
             return Some(format!("command {} matches if case is ignored: `{}`", index + 1, commands[index]));
         }
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
-        Some(format!("command {} is closest: `{}`", close.number, close.text))
+        Some(format!("command {} is the closest match: `{}`", close.number, close.text))
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     Mismatch {
         message: format!("`{path}` does not exist"),
         expected: format!("`{path}` exists"),
-        actual: "nothing at this path".to_owned(),
+        actual: "no such file or directory".to_owned(),
         notes,
         ..Mismatch::default()
     }

@@ -154,7 +154,7 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
         return vec![format!("line {} contains it if case is ignored: {}", index + 1, shortened(line, 400))];
     }
     closest_line(text, wanted)
-        .map(|line| format!("line {} is closest: {}", line.number, line.text))
+        .map(|line| format!("line {} is the closest match: {}", line.number, line.text))
         .into_iter()
         .collect()
 }

@@ -60,7 +60,7 @@ impl RanClaim {
             message: match log.commands.len() {
                 0 => "the model ran no command".to_owned(),
                 1 => format!("the only command does not match `{source}`"),
-                count => format!("none of {count} commands matches `{source}`"),
+                count => format!("none of the {count} commands matches `{source}`"),
             },
             expected: format!("a command that matches `{source}`"),
             actual: listing(log),

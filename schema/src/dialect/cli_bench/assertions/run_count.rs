@@ -62,17 +62,26 @@ impl RunCountClaim {
     /// Returns the bounds as text.
     fn bounds(&self) -> String {
         match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => times(min),
-            (Some(min), Some(max)) => format!("{min} to {max} times"),
-            (Some(min), None) => format!("at least {}", times(min)),
-            (None, Some(max)) => format!("at most {}", times(max)),
-            (None, None) => "any number of times".to_owned(),
+            (Some(min), Some(max)) if min == max => min.to_string(),
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            (Some(min), None) => format!("at least {min}"),
+            (None, Some(max)) => format!("at most {max}"),
+            (None, None) => "any number of".to_owned(),
+        }
+    }
+
+    /// Returns the claim as a sentence.
+    fn sentence(&self) -> String {
+        let source = self.pattern.source();
+        match self.max.or(self.min) {
+            Some(1.0) => format!("{} command matches `{source}`", self.bounds()),
+            Some(_) | None => format!("{} commands match `{source}`", self.bounds()),
         }
     }
 
     fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
-        let row = row("run_count", format!("ran `{source}` {}", self.bounds())).at(part("run_count", "pattern"));
+        let row = row("run_count", self.sentence()).at(part("run_count", "pattern"));
         let log = match self.pattern.log(evidence) {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
@@ -92,9 +101,12 @@ impl RunCountClaim {
         let most = if log.gap().is_some() { f64::INFINITY } else { f64::from(least + open) };
         let least = f64::from(least);
         let mismatch = || Mismatch {
-            message: format!("`{source}` was run {}, not {}", times(least), self.bounds()),
+            message: match least {
+                1.0 => format!("1 command matches `{source}`, expected {}", self.bounds()),
+                _ => format!("{least} commands match `{source}`, expected {}", self.bounds()),
+            },
             expected: self.bounds(),
-            actual: format!("{}\n{}", times(least), listing(log)),
+            actual: format!("{least}\n{}", listing(log)),
             notes: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
             ..Mismatch::default()
         };
@@ -124,8 +136,4 @@ impl Check for RunCountClaim {
     fn texts(&self) -> Vec<String> {
         vec![self.pattern.source().to_owned()]
     }
-}
-
-fn times(count: f64) -> String {
-    if count == 1.0 { "once".to_owned() } else { format!("{count} times") }
 }

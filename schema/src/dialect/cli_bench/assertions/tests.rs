@@ -220,32 +220,32 @@ fn every_command_counts_for_patterns() {
         expect![[r#"
             pass /0/ran ran `mycli init.*--name`
             fail /1/ran ran `Mycli init`
-              none of 3 commands matches `Mycli init`
+              none of the 3 commands matches `Mycli init`
               - a command that matches `Mycli init`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
               = note: command 2 matches if case is ignored: `mycli init --name 'my app'`
             fail /2/ran ran `mycli init --nam$`
-              none of 3 commands matches `mycli init --nam$`
+              none of the 3 commands matches `mycli init --nam$`
               - a command that matches `mycli init --nam$`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = note: command 2 is closest: `mycli init --name 'my app'`
+              = note: command 2 is the closest match: `mycli init --name 'my app'`
             fail /3/ran ran `zebra`
-              none of 3 commands matches `zebra`
+              none of the 3 commands matches `zebra`
               - a command that matches `zebra`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
             fail /4/ran ran `init (`
-              none of 3 commands matches `init (`
+              none of the 3 commands matches `init (`
               - a command that matches `init (`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = note: command 2 is closest: `mycli init --name 'my app'`
+              = note: command 2 is the closest match: `mycli init --name 'my app'`
             pass /5/not_ran did not run `sudo`
             fail /6/not_ran did not run `^mycli`
               command 1 matches `^mycli`: `mycli --help`
@@ -253,22 +253,22 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-            pass /7/run_count/pattern ran `mycli` 2 times
-            fail /8/run_count/max ran `mycli` at most once
-              `mycli` was run 2 times, not at most once
-              - at most once
-              + 2 times
+            pass /7/run_count/pattern 2 commands match `mycli`
+            fail /8/run_count/max at most 1 command matches `mycli`
+              2 commands match `mycli`, expected at most 1
+              - at most 1
+              + 2
             mycli --help
             mycli init --name 'my app'
             cat config.yaml
-            fail /9/run_count/min ran `docker` at least once
-              `docker` was run 0 times, not at least once
-              - at least once
-              + 0 times
+            fail /9/run_count/min at least 1 command matches `docker`
+              0 commands match `docker`, expected at least 1
+              - at least 1
+              + 0
             mycli --help
             mycli init --name 'my app'
             cat config.yaml
-            pass /10/run_count/pattern ran `cat` any number of times
+            pass /10/run_count/pattern any number of commands match `cat`
         "#]],
     );
 }
@@ -284,7 +284,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
             fail /2/file_exists `confg.yaml` exists
               `confg.yaml` does not exist
               - `confg.yaml` exists
-              + nothing at this path
+              + no such file or directory
               = note: the same directory contains `config.yaml`
             pass /3/file_contains/text `config.yaml` contains "version: 1"
             fail /4/file_contains/text `config.yaml` contains "Version: 1"
@@ -297,7 +297,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
             fail /5/file_contains/path `confg.yaml` contains "a"
               `confg.yaml` does not exist
               - `confg.yaml` exists
-              + nothing at this path
+              + no such file or directory
               = note: the same directory contains `config.yaml`
             fail /6/file_contains/path `build` contains "a"
               `build` is a directory
@@ -314,7 +314,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
             fail /9/file_exists `config.yaml` exists
               `config.yaml` does not exist
               - `config.yaml` exists
-              + nothing at this path
+              + no such file or directory
               = note: the directory is empty, or does not exist
             fail /10/verify/run verify `false`
               `false` ended with exit code 1
@@ -371,17 +371,17 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
             fail /3/file_exists `new/b.txt` exists
               `new/b.txt` does not exist
               - `new/b.txt` exists
-              + nothing at this path
+              + no such file or directory
               = note: the same directory contains `a.txt`
             fail /4/file_exists `gone.txt` exists
               `gone.txt` does not exist
               - `gone.txt` exists
-              + nothing at this path
+              + no such file or directory
               = note: the same directory contains `old.txt`
             fail /5/file_exists `old.txt/x` exists
               `old.txt/x` does not exist
               - `old.txt/x` exists
-              + nothing at this path
+              + no such file or directory
               = note: the directory is empty, or does not exist
             pass /6/file_contains/text `new/a.txt` contains "hello"
             fail /7/file_contains/text `new/a.txt` contains "Hello"
@@ -500,12 +500,12 @@ fn without_any_command_only_prohibitions_hold() {
               - a command that matches `a`
               + no command
             pass /5/not_ran did not run `a`
-            fail /6/run_count/min ran `a` at least once
-              `a` was run 0 times, not at least once
-              - at least once
-              + 0 times
+            fail /6/run_count/min at least 1 command matches `a`
+              0 commands match `a`, expected at least 1
+              - at least 1
+              + 0
             no command
-            pass /7/run_count/pattern ran `a` at most once
+            pass /7/run_count/pattern at most 1 command matches `a`
         "#]],
     );
 }

@@ -79,14 +79,14 @@ impl Check for CostClaim {
     }
 }
 
-/// `baseline.drift`. Not supported yet: it never passes.
+/// `baseline.drift`. Not supported: it never passes.
 #[derive(Clone, Debug)]
 pub(crate) struct DriftClaim;
 
 impl Check for DriftClaim {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
         let row = VerdictBuilder::new(Pointer::root(), "drift", "Drift check");
-        vec![row.unknown("expectations about a baseline are not supported yet")]
+        vec![row.unknown("expectations about a baseline are not supported")]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -132,7 +132,10 @@ impl OutputClaim {
                 message: format!("Expected output to contain \"{wanted}\""),
                 expected: wanted.clone(),
                 actual: actual(text),
-                notes: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
+                notes: close
+                    .iter()
+                    .map(|line| format!("line {} is the closest match: {}", line.number, line.text))
+                    .collect(),
                 ..Mismatch::default()
             };
             verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.uncertainty_of(found)));

@@ -246,7 +246,7 @@ fn output_text() {
               - status: delivered
               + Hello World
             status: delivred
-              = note: line 2 is closest: status: delivred
+              = note: line 2 is the closest match: status: delivred
             fail /output/notContains/0 schema Output does not contain "world"
               NOT_CONTAINS_FAILED: Expected output to NOT contain "world"
               - no "world"
@@ -397,7 +397,7 @@ fn patterns_that_cannot_be_used_never_pass() {
         "y",
         expect![[r#"
             error /guardrails/pii/denyPatterns/0 pii No PII detected
-              pattern "pii-pattern-1": ECMAScript does not support flags inside a pattern, such as `(?i)`
+              pattern "pii-pattern-1": only new versions of ECMAScript support flags for a group, such as `(?i:a)`
         "#]],
     );
     check(
@@ -439,7 +439,7 @@ fn bounds_and_what_is_not_supported() {
             unknown /judge/0 judge Judge: polite
               no model can judge: the file has no `models`
             unknown /baseline/drift drift Drift check
-              expectations about a baseline are not supported yet
+              expectations about a baseline are not supported
             fail /latency/maxMs latency Latency <= 12ms
               PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
               - at most 12 ms

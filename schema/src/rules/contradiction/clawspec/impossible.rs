@@ -311,7 +311,7 @@ impl NoPath {
             NoPath::DoubleStar => {
                 ("`**` does not match nested directories here".to_owned(), "write one `*` per directory level")
             }
-            NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write one assertion per name"),
+            NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write one assertion per file"),
             NoPath::Class(class) => {
                 (format!("`[{class}]` matches only one character"), "write `[[]` for an opening bracket")
             }
@@ -375,8 +375,11 @@ impl Rule for Impossible {
                 MessageParts::new(format!("`fields` lists keys, but a `.{ending}` file has none"))
                     .help("use `sections` for its headings")
             }
-            Impossible::FieldOfList => MessageParts::new("this key is never found, because lists have no keys")
-                .help("name the keys of mappings, as in `a.b`"),
+            Impossible::FieldOfList => {
+                let key = location.node().and_then(|node| node.text()).unwrap_or_default();
+                MessageParts::new(format!("`{key}` is never found, because lists have no keys"))
+                    .help("name the keys of mappings, as in `a.b`")
+            }
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which lists keys";
                 let sections = location.holder().filter(|_| *are_all);
@@ -387,8 +390,14 @@ impl Rule for Impossible {
                 .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {
-                MessageParts::new(format!("`{name}` is not a valid environment variable name"))
-                    .help("write the name alone")
+                let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+                let bare = bare.split('=').next().unwrap_or_default();
+                let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                let words = MessageParts::new(format!("`{name}` is not a valid environment variable name"));
+                match !bare.is_empty() && bare.chars().all(is_plain) {
+                    true => words.help(format!("write the name alone, `{bare}`")),
+                    false => words.help("write the name alone"),
+                }
             }
             Impossible::MorePasses => {
                 MessageParts::new("`min_passes` is greater than `runs`, so this assertion always fails")
@@ -398,8 +407,8 @@ impl Rule for Impossible {
                 let kind = location.holder().and_then(|assertion| assertion.get("type"));
                 let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
                 MessageParts::new(format!("wildcards in `{path}` are not expanded, so this assertion always fails"))
-                    .note("`file_present` does not expand wildcards")
-                    .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
+                    .note("`artifact_exists` expands wildcards")
+                    .remedy("change the type to `artifact_exists`", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
                 MessageParts::new(format!("wildcards in `{path}` are not expanded, so the file is never found"))

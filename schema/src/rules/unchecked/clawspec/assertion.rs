@@ -67,14 +67,14 @@ impl Rule for Unchecked {
         let assertion = location.holder();
         let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
         match self {
-            Unchecked::BesideState => MessageParts::new("the file in `path` is not checked if `state_path` is set")
-                .help("keep one of the two")
+            Unchecked::BesideState => MessageParts::new("the file in `path` is not checked with `state_path`")
+                .help("remove one of the two")
                 .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
             Unchecked::BesideWords => {
                 let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
                 let edits = without("source").filter(|_| !has_key);
-                MessageParts::new("the words in `source` are not checked if `words` is set")
-                    .help("keep one of the two")
+                MessageParts::new("the words in `source` are not checked with `words`")
+                    .help("remove one of the two")
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }
             Unchecked::Time(kind) => MessageParts::new(format!("`{kind}` does not check `updated_after`"))

@@ -224,13 +224,9 @@ impl Explanation for InAssertion {
                 MessageParts { help, fixes, ..said }
             }
             IntendedAssertionKey::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
-            IntendedAssertionKey::ToolBesideList => {
-                MessageParts::new("unknown key `tool` in `tool_not_permitted`").note(IGNORED).remedy(
-                    "remove it: calls to tools that are not in `allowed_tools` already fail",
-                    Fix::suggestion,
-                    assertion.without(&member),
-                )
-            }
+            IntendedAssertionKey::ToolBesideList => MessageParts::new("unknown key `tool` in `tool_not_permitted`")
+                .note("calls to tools that are not in `allowed_tools` already fail")
+                .remedy("remove it", Fix::suggestion, assertion.without(&member)),
             IntendedAssertionKey::Caller => MessageParts::new("unknown key `from` in `delegation_occurred`")
                 .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
@@ -247,7 +243,7 @@ impl Explanation for InAssertion {
                 };
                 // The result of another method cannot be checked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
-                let title = "write `endpoint` with the gateway's default address";
+                let title = "write `endpoint` with the gateway's default URL";
                 words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
             IntendedAssertionKey::NoFile => {

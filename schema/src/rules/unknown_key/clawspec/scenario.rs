@@ -154,7 +154,7 @@ fn second_name(scenario: &LintNode<'_>, id: &LintNode<'_>) -> Option<Fix> {
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edits = scenario.without(id).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("remove it: `name` has the same meaning", edits))
+    Some(Fix::suggestion("remove `id`", edits))
 }
 
 impl Explanation for OldKey {

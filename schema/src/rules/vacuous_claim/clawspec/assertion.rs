@@ -174,7 +174,6 @@ impl Rule for AlwaysPasses {
             }
             AlwaysPasses::File(path) => {
                 MessageParts::new(format!("wildcards in `{path}` are not expanded, so this assertion always passes"))
-                    .note("`file_absent` does not expand wildcards")
                     .help("name one file, without wildcards")
             }
             AlwaysPasses::Empty(key) => {
@@ -205,9 +204,9 @@ impl Rule for AlwaysPasses {
             AlwaysPasses::SameFile => {
                 MessageParts::new("`path` and `golden` are the same file, so this assertion always passes")
             }
-            AlwaysPasses::NoThreshold => {
-                MessageParts::new("every score meets this threshold").help("raise it: scores usually range from 1 to 5")
-            }
+            AlwaysPasses::NoThreshold => MessageParts::new("every score meets this threshold")
+                .note("scores usually range from 1 to 5")
+                .help("raise it"),
             AlwaysPasses::BelowScale(Scale { low, high }) => MessageParts::new(format!(
                 "every score meets this threshold: the scale of the rubric is {low} to {high}"
             )),

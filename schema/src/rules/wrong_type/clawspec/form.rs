@@ -11,6 +11,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix},
     shape::scalar,
+    validate::describe,
 };
 
 /// A part in another form.
@@ -82,11 +83,14 @@ impl Rule for OtherForm {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         const WRITE: &str = "write a mapping with `type`, or comment it out";
         match self {
-            OtherForm::SplitSentence => MessageParts::new("expected an assertion, found a sentence")
-                .note("`: ` turns this sentence into a mapping without `type`")
+            OtherForm::SplitSentence => MessageParts::new("expected an assertion, found a string")
+                .note("`: ` turns this string into a mapping without `type`")
                 .help(WRITE)
                 .fix(comment(location, location.at)),
-            OtherForm::Sentence => MessageParts::new("expected an assertion, found a sentence")
+            OtherForm::Sentence => MessageParts::new(format!(
+                "expected an assertion, found {}",
+                location.node().map(describe).unwrap_or_default()
+            ))
                 .note("ClawSpec rejects the file")
                 .help(WRITE)
                 .fix(judged(location))
