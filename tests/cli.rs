@@ -401,7 +401,7 @@ fn trust_says_what_is_wrong_with_a_directory() {
         "{done:?}"
     );
     let done = place.run(&["trust", "kindlm.yaml"]);
-    assert!(done.stderr.contains("cannot trust kindlm.yaml: not a directory"), "{done:?}");
+    assert!(done.stderr.contains("cannot trust `kindlm.yaml`: not a directory"), "{done:?}");
     let done = place.run(&["trust", "--list"]);
     assert!(done.code == Some(0) && done.stderr.contains("no directory is trusted"), "{done:?}");
 }

@@ -320,7 +320,7 @@ fn a_path_that_is_not_there_is_answered_with_what_to_do() {
     for (path, advice) in [
         ("nope.yaml", "`nope.yaml` does not exist; name an existing file or directory"),
         ("kindml.yaml", "`kindml.yaml` does not exist; did you mean `kindlm.yaml`?"),
-        ("./kindml.yaml", "did you mean ./kindlm.yaml?"),
+        ("./kindml.yaml", "did you mean `./kindlm.yaml`?"),
         ("nowhere/nope.yaml", "`nowhere/nope.yaml` does not exist; name an existing file"),
         ("kindlm.yaml/x", "cannot read `kindlm.yaml/x`"),
     ] {

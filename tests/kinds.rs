@@ -120,7 +120,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     assert_eq!(found, ["skills/a/tests/scenarios.yaml"]);
     assert!(
         said.contains(
-            "`drafts/more.yaml` is skipped because no pattern of `scenario_patterns` matches it; name it on \
+            "drafts/more.yaml` is skipped because no pattern of `scenario_patterns` matches it; name it on \
             the command line, or add a pattern"
         ),
         "{said}"
@@ -268,7 +268,7 @@ fn a_test_of_a_task_file_is_counted_once() {
     place.write("bench/tasks/one.yaml", TASKS);
     for arguments in [&["check"][..], &["check", "bench/cli-bench.yaml"], &["check", "bench/tasks/one.yaml"]] {
         let done = place.run(arguments);
-        assert!(done.stdout.contains(", 1 test\n"), "{arguments:?} {done:?}");
+        assert!(done.stdout.contains(" with 1 test\n"), "{arguments:?} {done:?}");
     }
 }
 

@@ -367,7 +367,7 @@ fn report_that_could_not_be_written_is_refused_before_anything_runs() {
         assert!(done.stderr.contains(part), "{report}: {done:?}");
     }
     let done = place.run(&["run", "--report", "json=report", "--report", "junit=report"]);
-    assert!(done.code == Some(2) && done.stderr.contains("two reports would be written to report"), "{done:?}");
+    assert!(done.code == Some(2) && done.stderr.contains("two reports would be written to `report`"), "{done:?}");
     assert!(!place.exists("ran") && !place.exists("nowhere") && !place.exists("report"));
 }
 

@@ -86,8 +86,8 @@ fn long_command_of_an_agent_says_how_much_of_it_is_left_out() {
     let place = two_models("");
     place.write("bad.script.yaml", format!("default: [{{ run: 'echo {}' }}, {{ run: echo b }}]\n", "a".repeat(1000)));
     let done = place.run(&["run"]);
-    // 1005 characters of the command and 27 with its end, less the 400 that are shown.
-    assert!(done.stdout.contains("aaa[… 632 more characters, see --report json for all …]aaa"), "{done:?}");
+    // 1005 characters of the command and 25 with its end, less the 400 that are shown.
+    assert!(done.stdout.contains("aaa[… 630 more characters, see --report json for all …]aaa"), "{done:?}");
     assert!(done.stdout.contains("aaa (ended with exit code 0)"), "{done:?}");
 }
 

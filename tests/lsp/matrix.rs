@@ -107,7 +107,7 @@ fn kindlm() -> Vec<Document> {
     vec![
         document("block", &block.replace("«half»", ""), 2, "list of strings"),
         document("flow", flow, 2, "list of strings"),
-        document("alias", alias, 3, "Expectations about every run"),
+        document("alias", alias, 3, "Expectations about every attempt"),
         document("merge", merge, 2, "list of strings"),
         document(
             "half-typed",

@@ -177,5 +177,5 @@ fn scripts_are_opened_by_their_ids() {
     assert!(missing.message.starts_with("cannot play the script none.script.yaml: "), "{}", missing.message);
     std::fs::write(&path, "default: [{fail: a}]\n").unwrap();
     let wrong = open("scripted/deep/bold").unwrap().unwrap_err();
-    assert!(wrong.message.contains(": line 1: `fail` must be"), "{}", wrong.message);
+    assert!(wrong.message.contains(": line 1: expected `rate-limit`"), "{}", wrong.message);
 }

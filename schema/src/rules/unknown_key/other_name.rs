@@ -69,9 +69,12 @@ impl OtherName {
         })
     }
 
-    /// Whether the types explain a key at a location.
+    /// Whether the types explain a key at a location: a field that is not there, or an advice.
     pub(super) fn is_known(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
-        OtherName::of(context, at, key).is_some()
+        OtherName::of(context, at, key).is_some_and(|found| match found.meant {
+            Meant::Advice { .. } | Meant::Field { .. } => true,
+            Meant::Taken(_) => false,
+        })
     }
 
     /// Returns the message about the key. `words` is the message without the explanation.

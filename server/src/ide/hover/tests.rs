@@ -318,7 +318,7 @@ fn defaults_of_the_file_are_shown_where_they_count() {
             [repeat]
             **repeat** · integer, 1 to 100
 
-            Number of runs, instead of `defaults.repeat`.
+            Number of attempts, instead of `defaults.repeat`.
 
             A test passes if all of its attempts pass.
 
