@@ -72,8 +72,8 @@ impl OtherName {
     /// Whether the types explain a key at a location: a field that is not there, or an advice.
     pub(super) fn is_known(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
         OtherName::of(context, at, key).is_some_and(|found| match found.meant {
-            Meant::Advice { .. } | Meant::Field { .. } => true,
-            Meant::Taken(_) => false,
+            KeyMeaning::Advice { .. } | KeyMeaning::Field { .. } => true,
+            KeyMeaning::Taken(_) => false,
         })
     }
 
