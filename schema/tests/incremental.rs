@@ -189,7 +189,7 @@ fn related_items(file: SpecFile) -> (&'static str, Vec<&'static str>) {
     }
 }
 
-/// Types, cuts and pastes items of a list. A list of 150 items is looked at in several stretches.
+/// Types, cuts and pastes items of a list. A list of 150 items is looked at in several chunks.
 #[track_caller]
 fn check_relations(file: SpecFile) {
     let settings = Settings::default();

@@ -177,7 +177,7 @@ fn answers_after_edits_are_those_about_a_document_that_is_opened() {
     }
 }
 
-/// The items of a long list are looked at in stretches, and each has problems because of others.
+/// The items of a long list are looked at in chunks, and each has problems because of others.
 #[test]
 fn diagnostics_of_a_long_list_after_edits_are_those_of_a_document_that_is_opened() {
     for (number, format) in FORMATS.iter().enumerate() {

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Analyzer, DocumentFindings, aliases, directives, facts,
-    item_list::{ItemLists, ItemWithProblems, Looked},
+    item_list::{BadItem, ItemLists, Looked},
     levels::Levels,
     problems::{Group, Problems},
     ranges::Ranges,
@@ -62,10 +62,10 @@ pub(super) fn finish(
 fn hand_over<'d>(
     lists: &mut [Looked<'d>],
     others: &mut Vec<Problem>,
-    is_meant: impl Fn(&Looked<'d>, &ItemWithProblems) -> bool,
+    is_meant: impl Fn(&Looked<'d>, &BadItem) -> bool,
 ) {
     for looked in lists {
-        let (meant, rest): (Vec<ItemWithProblems>, Vec<ItemWithProblems>) =
+        let (meant, rest): (Vec<BadItem>, Vec<BadItem>) =
             std::mem::take(&mut looked.wrong).into_iter().partition(|item| is_meant(looked, item));
         others.extend(meant.iter().flat_map(|item| looked.problems(item)));
         looked.wrong = rest;

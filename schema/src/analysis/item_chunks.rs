@@ -17,12 +17,12 @@ pub(super) struct ItemChunks(Vec<ItemChunk>);
 struct ItemChunk {
     /// Number of items.
     count: usize,
-    settled: Option<CachedResult>,
+    settled: Option<Settled>,
 }
 
 /// What is reported of the items of a chunk, where nothing outside of the items decides about it. The blocks of the items
 /// follow each other, and nothing else is in them. Offsets are relative to the first block.
-pub(super) struct CachedResult {
+pub(super) struct Settled {
     /// The key of the circumstances: see [`super::levels::Levels::key`].
     pub(super) levels: u64,
     /// `None` if no problem is reported.
@@ -49,12 +49,12 @@ impl ItemChunks {
     }
 
     /// Returns what is kept of a chunk.
-    pub(super) fn settled(&self, number: usize) -> Option<&CachedResult> {
+    pub(super) fn settled(&self, number: usize) -> Option<&Settled> {
         self.0[number].settled.as_ref()
     }
 
     /// Sets what is kept of a chunk.
-    pub(super) fn settle(&mut self, number: usize, settled: Option<CachedResult>) {
+    pub(super) fn settle(&mut self, number: usize, settled: Option<Settled>) {
         self.0[number].settled = settled;
     }
 
@@ -118,8 +118,8 @@ fn in_pieces(total: usize, size: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn settled(has_cross_item: bool) -> CachedResult {
-        CachedResult { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_cross_item }
+    fn settled(has_cross_item: bool) -> Settled {
+        Settled { levels: 0, reports: None, codes: Vec::new(), extent: 0..0, has_anchors: false, has_cross_item }
     }
 
     /// Returns the indices of the items of which something is kept.

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::{
     Analyzer, Findings,
     cross_item::{CrossItemContext, CrossItemProblem, RelativeProblem, RuleProblems},
-    item_chunks::{CachedResult, ItemChunks},
+    item_chunks::{ItemChunks, Settled},
     levels::Levels,
     problems::{Group, ItemPlace, ItemReport, Reported, Reports},
 };
@@ -42,7 +42,7 @@ pub(super) struct ItemList {
     ids: Vec<u64>,
     /// Number of items that are not alone in a block and are checked each time.
     loose: usize,
-    known: Vec<CachedItem>,
+    known: Vec<Known>,
     /// Items with problems.
     wrong: Vec<usize>,
     /// Items with aliases, each with the ids of the blocks that the aliases lead to. `None` for any block.
@@ -64,7 +64,7 @@ pub(super) struct Looked<'d> {
     blocks: Option<ItemBlocks<'d>>,
     item_list: ItemList,
     /// Items with problems that are alone in an intact block, in the chunks of which nothing is kept.
-    pub(super) wrong: Vec<ItemWithProblems>,
+    pub(super) wrong: Vec<BadItem>,
     /// Their cross-item problems: the number of the rule, and that of the problem.
     cross_item: Vec<(usize, usize)>,
     /// The number of items with problems in each chunk. `None` for a chunk that is as it was.
@@ -72,7 +72,7 @@ pub(super) struct Looked<'d> {
 }
 
 /// Cached result of an item.
-struct CachedItem {
+struct Known {
     /// Hash of everything that the result depends on.
     key: u64,
     /// Start of its node, relative to the offset of its ranges.
@@ -88,7 +88,7 @@ struct Fresh {
     id: u64,
     /// Ids of the blocks that its aliases lead to, or its own; `None` for any block. Empty without aliases.
     dependencies: Vec<Option<u64>>,
-    known: CachedItem,
+    known: Known,
 }
 
 impl ItemLists {
@@ -105,7 +105,7 @@ impl ItemLists {
 
 /// An item with problems, and its location.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ItemWithProblems {
+pub(super) struct BadItem {
     /// Index of the item.
     pub(super) index: usize,
     /// The start of the block that it is alone in, its line, and its length in bytes.
@@ -118,7 +118,7 @@ pub(super) struct ItemWithProblems {
     cross_item: (usize, usize),
 }
 
-impl ItemWithProblems {
+impl BadItem {
     /// Returns the bytes of the block.
     pub(super) fn extent(&self) -> Range<usize> {
         self.start..self.start + self.length
@@ -187,11 +187,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Does the same in chunks that are as they were, by the bytes of the items with problems and what is kept of them.
-    pub(super) fn open_where(
-        &mut self,
-        others: &mut Vec<Problem>,
-        is_meant: impl Fn(Range<usize>, &CachedResult) -> bool,
-    ) {
+    pub(super) fn open_where(&mut self, others: &mut Vec<Problem>, is_meant: impl Fn(Range<usize>, &Settled) -> bool) {
         let mut blocks = self.blocks;
         self.open(others, |items, settled| {
             settled.zip(blocks.as_mut()).is_some_and(|(settled, blocks)| {
@@ -203,11 +199,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Finds the items with problems in some of the chunks.
-    fn open(
-        &mut self,
-        others: &mut Vec<Problem>,
-        mut is_meant: impl FnMut(Range<usize>, Option<&CachedResult>) -> bool,
-    ) {
+    fn open(&mut self, others: &mut Vec<Problem>, mut is_meant: impl FnMut(Range<usize>, Option<&Settled>) -> bool) {
         let mut end = 0;
         for number in 0..self.opened.len() {
             let items = end..end + self.item_list.chunks.count(number);
@@ -238,11 +230,10 @@ impl<'d> Looked<'d> {
         let place = |item: usize| before + cross_item.partition_point(|(of, ..)| *of < item);
         let mut apart = Vec::new();
         for &index in &wrong {
-            let wrong_item =
-                ItemWithProblems { index, cross_item: (place(index), place(index + 1)), ..ItemWithProblems::default() };
+            let wrong_item = BadItem { index, cross_item: (place(index), place(index + 1)), ..BadItem::default() };
             match self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone) {
                 Some(ItemBlock { start, line, length, has_anchors, is_intact, .. }) => {
-                    let item = ItemWithProblems { start, line, length, has_anchors, ..wrong_item };
+                    let item = BadItem { start, line, length, has_anchors, ..wrong_item };
                     // Unparsed text next to them may affect what is reported.
                     if is_intact { self.wrong.push(item) } else { apart.push(item) }
                 }
@@ -301,7 +292,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns what is reported of some items of a chunk. `first`: the first item of the chunk.
-    fn settled(&mut self, first: ItemPlace, wrong: &[ItemWithProblems], levels: &Levels<'_>) -> CachedResult {
+    fn settled(&mut self, first: ItemPlace, wrong: &[BadItem], levels: &Levels<'_>) -> Settled {
         let mut items = Vec::new();
         let mut codes: Vec<Code> = Vec::new();
         for wrong in wrong {
@@ -316,7 +307,7 @@ impl<'d> Looked<'d> {
         codes.sort_unstable();
         codes.dedup();
         let start = wrong.first().map_or(0, |wrong| wrong.start - first.start);
-        CachedResult {
+        Settled {
             levels: levels.key(),
             reports: Reports::of(items).map(Arc::new),
             codes,
@@ -326,10 +317,7 @@ impl<'d> Looked<'d> {
         }
     }
 
-    fn cross_item_problems(
-        &self,
-        wrong: &ItemWithProblems,
-    ) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
+    fn cross_item_problems(&self, wrong: &BadItem) -> impl Iterator<Item = (&CrossItemProblem, &RelativeProblem)> {
         let numbers = self.cross_item[wrong.cross_item.0..wrong.cross_item.1].iter();
         numbers.filter_map(|(rule, number)| {
             let problem = &self.item_list.by_rule[*rule].problems[*number];
@@ -338,19 +326,19 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item, including cross-item problems. Ranges are relative to its block.
-    pub(super) fn found(&self, wrong: &ItemWithProblems) -> impl Iterator<Item = &Problem> {
+    pub(super) fn found(&self, wrong: &BadItem) -> impl Iterator<Item = &Problem> {
         let own = &self.item_list.known[wrong.index].findings.problems;
         own.iter().chain(self.cross_item_problems(wrong).map(|(_, relative)| &relative.problem))
     }
 
     /// Whether the report of an item's problems depends on other parts of the document.
-    pub(super) fn is_entangled(&self, wrong: &ItemWithProblems) -> bool {
+    pub(super) fn is_entangled(&self, wrong: &BadItem) -> bool {
         self.item_list.known[wrong.index].findings.is_entangled
             || self.cross_item_problems(wrong).any(|(_, relative)| relative.is_entangled)
     }
 
     /// Returns copies of the problems of an item, with absolute locations.
-    pub(super) fn problems(&self, wrong: &ItemWithProblems) -> Vec<Problem> {
+    pub(super) fn problems(&self, wrong: &BadItem) -> Vec<Problem> {
         let base = Definition::list_at(self.list).index(wrong.index);
         let own = self.item_list.known[wrong.index].findings.problems.iter();
         let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
@@ -371,7 +359,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item as they are reported, and the items that they name.
-    fn reported(&mut self, wrong: &ItemWithProblems, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
+    fn reported(&mut self, wrong: &BadItem, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
         for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
@@ -452,7 +440,7 @@ impl ItemList {
         let facts: Vec<Facts> = new.iter().filter_map(|fresh| fresh.known.findings.facts.clone()).collect();
         facts.iter().for_each(|facts| self.tally.add(facts));
         drop(self.facts.splice(gone, facts));
-        let (ids, known): (Vec<u64>, Vec<CachedItem>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
+        let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
         let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
         self.loose = self.loose + loose(&ids) - loose(&self.ids[old.clone()]);
         drop(self.ids.splice(old.clone(), ids));
@@ -524,7 +512,7 @@ impl Analyzer {
                 Some(place) => self.look_or_recall(document, item, &place, basis, list, files, count),
                 None => {
                     let findings = Arc::new(self.look_at(item, list, files));
-                    let known = CachedItem { key: 0, offset: item.range().start, findings, reported: None };
+                    let known = Known { key: 0, offset: item.range().start, findings, reported: None };
                     Fresh { id: 0, dependencies: Vec::new(), known }
                 }
             }
@@ -599,11 +587,7 @@ impl Analyzer {
             Some(Dependencies::These(ids)) => ids.iter().skip(usize::from(ids.len() > 1)).copied().map(Some).collect(),
             Some(Dependencies::Any { .. }) => vec![None],
         };
-        Fresh {
-            id,
-            dependencies,
-            known: CachedItem { key, offset: item.range().start - start, findings, reported: None },
-        }
+        Fresh { id, dependencies, known: Known { key, offset: item.range().start - start, findings, reported: None } }
     }
 
     /// Returns a hash of everything outside of the document that the findings of an item depend on, including its list:

@@ -82,7 +82,8 @@ impl NotRunnableReason {
     }
 }
 
-/// The obstacles of a document's tests, as far as the text alone shows them, which is cheaper than lowering them.
+/// The reasons why tests of a document do not run, as far as the text alone shows them, which is cheaper than lowering
+/// them.
 pub(crate) struct NotRunnableReasons<'a> {
     names: FxHashMap<&'a str, usize>,
     looks: Looks<'a>,
