@@ -189,7 +189,7 @@ const tests = {
     await run('greets');
     const problem = await until('the problem', () => runProblems().find(inGreets));
     assert.match(spec.getText(problem.range), /sleep 600/);
-    assert.match(problem.message, /timed out/);
+    assert.match(problem.message, /did not end within/);
     await state('greets', '! error');
   },
 
