@@ -223,3 +223,20 @@ fn positions_count_in_the_unit_that_the_client_offers() {
         assert_eq!(problem["range"]["start"]["character"], column, "{encodings}: {problem}");
     }
 }
+
+#[test]
+fn responses_that_a_refresh_replaces_arrive_in_the_order_of_their_requests() {
+    let tests: String =
+        (0..300).map(|index| format!("  - {{name: t{index}, command: 'true', expect: {{}}}}\n")).collect();
+    let suite = format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n{tests}");
+    let mut client = Client::opened(&[("kindlm.yaml", &suite)]);
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 300, "character": 0 } });
+    for method in ["textDocument/codeLens", "textDocument/inlayHint", "textDocument/diagnostic"] {
+        let parameters = json!({ "textDocument": document, "range": range });
+        let asked: Vec<u64> = (0..200).map(|_| client.ask(method, parameters.clone())).collect();
+        let is_response = |message: &Value| message.get("method").is_none() && message["id"].is_u64();
+        let arrived = asked.iter().map(|_| client.wait("a response", is_response)["id"].as_u64().unwrap());
+        assert_eq!(arrived.collect::<Vec<_>>(), asked, "{method}");
+    }
+}

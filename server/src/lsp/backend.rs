@@ -296,6 +296,7 @@ impl Backend {
         let at = uri.clone();
         let known = params.previous_result_id;
         let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at).into_report(known.as_deref());
+        let _turn = self.session.turn("textDocument/diagnostic", &uri.0).await;
         // A client requests one document again because another one changed.
         let report = self.with_on(&self.session.requests, &uri, About::All, work).await?;
         past_the_framework::<DocumentDiagnosticReport>(report)?;
@@ -366,6 +367,7 @@ impl Backend {
 
     pub(super) async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let (uri, range) = (params.text_document.uri, params.range);
+        let _turn = self.session.turn("textDocument/inlayHint", &uri.0).await;
         self.with(&uri.clone(), move |snapshot| tokens::hints(&snapshot, &uri, range)).await
     }
 
@@ -447,6 +449,7 @@ impl Backend {
 
     pub(super) async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let uri = params.text_document.uri;
+        let _turn = self.session.turn("textDocument/codeLens", &uri.0).await;
         self.with_words(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
     }
 

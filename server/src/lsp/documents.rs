@@ -303,6 +303,7 @@ impl Session {
         };
         self.remembered().remove(uri);
         self.adopting.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        self.forget_turns(uri);
         if open.is_some() {
             // The diagnostics that it caused in other files are removed.
             self.analyze(uri);

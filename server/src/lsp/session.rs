@@ -62,6 +62,8 @@ pub(super) struct Session {
     state: Mutex<State>,
     /// Locks of documents, held while one is adopted as a spec file.
     pub adopting: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    /// Locks of requests, by method and document, held until the response is on its way: see [`Session::turn`].
+    turns: Mutex<HashMap<(&'static str, String), Arc<tokio::sync::Mutex<()>>>>,
     /// The results of suites, for as long as they are needed.
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Notified when there is something to analyze.
@@ -259,6 +261,7 @@ impl Session {
             active_runs,
             state: Mutex::new(state),
             adopting: Mutex::default(),
+            turns: Mutex::default(),
             shelf: Mutex::default(),
             wakeup: Condvar::new(),
         }
@@ -339,6 +342,21 @@ impl Session {
     /// Returns a snapshot of a document with its tree up to date.
     pub(super) fn snapshot(&self, uri: &str) -> Option<Snapshot> {
         self.captured(uri).map(|snapshot| self.refreshed(uri, snapshot))
+    }
+
+    /// Waits until earlier requests of a method about a document are answered. A client that is asked to refresh what it
+    /// shows keeps the last response, so an earlier one must not arrive after it.
+    pub(super) async fn turn(&self, method: &'static str, uri: &str) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry((method, uri.to_owned())).or_default())
+        };
+        lock.lock_owned().await
+    }
+
+    /// Forgets the locks of a document that is closed.
+    pub(super) fn forget_turns(&self, uri: &str) {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, other), _| other != uri);
     }
 
     /// Updates the tree without holding the lock. The document keeps the tree if its text is still the same.
