@@ -63,12 +63,15 @@ pub(super) struct Session {
     /// Locks of documents, held while one is adopted as a spec file.
     pub adopting: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     /// Locks of requests, by method and document, held until the response is on its way: see [`Session::turn`].
-    turns: Mutex<HashMap<(&'static str, String), Arc<tokio::sync::Mutex<()>>>>,
+    turns: Mutex<HashMap<(&'static str, String), Turn>>,
     /// The results of suites, for as long as they are needed.
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Notified when there is something to analyze.
     wakeup: Condvar,
 }
+
+/// The lock of one method and document. It is fair: requests get it in the order in which they came.
+type Turn = Arc<tokio::sync::Mutex<()>>;
 
 /// The mutable state.
 #[derive(Default)]
