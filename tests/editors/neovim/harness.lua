@@ -59,6 +59,10 @@ function T.finish()
   for _, client in ipairs(vim.lsp.get_clients()) do
     T.stop(client)
   end
+  -- A Neovim that quits while it still writes to a server that has ended can end with SIGPIPE.
+  T.wait('the end of the servers', function()
+    return #vim.lsp.get_clients() == 0
+  end)
   vim.cmd(T.failed == 0 and 'qa!' or 'cq!')
 end
 
