@@ -136,7 +136,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::ColonWithoutQuotes => "a string that contains `: ` needs quotes",
         FaultKind::HashWithoutQuotes => "a string that contains ` #` needs quotes",
         FaultKind::TemplateWithoutQuotes => "a string that begins with `{{` needs quotes",
-        FaultKind::TemplateInBrackets => "in brackets, a string that contains `{{` needs quotes",
+        FaultKind::TemplateInBrackets => "a string that contains `{{` needs quotes inside `[…]` or `{…}`",
         FaultKind::AliasSign => "an unquoted string cannot begin with `*`",
         FaultKind::AnchorSign => "an unquoted string cannot begin with `&`",
         FaultKind::KeySign => "an unquoted string cannot begin with `? `",

@@ -271,7 +271,7 @@ pub(crate) enum Relation {
     /// A key that excludes the reported one.
     KeyHere(String),
     /// The callee of a contract.
-    HandsOver(String),
+    ContractFor(String),
     /// An alias that uses the invalid value again.
     UsedAgain,
     /// Any other relation, with its label: "first used here".
@@ -282,7 +282,7 @@ impl Relation {
     fn label(&self) -> String {
         match self {
             Relation::KeyHere(key) => format!("`{key}` is here"),
-            Relation::HandsOver(agent) => format!("this contract hands over to `{agent}`"),
+            Relation::ContractFor(agent) => format!("this contract is for `{agent}`"),
             Relation::UsedAgain => USED_AGAIN.to_owned(),
             Relation::Labelled(label) => (*label).to_owned(),
         }

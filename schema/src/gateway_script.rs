@@ -82,8 +82,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// Whether the run ends after its last step.
     ///
-    /// The end of a run is logged, and its first span ends. With `false`, the run never ends, and the `openclaw`
-    /// program does not exit.
+    /// With `true`, the end of the run is logged, and its outermost span ends. With `false`, the run never ends, and the
+    /// `openclaw` program does not exit.
     #[schemars(extend("default" = true))]
     pub done: Option<bool>,
 }
@@ -129,7 +129,7 @@ pub struct Step {
     pub tool: Option<ToolCall>,
     /// Asks a model.
     pub model: Option<ModelCall>,
-    /// Hands over to another agent with the tool `sessions_spawn`, and waits until its run has ended.
+    /// Delegates to another agent with the tool `sessions_spawn`, and waits until its run has ended.
     ///
     /// Script that agent as a separate run in this file, with `when: { agent: NAME }`.
     pub spawn: Option<Spawn>,

@@ -97,7 +97,7 @@ pub struct Settings {
 
 /// A provider of models.
 ///
-/// A key is sent only to the provider's own address, or to the `base_url` of the entry that names its variable.
+/// A key is sent only to the provider's own host, or to the `base_url` of the entry that names its variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {

@@ -189,7 +189,7 @@ pub struct Unusable {
 /// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
 /// The error is the reason why it is not valid.
 pub fn pattern(source: &str) -> Result<regex::Regex, Unusable> {
-    const HELP: Option<&str> = Some("write the pattern without look-around and back-references");
+    const HELP: Option<&str> = Some("write the pattern without look-around or back-references");
     regex::RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
         let reason = error.to_string();
         match reason.lines().next_back().unwrap_or_default().trim_start_matches("error: ") {

@@ -77,7 +77,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
 /// A handoff between two agents, with its contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handover {
-    /// The agent that hands over.
+    /// The agent that delegates.
     pub from: String,
     /// The agent that takes over.
     pub to: String,

@@ -95,7 +95,7 @@ impl Format for ClawSpec {
     fn fixed_name(&self, kind: &str, name: &str) -> Option<&'static str> {
         let is_refusal = kind == "tags" && name == "negative";
         is_refusal.then_some(
-            "ClawSpec requires the tag `negative` with this name, so it cannot be renamed; edit individual tags instead",
+            "ClawSpec requires a tag with the name `negative`, so it cannot be renamed; edit individual tags instead",
         )
     }
 
@@ -176,7 +176,7 @@ impl Format for ClawSpec {
     fn pattern_use(&self, _: &str) -> PatternUse {
         PatternUse {
             case: LetterCase::IgnoredByFlag,
-            invalid: Invalid::Unusable(Severity::Warning, Some("ClawSpec aborts the scenario with an error")),
+            invalid: Invalid::Unusable(Severity::Warning, Some("ClawSpec aborts with an error")),
             unsupported: Some("the result of the assertion is unknown"),
             knows_new: true,
             empty: Some("every file contains it"),

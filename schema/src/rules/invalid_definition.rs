@@ -48,7 +48,7 @@ impl Rule for Unstructured {
         let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
         let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.check)).collect();
         MessageParts::new(format!("`{file}` does not pass ClawSpec's structural checks"))
-            .note(format!("ClawSpec does not run this target; failed checks: {}", names.join(", ")))
+            .note(format!("ClawSpec refuses to run this target; failed checks: {}", names.join(", ")))
             .help(helps.join("\n"))
     }
 }

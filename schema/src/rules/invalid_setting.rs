@@ -24,6 +24,6 @@ impl Explanation for InSettings {
     }
 
     fn severity(&self, _: Severity) -> Severity {
-        Code::InvalidSetting.severity()
+        Severity::Error
     }
 }

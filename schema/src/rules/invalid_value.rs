@@ -115,8 +115,7 @@ impl Rule for NotAllowed {
         }
         if let Some(written) = node.as_str() {
             let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-            words.note =
-                opposite_of(written, &names).map(|name| format!("there is no value for the opposite of `{name}`"));
+            words.note = opposite_of(written, &names).map(|name| format!("no value means the opposite of `{name}`"));
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {
@@ -151,8 +150,7 @@ impl Rule for WrongForm {
             }
             WrongForm::Url(name) => {
                 let text = location.node().and_then(|node| node.text()).unwrap_or(name);
-                MessageParts::new(format!("`{text}` is not a valid URL"))
-                    .help("begin it with a scheme, such as `https://`")
+                MessageParts::new(format!("`{text}` is not a valid URL")).help("begin it with `http://` or `https://`")
             }
         }
     }

@@ -34,5 +34,6 @@ impl Rule for LastCommandOnly {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new("this assertion checks only the output of the last command")
             .note("the task expects several commands, and the model decides which one runs last")
+            .help("check the other commands with `ran` or `verify`")
     }
 }

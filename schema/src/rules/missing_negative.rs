@@ -125,7 +125,7 @@ impl Rule for Claimed {
     const CODE: Code = Code::MissingNegative;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`negative` is `true`, but the contract has no scenario tagged `negative`")
+        MessageParts::new("`coverage.negative` is `true`, but the contract has no scenario tagged `negative`")
             .help("add such a scenario, or write `negative: false`")
     }
 }
@@ -135,7 +135,7 @@ impl Rule for Unclaimed {
     const SEVERITY: Severity = Severity::Information;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("the contract has a scenario tagged `negative`, but `negative` is not `true`")
+        MessageParts::new("the contract has a scenario tagged `negative`, but `coverage.negative` is not `true`")
             .help("write `negative: true`")
     }
 }

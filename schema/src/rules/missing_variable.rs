@@ -170,7 +170,9 @@ impl Rule for OtherFileVariable {
     const CODE: Code = Code::MissingVariable;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
+        MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files))
+            .note(self.note)
+            .help("write the value itself")
     }
 }
 

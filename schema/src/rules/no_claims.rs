@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// A test has no assertions, so it always passes.
+    /// A KindLM test has no expectations, so it always passes.
     "no-claims", Warning
 }
 

@@ -47,9 +47,10 @@ impl Rule for MatchesNothing {
     const CODE: Code = Code::SuspiciousPattern;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
+        let words = match self {
             MatchesNothing::EmptyLine => MessageParts::new("this pattern matches an empty line"),
             MatchesNothing::EmptyString(note) => MessageParts::new("this pattern matches the empty string").note(note),
-        }
+        };
+        words.help("write a pattern that matches at least one character")
     }
 }

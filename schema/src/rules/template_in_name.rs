@@ -29,5 +29,6 @@ impl Rule for TemplateInName {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new("the name of a scenario cannot contain a template variable")
             .note("ClawSpec cannot find the scenario by its expanded name")
+            .help("write the name without template variables")
     }
 }

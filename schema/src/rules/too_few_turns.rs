@@ -63,6 +63,7 @@ impl Rule for TooFewTurns {
                 let turns = plural(*turns as usize, "turn");
                 MessageParts::new(format!("{turns} may be too few with `help_modes: [discoverable]`"))
                     .note("looking up help takes one to three turns")
+                    .help("raise `max_turns`")
             }
         }
     }

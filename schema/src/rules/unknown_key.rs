@@ -27,7 +27,7 @@ pub(crate) mod cli_bench;
 mod other_name;
 
 page! {
-    /// The format does not have a key. The format's tool ignores it. In `expect` or an assertion, an ignored key
+    /// A key is not part of the format. The format's tool ignores it. In `expect` or an assertion, an ignored key
     /// means that something is not checked, so it is an error there: the suite does not run until the key is corrected
     /// or removed.
     "unknown-key", Warning
@@ -330,7 +330,7 @@ fn move_to(name: &str) -> String {
 
 /// Returns the consequence of an unknown key that was meant as an assertion.
 fn ignored_by(dialect: Dialect) -> String {
-    format!("{} ignores unknown keys, so nothing is checked", dialect.program())
+    format!("{} ignores unknown keys, so this key has no effect", dialect.program())
 }
 
 /// Returns the edits that rename a key, and those of its value. A key from a merge must be fixed
@@ -362,7 +362,7 @@ impl IntendedKey {
                 let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
                 words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(location, name, turned)))
             }
-            IntendedKey::Opposite(name) => words.note(format!("there is no key for the opposite of `{name}`")),
+            IntendedKey::Opposite(name) => words.note(format!("no key means the opposite of `{name}`")),
             IntendedKey::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {
                     Some((tag, form)) => words.note(format!("`{key}` is a key of `{tag}: {form}`")),
@@ -438,7 +438,7 @@ impl Rename {
         if written.zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name) {
             return words.help(match wanted {
                 Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
-                None => format!("write `{name}`, with values in that unit"),
+                None => format!("write `{name}`, and convert the value to its unit"),
             });
         }
         let kind = with_article(&member.type_name());

@@ -23,8 +23,9 @@ use crate::{
 };
 
 page! {
-    /// The file does not define a name. In ClawSpec files, also: a name looks like a misspelled agent of the workspace (a
-    /// directory with `SOUL.md`). Other unknown agents are not reported, because they may be defined elsewhere.
+    /// A reference names something that the file does not define. In ClawSpec files, a name that looks like a misspelled
+    /// agent of the workspace (a directory with `SOUL.md`) is reported too. Other unknown agents are not reported, because
+    /// they may be defined elsewhere.
     "unknown-reference", Error
 }
 

@@ -286,7 +286,7 @@ impl Rule for Unknown {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))
             }
             IntendedType::OppositeOf { other, negation: None } => {
-                words.note(format!("ClawSpec has no type for the opposite of `{other}`"))
+                words.note(format!("no type checks the opposite of `{other}`"))
             }
             IntendedType::Nothing => words.help("use one of the types that `speclens explain` lists"),
         };

@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// ClawSpec does not support a health check of a pipeline. The run ends with an error.
+    /// A health check of a pipeline has a form that ClawSpec does not support. The run ends with an error.
     "unsupported-expression", Error
 }
 

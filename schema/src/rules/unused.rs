@@ -1,6 +1,6 @@
 pub(crate) mod kindlm;
 
 page! {
-    /// Something is defined but never used, or a comment silences a problem that does not exist.
+    /// Something is defined but never used, or an `allow(…)` comment does not silence any problem.
     "unused", Hint
 }

@@ -25,8 +25,8 @@ pub struct ClawSpecSettings {
     /// Scripted gateway that replaces the real one.
     ///
     /// The path of a file `NAME.gateway.yaml`, relative to this file. A run starts the gateway on a free port and stops
-    /// it afterwards. It replaces `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml` and the `openclaw`
-    /// program, and its spans are those of the run.
+    /// it afterwards. It replaces `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml`, and the `openclaw`
+    /// program. The spans that it sends are the trace of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "gateway", "examples" = ["demo.gateway.yaml"]))]
     pub gateway: Option<FilePath>,

@@ -47,7 +47,9 @@ impl KeyPath {
             {
                 format!("move it out of `{holder}`")
             }
+            [.., list, "[]"] if !out_of.is_empty() => format!("move it to the enclosing item of `{list}`"),
             [.., list, "[]"] => format!("move it into an item of `{list}`"),
+            [.., map, "*"] if !out_of.is_empty() => format!("move it to the enclosing entry of `{map}`"),
             [.., map, "*"] => format!("move it into an entry of `{map}`"),
             [..] => format!("move it {}", self.words_from(here)),
         }

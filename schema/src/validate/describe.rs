@@ -17,6 +17,8 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
         (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Null)) => "null".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("the boolean `{shown}`"),
+        // "Not a number" is not called one.
+        (NodeShape::Scalar, Some(Scalar::Float(number))) if number.is_nan() => format!("`{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
             "an empty string".to_owned()

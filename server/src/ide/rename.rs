@@ -278,7 +278,7 @@ tests:
             "//- /clawspec-scenarios.yaml\nversion: '1.0'\nscenarios:\n  - name: a\n    tags: [neg$0ative, slow]\n",
             "refusal",
             expect![
-                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed; edit individual tags instead"
+                "ClawSpec requires a tag with the name `negative`, so it cannot be renamed; edit individual tags instead"
             ],
         );
         check(

@@ -175,7 +175,7 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     if !roles.contains(&Role::Model) {
         roles.iter_mut().filter(|role| **role == Role::Accounting).for_each(|role| *role = Role::Model);
     }
-    // A single agent hands over to no one, unless the gateway has a separate span for the started agent.
+    // A single agent does not delegate, unless the gateway has a separate span for the started agent.
     let agents: HashSet<&str> = roles
         .iter()
         .zip(spans)

@@ -27,11 +27,11 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The model did not call the tool that `toolCalls` expects.
+    /// No call to the tool that `toolCalls` expects.
     ToolCallMissing = "TOOL_CALL_MISSING";
-    /// The model called a tool that `shouldNotCall: true` forbids.
+    /// A call to a tool that `shouldNotCall: true` forbids.
     ToolCallUnexpected = "TOOL_CALL_UNEXPECTED";
-    /// The model called the tool, but no call has the arguments in `argsMatch`. The report shows the closest call.
+    /// The tool was called, but no call has the arguments in `argsMatch`. The report shows the closest call.
     ToolCallArgsMismatch = "TOOL_CALL_ARGS_MISMATCH";
     /// The arguments of a call do not match the JSON Schema of `argsSchema`, or the schema cannot be used.
     ToolCallArgsSchemaInvalid = "TOOL_CALL_ARGS_SCHEMA_INVALID";
@@ -57,8 +57,8 @@ codes! {
     KeywordDenied = "KEYWORD_DENIED";
     /// The judge's score is below `minScore`.
     JudgeBelowThreshold = "JUDGE_BELOW_THRESHOLD";
-    /// The run took longer than `latency.maxMs`.
+    /// The attempt took longer than `latency.maxMs`.
     ProviderTimeout = "PROVIDER_TIMEOUT";
-    /// The run cost more than `cost.maxUsd`.
+    /// The attempt cost more than `cost.maxUsd`.
     BudgetExceeded = "BUDGET_EXCEEDED";
 }

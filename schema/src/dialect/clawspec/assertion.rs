@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{
     assertions::*,
     claim::{AssertionClaim, AssertionType, Scope},
+    waiting::WAITING,
 };
 use crate::{document::NodeRef, files::Files, verdict::Check};
 
@@ -40,9 +41,6 @@ pub struct TypeInfo {
     /// Whether `timeout` and `updated_after` have an effect.
     pub waits: bool,
 }
-
-/// JSON Schema of the fields of all types: `timeout` and `updated_after` are always accepted.
-const NO_EFFECT: &str = "Has no effect on this type: only assertions about artifacts wait for a file.";
 
 /// Declares the assertion types, in the order of the reference.
 macro_rules! assertions {
@@ -241,14 +239,14 @@ fn advice() -> Value {
         {
             "names": ["artifact_words"],
             "note": "ClawSpec has `artifact_absent_words`, for words that must not occur",
-            "help": "use `log_entry` for a text that must occur",
+            "help": "use `log_entry` for text that must occur",
         },
         {
             "names": [
                 "output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length",
             ],
             "note": "ClawSpec does not validate files against a schema",
-            "help": "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
+            "help": "check the keys of the file with `artifact_contains` and `fields`, or with `state_file`",
         },
     ])
 }
@@ -262,7 +260,8 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
         properties.extend(own);
     }
     for (name, kind) in [("timeout", json!(["number", "string"])), ("updated_after", json!("string"))] {
-        let field = || json!({ "description": NO_EFFECT, "type": kind, "deprecated": true });
+        let docs = format!("Has no effect in this type: {WAITING}.");
+        let field = || json!({ "description": docs, "type": kind, "deprecated": true });
         properties.entry(name).or_insert_with(field);
     }
     keywords.insert("properties".to_owned(), Value::Object(properties));

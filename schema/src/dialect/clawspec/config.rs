@@ -39,8 +39,8 @@ pub struct Config {
     pub gateway_auth_token: Option<String>,
     /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///
-    /// `speclens run` also writes reports if this key or the variable is set, or with `--report clawspec`.
-    #[schemars(extend("default" = "reports"))]
+    /// `speclens run` writes reports if this key or the variable is set, or with `--report clawspec`.
+    #[schemars(extend("default" = "reports", "x-file" = "directory"))]
     pub report_dir: Option<FilePath>,
     /// Path of the gateway log; `{date}` is the day in UTC.
     ///
@@ -49,9 +49,9 @@ pub struct Config {
     pub gateway_log_pattern: Option<String>,
     /// Patterns of scenario contracts, in which `**` matches any number of directories.
     ///
-    /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, overrides it. A file that matches a pattern is a scenario
-    /// contract whatever its name, even if git ignores it. If this key is set, `speclens run` and `speclens list` skip
-    /// other scenario contracts unless you name them.
+    /// The comma-separated list in `CLAWSPEC_SCENARIO_PATTERNS` overrides it. A file that matches a pattern is a
+    /// scenario contract whatever its name, even if git ignores it. If this key is set, `speclens run` and
+    /// `speclens list` skip other scenario contracts unless you name them.
     #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
     pub scenario_patterns: Option<Vec<String>>,
     /// Path of the coverage ledger. `CLAWSPEC_LEDGER_PATH` overrides it.
@@ -150,8 +150,8 @@ pub struct Observability {
     pub time_window_padding_ms: Option<u64>,
     /// Prices of models, for traces without costs.
     ///
-    /// If no name matches the model exactly, speclens uses one that ends with the model's name, or that the model's
-    /// name ends with.
+    /// If no name equals the model's name, speclens uses a name that ends with the model's name, or one that the
+    /// model's name ends with.
     ///
     /// ```yaml
     /// model_pricing:

@@ -29,7 +29,7 @@ use crate::words::Name;
 /// ```
 ///
 /// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
-/// with its sections, and no prohibited tool was called. Any `assertions` replace all of these.
+/// with its sections, and no prohibited tool was called. If `assertions` is set, it replaces all of these.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(extend("x-template" = "clawspec"))]
 pub(crate) struct HandoffContract {
@@ -49,7 +49,7 @@ pub(crate) struct HandoffContract {
 /// Caller and callee of the handoff.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct Handoff {
-    /// Id of the agent that hands over, available as `{{handoff.from}}`.
+    /// Id of the agent that delegates, available as `{{handoff.from}}`.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from: Name,
     /// Id of the agent that takes over, available as `{{handoff.to}}`.

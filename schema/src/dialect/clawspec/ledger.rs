@@ -48,7 +48,7 @@ pub(crate) struct Wave {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[schemars(extend("x-open" = true))]
 pub(crate) struct LedgerItem {
-    /// Path of the target, which is the name of the item.
+    /// Path of the target, unique in the ledger.
     #[schemars(extend("x-name" = { "what": "target id", "help": "remove one of the two" }))]
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,

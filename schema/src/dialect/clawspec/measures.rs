@@ -135,7 +135,7 @@ impl Metric {
             let sum = recorded.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
             Measured {
                 value: count(sum),
-                uncertainty: cut.or((lacks_tokens || recorded.is_empty()).then_some(NO_TOKENS)),
+                uncertainty: cut.or(recorded.is_empty().then_some(NO_TOKENS)).or(lacks_tokens.then_some(SOME_TOKENS)),
             }
         };
         let spans = |kind: SpanKind| {
@@ -179,7 +179,8 @@ const NOT_ENDED: &str = "the end of the run was not observed, so it may have tak
 const NO_DURATION: &str = "the duration of the run was not observed; run the test again";
 const TRUNCATED: &str = "the trace has more spans than were recorded, and the others could change the result";
 const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
-const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
+const NO_TOKENS: &str = "the trace has no token counts";
+const SOME_TOKENS: &str = "the trace has no token counts for some model calls";
 const NO_PRICE: &str = "the cost of part of the run is unknown; set `model_pricing` in `clawspec.yaml`";
 
 /// Converts a count, which is small enough to be exact.

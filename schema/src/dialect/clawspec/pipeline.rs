@@ -55,7 +55,7 @@ pub struct Pipeline {
     /// Slash command that starts the pipeline.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
     pub trigger: Name,
-    /// Number of stages, which is the length of the list `stages`.
+    /// Number of stages. It must equal the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
     /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.

@@ -34,7 +34,7 @@ impl Production {
         let seen = ScopedEvidence { evidence, scope: &self.scope };
         let path = seen.expand("", &self.path)?;
         let Some(want) = self.scope.files(&self.path, &evidence.context) else {
-            return Err(AssertionRow::unknown("", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("", "the path contains a template variable without a value in this run"));
         };
         let answer = seen.files("", &want)?;
         if answer.files.is_empty() && answer.cut {

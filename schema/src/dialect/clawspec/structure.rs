@@ -128,7 +128,7 @@ pub(crate) fn soul(text: &str) -> Vec<Failure> {
         fail("security_block", "fill in the section `Security Rules`".to_owned());
     }
     if !["<user_data>", "</user_data>"].iter().all(|tag| text.contains(tag)) {
-        fail("user_data_tags", "say how `<user_data>` … `</user_data>` is treated".to_owned());
+        fail("user_data_tags", "state how text in `<user_data>` … `</user_data>` is treated".to_owned());
     }
     if has_secret(text) {
         fail("no_secrets", "remove the secret".to_owned());

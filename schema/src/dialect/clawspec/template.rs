@@ -26,7 +26,7 @@ pub const VARIABLES: &[Variable] = &[
         docs: "The time when the run began, in UTC, such as `2026-05-14T12:00:00Z`.",
         files: ALL,
     },
-    Variable { name: "handoff.from", docs: "The agent that hands over.", files: HANDOFF },
+    Variable { name: "handoff.from", docs: "The agent that delegates.", files: HANDOFF },
     Variable { name: "handoff.to", docs: "The agent that takes over.", files: HANDOFF },
     Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },
 ];
@@ -46,7 +46,7 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     ],
     missing_value: Some(MissingValue {
         note: "ClawSpec rejects the file",
-        elsewhere: Some(("handoff contracts", "ClawSpec aborts the scenario with an error")),
+        elsewhere: Some(("handoff contracts", "ClawSpec aborts with an error")),
     }),
 };
 

@@ -81,7 +81,7 @@ pub struct Task {
     /// Maximum number of replies of the model. Looking up help takes turns too.
     ///
     /// One reply is one turn, regardless of the number of its commands. The assertions are evaluated even if all turns are
-    /// used. cli-bench documents no default; speclens uses 5.
+    /// used. cli-bench does not document a default; speclens uses 5.
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
     #[schemars(extend("x-other-names" = ["turns"]))]
     pub max_turns: Option<u32>,

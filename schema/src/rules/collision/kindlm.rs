@@ -96,11 +96,10 @@ impl Rule for Collision {
             Collision::Item(text) => {
                 MessageParts::new(format!("duplicate item `{text}`")).help("remove one of the two")
             }
-            Collision::Model(name) => {
-                MessageParts::new(format!("duplicate model `{name}`")).help("remove one of the two")
-            }
+            Collision::Model(name) => MessageParts::new(format!("duplicate model `{name}`")).help("remove it"),
             Collision::Call(name) => MessageParts::new(format!("a call to `{name}` is expected twice"))
-                .note("one call satisfies both expectations"),
+                .note("one call satisfies both expectations")
+                .help("remove one of the two"),
             Collision::Order { position, first, second } if first == second => {
                 MessageParts::new(format!("`order: {position}` is used twice for `{second}`"))
                     .help("remove one of the two")

@@ -14,8 +14,8 @@ use crate::{
 enum NeverPlayed {
     /// An answer or a score for questions that contain a string.
     Asked { what: &'static str, earlier: String, is_same: bool },
-    /// A run of a scripted gateway.
-    Run,
+    /// A run of a scripted gateway, and whether the earlier one has the same conditions.
+    Run { is_same: bool },
 }
 
 /// Checks the answers of a script.
@@ -58,8 +58,9 @@ pub(crate) fn check_runs(runs: &[LintNode<'_>], report: &mut Report) {
         })
         .collect();
     for (index, (when, wanted)) in conditions.iter().enumerate() {
-        if let Some((first, _)) = conditions[..index].iter().find(|(_, earlier)| earlier.holds_with(wanted)) {
-            report.push(when.head_finding(NeverPlayed::Run).related(EARLIER, first.at.clone(), first.head()));
+        if let Some((first, earlier)) = conditions[..index].iter().find(|(_, earlier)| earlier.holds_with(wanted)) {
+            let rule = NeverPlayed::Run { is_same: wanted.holds_with(earlier) };
+            report.push(when.head_finding(rule).related(EARLIER, first.at.clone(), first.head()));
         }
     }
 }
@@ -108,6 +109,11 @@ impl NeverPlayed {
     }
 }
 
+/// Returns the help. Items with the same condition exclude each other in any order.
+fn remedy(is_same: bool) -> &'static str {
+    if is_same { "remove one of the two" } else { "move it before the earlier one" }
+}
+
 impl Rule for NeverPlayed {
     const CODE: Code = Code::Collision;
 
@@ -119,10 +125,13 @@ impl Rule for NeverPlayed {
                     (_, true) => format!("an earlier {what} matches the same text"),
                     (earlier, false) => format!("an earlier {what} matches every question that contains `{earlier}`"),
                 })
-                .help(if *is_same { "remove one of the two" } else { "move it before the earlier one" }),
-            NeverPlayed::Run => MessageParts::new("this run is never played")
-                .note("an earlier run has the same conditions, or only some of them")
-                .help("move it before the earlier run, or remove one of the two"),
+                .help(remedy(*is_same)),
+            NeverPlayed::Run { is_same } => MessageParts::new("this run is never played")
+                .note(match is_same {
+                    true => "an earlier run has the same conditions",
+                    false => "an earlier run applies in every case in which this one would",
+                })
+                .help(remedy(*is_same)),
         }
     }
 }

@@ -30,7 +30,7 @@ struct Measures {
     high: &'static str,
 }
 
-/// A stage whose contract hands over to another agent.
+/// A stage whose contract is for another agent.
 #[derive(Debug)]
 struct OtherAgent {
     stage: String,
@@ -92,7 +92,7 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     let (at, range) = stages.place(contract.index, agent);
     let file = OtherFile { path: path.clone(), bytes: Arc::clone(bytes) };
     let finding = Finding::new(OtherAgent { stage: own.to_owned(), contract: other.to_owned() }, at, range);
-    report.push(finding.related_in(file, Relation::HandsOver(other.to_owned()), to.at.clone(), to.range()));
+    report.push(finding.related_in(file, Relation::ContractFor(other.to_owned()), to.at.clone(), to.range()));
 }
 
 /// Subject of an assertion.
@@ -243,10 +243,8 @@ impl Rule for OtherAgent {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherAgent { stage, contract } = self;
-        MessageParts::new(format!(
-            "the agent of this stage is `{stage}`, but the handoff contract hands over to `{contract}`"
-        ))
-        .remedy(format!("change it to `{contract}`"), Fix::guess, location.replaced(scalar(contract)))
+        MessageParts::new(format!("the agent of this stage is `{stage}`, but the handoff contract is for `{contract}`"))
+            .remedy(format!("change it to `{contract}`"), Fix::guess, location.replaced(scalar(contract)))
     }
 }
 
@@ -278,6 +276,8 @@ impl Rule for NotAllowed {
     const CODE: Code = Code::Contradiction;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` must be called, but is not in `allowed_tools`", self.0))
+        let name = &self.0;
+        MessageParts::new(format!("`{name}` must be called, but is not in `allowed_tools`"))
+            .help(format!("add `{name}` to `allowed_tools`, or remove this assertion"))
     }
 }

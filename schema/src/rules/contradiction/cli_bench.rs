@@ -157,7 +157,10 @@ impl Rule for Contradiction {
             Contradiction::Outputs => {
                 MessageParts::new("the output cannot be equal to two different strings").help(remove)
             }
-            Contradiction::Part(text) => MessageParts::new(format!("`output_equals` does not contain `{text}`")),
+            Contradiction::Part(text) => {
+                MessageParts::new(format!("the output must contain `{text}`, but `output_equals` does not contain it"))
+                    .help(remove)
+            }
             Contradiction::Counts { pattern, least, most } => {
                 MessageParts::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
                     .help(remove)

@@ -107,6 +107,7 @@ impl Rule for Contradiction {
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
+        let remove = "remove one of the two";
         match self {
             Contradiction::EmptyText => {
                 MessageParts::new("every output contains the empty string, so this expectation always fails")
@@ -114,15 +115,17 @@ impl Rule for Contradiction {
             }
             Contradiction::Text { wanted, forbidden } => {
                 MessageParts::new(format!("the output must contain `{wanted}`, but must not contain `{forbidden}`"))
+                    .help(remove)
             }
             Contradiction::Word { wanted, denied } => {
-                MessageParts::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`"))
+                MessageParts::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`")).help(remove)
             }
             Contradiction::TooLong { wanted, most } => MessageParts::new(format!(
                 "`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"
-            )),
+            ))
+            .help("raise `maxLength`"),
             Contradiction::Tool(name) => {
-                MessageParts::new(format!("`{name}` both must and must not be called")).help("remove one of the two")
+                MessageParts::new(format!("`{name}` both must and must not be called")).help(remove)
             }
         }
     }

@@ -228,7 +228,7 @@ impl Rule for Setting {
                 .help("write `{date}`, in single braces"),
             Setting::Variable => MessageParts::new("variables are not expanded in `gateway_auth_token`")
                 .note("ClawSpec sends this string as the token")
-                .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
+                .help("remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
         }
     }
 }

@@ -42,7 +42,9 @@ impl Rule for Missing {
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Missing::Section(name) => MessageParts::new(format!("missing `{name}`")).note("prompt tests need it"),
+            Missing::Section(name) => MessageParts::new(format!("missing `{name}`"))
+                .note(format!("prompt tests need `{name}`"))
+                .help(format!("add `{name}`")),
             Missing::Judge => {
                 MessageParts::new("`judge` needs a model, but `models` has none").help("add a model to `models`")
             }

@@ -172,7 +172,7 @@ impl Rule for NoTarget {
         let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
         let to_near = near.as_deref().and_then(|near| instead(location, near)).filter(|fix| !is_said(fix));
         let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
-        words.note("ClawSpec does not run this target").fix(to_here).fix(to_near).fix(creation.clone())
+        words.note("ClawSpec refuses to run this target").fix(to_here).fix(to_near).fix(creation.clone())
     }
 }
 

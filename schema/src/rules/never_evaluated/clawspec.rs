@@ -27,7 +27,7 @@ impl Rule for Undefined {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         MessageParts::new(format!("`{}` cannot be evaluated", self.0))
-            .note("ClawSpec accepts the type but aborts the scenario, because nothing defines what it checks")
+            .note("ClawSpec accepts the type but aborts with an error, because nothing defines what it checks")
             .help("remove it")
             .fix(location.at.parent().and_then(|assertion| comment(location, &assertion)))
     }

@@ -130,7 +130,7 @@ impl Rule for Idle {
             }
             Idle::Timeout(kind) => {
                 let edits = location.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                MessageParts::new(format!("`timeout` has no effect on `{kind}`")).note(WAITING).remedy(
+                MessageParts::new(format!("`timeout` has no effect in `{kind}`")).note(WAITING).remedy(
                     "remove `timeout`",
                     Fix::suggestion,
                     edits,

@@ -114,7 +114,7 @@ fn check_responses(tool: &LintNode<'_>, report: &mut Report) {
         let Some(first) = before.iter().position(|other| other.as_ref().is_some_and(covers)) else { continue };
         let first = &responses[first];
         let finding = response.head_finding(NoEffect::Response);
-        report.push(finding.related(Relation::Labelled("matches first"), first.at.clone(), first.head()));
+        report.push(finding.related(Relation::Labelled("the earlier one"), first.at.clone(), first.head()));
     }
 }
 
@@ -180,7 +180,7 @@ impl Rule for NoEffect {
             }
             NoEffect::UserOfTurn => MessageParts::new("`user` is never sent").help("add it to the prompt"),
             NoEffect::Response => {
-                MessageParts::new("this response is never used").note("an earlier one matches every such call")
+                MessageParts::new("this response is never used").note("an earlier response matches every such call")
             }
             NoEffect::NameOfEnvironment(name) => MessageParts::new(format!("`{name}` is never used"))
                 .note("KindLM does not expand names that begin with `env.`"),

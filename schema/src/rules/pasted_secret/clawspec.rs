@@ -25,6 +25,6 @@ impl Rule for Token {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new("`gateway_auth_token` contains a secret")
             .note("anyone who can read the file has it")
-            .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`")
+            .help("revoke the token, remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN` to a new one")
     }
 }

@@ -1,7 +1,10 @@
 //! Unknown keys in cli-bench suites: misplaced assertions, and keys without an equivalent assertion.
 
 use crate::{
-    dialect::cli_bench::{asserted, assertions::Assertion},
+    dialect::{
+        Dialect,
+        cli_bench::{asserted, assertions::Assertion},
+    },
     document::{NodeRef, Pointer, Scalar},
     edit,
     finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
@@ -12,16 +15,13 @@ use crate::{
     words::{is_negative, nearest, opposite_of, same_negation, shell_word},
 };
 
-use super::other_name::OtherName;
+use super::{ignored_by, other_name::OtherName};
 
 /// Key of a task's assertions.
 const ASSERT: &str = "assert";
 
 /// Required keys of a task.
 const TASK: [&str; 3] = ["id", "intent", ASSERT];
-
-/// Consequence of an unknown key in an assertion.
-const UNCHECKED: &str = "cli-bench ignores unknown keys, so nothing is checked";
 
 /// Help for a check without an equivalent assertion.
 const BY_COMMAND: &str = "use `verify` with a command that checks it";
@@ -230,9 +230,7 @@ impl Explanation for Negated {
     }
 
     fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
-        let words = |what: &str| {
-            unknown(&self.key).note(format!("cli-bench has {what} and ignores unknown keys, so nothing is checked"))
-        };
+        let words = |what: &str| unknown(&self.key).note(format!("cli-bench has {what}, and ignores unknown keys"));
         match &self.about {
             Denied::File(path) => {
                 let command = format!("test ! -e {}", shell_word(path.as_deref().unwrap_or("…")));
@@ -262,7 +260,7 @@ impl Explanation for ExactCount {
         let both = [format!("min: {count}"), format!("max: {count}")];
         let fields = location.parent().filter(is_free);
         let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(&self.key)?, &both));
-        unknown(&self.key).note(UNCHECKED).remedy(help, Fix::guess, edits)
+        unknown(&self.key).note(ignored_by(Dialect::CLI_BENCH)).remedy(help, Fix::guess, edits)
     }
 }
 

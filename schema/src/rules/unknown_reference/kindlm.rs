@@ -29,7 +29,7 @@ pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Re
         let mut names: Vec<&str> = tools.tools.iter().map(|tool| tool.name).collect();
         names.dedup();
         let rule = Unknown::new(format!("unknown tool `{}`", unknown.call.name), unknown.near);
-        report.push(unknown.call.tool.finding(rule.or_note(format!("`tools` has {}", all_of(names)))));
+        report.push(unknown.call.tool.finding(rule.or_note(format!("`tools` defines {}", all_of(names)))));
     }
 }
 

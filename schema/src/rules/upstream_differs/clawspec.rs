@@ -116,7 +116,7 @@ impl Rule for ShortConsistency {
         let meant = "{ runs: 3, min_passes: 3 }";
         let edits = location.replaced(meant);
         MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")
-            .note("ClawSpec aborts the scenario, although its documentation describes the value")
+            .note("ClawSpec aborts with an error, although its documentation describes the value")
             .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
     }
 }

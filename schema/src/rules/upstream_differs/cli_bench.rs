@@ -48,9 +48,8 @@ impl Rule for UpstreamDiffers {
         match self {
             UpstreamDiffers::HelpModes => MessageParts::new("cli-bench no longer documents `help_modes`")
                 .note("cli-bench may ignore it, and then gives a model only the name of the program and the intent"),
-            UpstreamDiffers::TaskKey(key) => {
-                MessageParts::naming("cli-bench documents no task key", *key).note("cli-bench may ignore it")
-            }
+            UpstreamDiffers::TaskKey(key) => MessageParts::naming("cli-bench does not document the task key", *key)
+                .note("cli-bench may ignore undocumented keys"),
             UpstreamDiffers::ScriptedModel(id) => {
                 MessageParts::new(format!("cli-bench does not support scripted models such as `{id}`"))
                     .note("cli-bench treats the id as a model on the network")

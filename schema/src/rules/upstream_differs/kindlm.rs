@@ -128,8 +128,10 @@ impl Rule for Difference {
                 MessageParts::new("KindLM searches for personal data despite `enabled: false`")
                     .note("speclens does not search")
             }
-            Difference::ArgumentsSchema => MessageParts::new("KindLM fails every `argsSchema` with an internal error")
-                .note("speclens checks the arguments"),
+            Difference::ArgumentsSchema => {
+                MessageParts::new("KindLM fails every `argsSchema` expectation with an internal error")
+                    .note("speclens checks the arguments")
+            }
             Difference::Draft { path, draft } => {
                 MessageParts::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
                     .note("KindLM supports only draft-07")

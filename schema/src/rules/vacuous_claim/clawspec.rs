@@ -161,7 +161,7 @@ impl Rule for StaleFile {
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new(format!("`{}` may already exist", self.0))
-            .note("an earlier scenario expects the same file, and that file already satisfies this assertion")
+            .note("an earlier scenario expects the same file, and its file would satisfy this assertion too")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .subject(Subject::OldFile)
     }

@@ -190,7 +190,7 @@ impl Rule for Date {
 fn unquoted(text: &str, location: &Location<'_>) -> MessageParts {
     let quoted = serde_json::Value::from(text).to_string();
     MessageParts::new(format!("expected a string, found the date `{text}`"))
-        .note("ClawSpec aborts the scenario with an error")
+        .note("ClawSpec aborts with an error")
         .remedy(format!("write `{quoted}`"), Fix::safe, location.replaced(quoted))
 }
 

@@ -116,7 +116,11 @@ impl Rule for MissingSpace {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let (what, note, help) = if self.is_no_break {
-            ("no-break", "YAML treats a no-break space as a letter, so", "replace the no-break space with a space")
+            (
+                "no-break",
+                "YAML treats a no-break space as an ordinary character, so",
+                "replace the no-break space with a space",
+            )
         } else {
             ("missing", "without a space after it,", "put a space after the colon")
         };

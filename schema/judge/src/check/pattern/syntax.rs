@@ -209,7 +209,7 @@ impl Parser {
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
                     const NEVER: &str = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
-                    const NEWER: &str = "only new versions of ECMAScript support flags for a group, such as `(?i:a)`";
+                    const NEWER: &str = "only newer versions of ECMAScript support flags for a group, such as `(?i:a)`";
                     // The newest version supports flags for groups, as in `(?i:a)`.
                     let flags = (1..9).map_while(|ahead| self.peek_at(ahead));
                     let end = flags.into_iter().find(|letter| !matches!(letter, 'i' | 'm' | 's' | '-'));

@@ -122,7 +122,7 @@ fn mistakes_are_placed() {
     check_refused("(?a)", Invalid, 0, "unknown kind of group after `(?`");
     for (flags, kind) in [("(?i)foo", Invalid), ("(?i:a)", TooNew), ("(?-i:a)", TooNew), ("(?ms)a", Invalid)] {
         let message = match kind {
-            TooNew => "only new versions of ECMAScript support flags for a group, such as `(?i:a)`",
+            TooNew => "only newer versions of ECMAScript support flags for a group, such as `(?i:a)`",
             _ => "ECMAScript does not support flags inside a pattern, such as `(?i)`",
         };
         check_refused(flags, kind, 0, message);

@@ -38,7 +38,7 @@ pub struct ToolWasCalled {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
+    /// Id of the run. Defaults to the scenario's run; an empty string selects all runs since the scenario started.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -278,7 +278,7 @@ impl AssertionType for ToolWasCalled {
 /// ```
 ///
 /// If the log is missing or does not mention the run, the result is unknown; in ClawSpec the assertion passes. OpenClaw
-/// gateways log tool calls only at the level `debug`.
+/// gateways log tool calls only at log level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
@@ -289,7 +289,7 @@ pub struct ToolNotCalled {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
+    /// Id of the run. Defaults to the scenario's run; an empty string selects all runs since the scenario started.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -338,20 +338,20 @@ impl AssertionType for ToolNotCalled {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["delegated_to"]))]
 #[schemars(extend("x-advice" = [
-    { "names": ["to", "agent", "target"], "note": "ClawSpec aborts the scenario if `to_agent` is missing" },
+    { "names": ["to", "agent", "target"], "note": "ClawSpec aborts with an error if `to_agent` is missing" },
 ]))]
 pub struct DelegationOccurred {
     /// Id of the agent that takes over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
-    /// Id of the agent that hands over. Has no effect: ClawSpec ignores it too.
+    /// Id of the agent that delegates. Has no effect: ClawSpec ignores it too.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
+    /// Id of the run. Defaults to the scenario's run; an empty string selects all runs since the scenario started.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -443,7 +443,7 @@ pub struct ToolNotPermitted {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
+    /// Id of the run. Defaults to the scenario's run; an empty string selects all runs since the scenario started.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
@@ -501,7 +501,7 @@ pub struct TokenBudget {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
+    /// Id of the run. Defaults to the scenario's run; an empty string selects all runs since the scenario started.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
     /// Maximum number of input and output tokens together.

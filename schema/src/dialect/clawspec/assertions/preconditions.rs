@@ -17,8 +17,8 @@ use crate::{
 ///   path: SKILL.md
 /// ```
 ///
-/// The path is literal, without wildcards; links are followed. Relative paths are resolved in the root of the
-/// workspace, and by ClawSpec in its working directory.
+/// The path is literal, without wildcards; links are followed. speclens resolves relative paths against the root of
+/// the workspace, ClawSpec against its working directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-synonyms" = ["file_exists"]))]
 pub struct FilePresent {

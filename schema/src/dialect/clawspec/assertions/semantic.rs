@@ -19,6 +19,9 @@ use crate::{
 /// Path of the gateway's endpoint for scores.
 const JUDGE: &str = "/qa/judge";
 
+/// Reason why a judge cannot be asked.
+const NO_VALUE: &str = "the assertion contains a template variable without a value in this run";
+
 /// A model scores a file by a rubric, and the score meets a threshold.
 ///
 /// ```yaml
@@ -278,14 +281,14 @@ impl AssertionType for LlmJudge {
             return Err(AssertionRow::skip("consistency", "consistency.runs is 0; no scores collected"));
         }
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(AssertionRow::unknown("rubric", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("rubric", NO_VALUE));
         };
         let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
         Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }
 
-/// A text matches the identity of its agent, as described in `SOUL.md`.
+/// A file that an agent wrote matches the agent's identity, as described in `SOUL.md`.
 ///
 /// ```yaml
 /// - type: agent_identity_consistent
@@ -361,7 +364,7 @@ impl AssertionType for AgentIdentityConsistent {
             }
         }
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(AssertionRow::unknown("rubric", "a template has no value in this run"));
+            return Err(AssertionRow::unknown("rubric", NO_VALUE));
         };
         let bar = ScoreThreshold {
             field: "soul_path",

@@ -189,8 +189,8 @@ impl AssertionType for TraceTokenBudget {
 ///   max_ms: 30000
 /// ```
 ///
-/// The duration is measured from the beginning to the end of the trace. If the trace lacks these times, it is measured
-/// from the first beginning to the last end of its spans, or else as the sum of their durations.
+/// The duration is measured from the start to the end of the trace. If the trace lacks these times, it is measured from
+/// the earliest start to the latest end of its spans, or else as the sum of their durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceDuration {
     /// Maximum duration in milliseconds.

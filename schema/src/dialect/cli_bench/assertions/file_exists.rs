@@ -14,8 +14,8 @@ use crate::{
 
 /// Path that must exist after the task.
 ///
-/// The path of a file or a directory; a broken link does not exist. Relative paths are resolved in the working
-/// directory of the task. `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
+/// The path of a file or a directory; a broken link does not exist. Relative paths are resolved against the
+/// working directory of the task. `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
 ///
 /// ```yaml
 /// assert:

@@ -17,9 +17,9 @@ use crate::{
 
 /// Regular expression that at least one command of the model must match.
 ///
-/// ECMAScript syntax without flags, searched anywhere in each command of all turns. A command is the text that the
-/// shell received at once: `cd app && mycli init` is one command. An invalid regular expression is searched for as
-/// plain text.
+/// ECMAScript syntax without flags, searched anywhere in each command of all turns. A command is the whole
+/// text that the shell received in one call: `cd app && mycli init` is one command. An invalid regular expression is
+/// searched for as plain text.
 ///
 /// ```yaml
 /// assert:

@@ -397,7 +397,7 @@ fn patterns_that_cannot_be_used_never_pass() {
         "y",
         expect![[r#"
             error /guardrails/pii/denyPatterns/0 pii No PII detected
-              pattern "pii-pattern-1": only new versions of ECMAScript support flags for a group, such as `(?i:a)`
+              pattern "pii-pattern-1": only newer versions of ECMAScript support flags for a group, such as `(?i:a)`
         "#]],
     );
     check(

@@ -22,8 +22,8 @@ enum Impossible {
     Path(NoPath),
     /// A file that must be newer than the run, before the run.
     NewerThanRun,
-    /// An entry in the log of the run, before the run.
-    InEmptyLog(String),
+    /// An entry about the run in the log, before the run.
+    BeforeRun(String),
     /// A state in a file whose extension indicates that it has no keys.
     StateOf(String),
     /// A key inside a list.
@@ -212,7 +212,7 @@ fn check_before(assertion: &LintNode<'_>, name: &str, report: &mut Report) {
         report.push(moment.finding(Impossible::NewerThanRun));
     }
     if matches!(name, "tool_was_called" | "delegation_occurred") && is_of_run(assertion) {
-        report.extend(assertion.get("type").map(|kind| kind.finding(Impossible::InEmptyLog(name.to_owned()))));
+        report.extend(assertion.get("type").map(|kind| kind.finding(Impossible::BeforeRun(name.to_owned()))));
     }
 }
 
@@ -340,8 +340,8 @@ impl Rule for Impossible {
                 MessageParts::new("no file can be newer than a run that has not begun, so this assertion always fails")
                     .help("move it to `then`")
             }
-            Impossible::InEmptyLog(name) => MessageParts::new(format!("`{name}` always fails in `given`"))
-                .note("the log is empty before the run")
+            Impossible::BeforeRun(name) => MessageParts::new(format!("`{name}` cannot pass in `given`"))
+                .note("before the run starts, the log does not mention it")
                 .help("move it to `then`"),
             Impossible::StateOf(ending) => {
                 MessageParts::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
@@ -353,6 +353,7 @@ impl Rule for Impossible {
             }
             Impossible::TwoStatuses { field, status } => {
                 MessageParts::new(format!("`status` cannot be both `{status}` and `{field}`"))
+                    .help("remove one of the two")
             }
             Impossible::Heading(text) => {
                 let words = MessageParts::new(format!("expected a heading without `#`, found `{text}`"))
@@ -420,6 +421,7 @@ impl Rule for Impossible {
             }
             Impossible::AboveScale(Scale { low, high }) => {
                 MessageParts::new(format!("no score meets this threshold: the scale of the rubric is {low} to {high}"))
+                    .help("lower it")
             }
         }
     }

@@ -110,7 +110,7 @@ impl Rule for Log {
         let members: Vec<(&str, String)> = members.collect();
         let edits = location.holder().and_then(|assertion| assertion.with_behind("type", &members));
         MessageParts::new(format!("`{}` is missing {names}", self.kind))
-            .note("ClawSpec aborts the scenario with an error")
+            .note("ClawSpec aborts with an error")
             // Only the author knows the path of the log.
             .remedy(format!("add {names}"), Fix::guess, edits)
     }
@@ -122,6 +122,7 @@ impl Rule for AnyOf {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
             .note("without one of them, nothing is checked")
+            .help("add one of them")
     }
 }
 

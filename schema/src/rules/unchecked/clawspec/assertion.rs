@@ -67,13 +67,13 @@ impl Rule for Unchecked {
         let assertion = location.holder();
         let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
         match self {
-            Unchecked::BesideState => MessageParts::new("the file in `path` is not checked with `state_path`")
+            Unchecked::BesideState => MessageParts::new("`path` has no effect with `state_path`")
                 .help("remove one of the two")
                 .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
             Unchecked::BesideWords => {
                 let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
                 let edits = without("source").filter(|_| !has_key);
-                MessageParts::new("the words in `source` are not checked with `words`")
+                MessageParts::new("`source` has no effect with `words`")
                     .help("remove one of the two")
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }

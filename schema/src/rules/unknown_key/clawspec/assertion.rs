@@ -1,7 +1,10 @@
 //! Unknown keys of ClawSpec assertions with a known intended meaning.
 
 use crate::{
-    dialect::clawspec::{config::Config, type_fields::log_members},
+    dialect::{
+        Dialect,
+        clawspec::{config::Config, type_fields::log_members},
+    },
     document::{NodeRef, Pointer},
     edit,
     finding::{Explanation, Finding, Location, MessageParts, Scope},
@@ -9,14 +12,12 @@ use crate::{
     problem::{Code, Edit, Fix, Severity},
     rules::{
         missing_field::clawspec::assertion::one_of,
+        unknown_key::ignored_by,
         unknown_type::{literal, opposite_type},
     },
     validate::Context,
     words::all_of,
 };
-
-/// Consequence of such a key.
-const IGNORED: &str = "ClawSpec ignores unknown keys, so nothing is checked";
 
 /// An unknown key of an assertion type.
 #[derive(Debug)]
@@ -216,7 +217,7 @@ impl Explanation for InAssertion {
                     Some(opposite) => format!("use `{opposite}`, which checks the opposite"),
                     None => format!("remove the assertion: no type checks the opposite of `{kind}`"),
                 };
-                MessageParts { note: Some(IGNORED.to_owned()), fixes: Vec::new(), ..said }.help(help)
+                MessageParts { note: Some(ignored_by(Dialect::CLAWSPEC)), fixes: Vec::new(), ..said }.help(help)
             }
             IntendedAssertionKey::NoScore => {
                 let help = said.help.map(|help| format!("{help}, and write a score, usually from 1 to 5"));
@@ -232,12 +233,15 @@ impl Explanation for InAssertion {
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
             IntendedAssertionKey::Variable(key) => {
                 let help = "rename it to `vars`, and write its value as a list";
-                let words = MessageParts::new(format!("unknown key `{key}` in `env_present`")).note(IGNORED).help(help);
+                let words = MessageParts::new(format!("unknown key `{key}` in `env_present`"))
+                    .note(ignored_by(Dialect::CLAWSPEC))
+                    .help(help);
                 words.fix(variables(&member, help))
             }
             IntendedAssertionKey::Route { is_get } => {
                 let words = match is_get {
-                    true => MessageParts::new("unknown key `route` in `gateway_response`").note(IGNORED),
+                    true => MessageParts::new("unknown key `route` in `gateway_response`")
+                        .note(ignored_by(Dialect::CLAWSPEC)),
                     false => MessageParts::new("unknown keys `route` and `method` in `gateway_response`")
                         .note("ClawSpec sends only GET requests"),
                 };
@@ -246,13 +250,13 @@ impl Explanation for InAssertion {
                 let title = "write `endpoint` with the gateway's default URL";
                 words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
-            IntendedAssertionKey::NoFile => {
-                MessageParts::new("unknown key `absent` in `artifact_contains`").note(IGNORED).remedy(
+            IntendedAssertionKey::NoFile => MessageParts::new("unknown key `absent` in `artifact_contains`")
+                .note(ignored_by(Dialect::CLAWSPEC))
+                .remedy(
                     "change the type to `file_absent` to require that the file does not exist",
                     Fix::guess,
                     forbidden_file(&assertion, &kind_spot, &member),
-                )
-            }
+                ),
             IntendedAssertionKey::Text(key) => MessageParts::new(format!("unknown key `{key}` in `artifact_contains`"))
                 .note("ClawSpec checks only `sections` and `fields`, and ignores unknown keys")
                 .remedy(

@@ -94,7 +94,7 @@ impl Form {
             Form::Invoke | Form::Params => "move it under `when`".to_owned(),
             Form::Inputs => "move it under `when`, as `params`".to_owned(),
             Form::Assertions => "move its items to `then`".to_owned(),
-            Form::Id => "use `name` to identify the scenario".to_owned(),
+            Form::Id => "remove it; `name` identifies the scenario".to_owned(),
             Form::NoList(example) => {
                 format!("write a list of assertions under `{real}`, such as `- type: {example}`")
             }
@@ -154,7 +154,7 @@ fn second_name(scenario: &LintNode<'_>, id: &LintNode<'_>) -> Option<Fix> {
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edits = scenario.without(id).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("remove `id`", edits))
+    Some(Fix::suggestion("remove it", edits))
 }
 
 impl Explanation for OldKey {
@@ -184,7 +184,7 @@ impl Explanation for Sent {
         let fix = if key == "test_mode" { Fix::safe } else { Fix::guess };
         let words = MessageParts::new(format!("unknown key `{key}` in `when`"))
             .note(super::REJECTED)
-            .help("move it under `params`, if it is sent with `invoke`")
+            .help("if it is data for the target, move it under `params`")
             .fix(edits.map(|edits| fix("move it under `params`", edits)));
         MessageParts { subject: said.subject, ..words }
     }

@@ -27,8 +27,8 @@ enum AlwaysPasses {
     AnyCount,
     /// A score of at least 0.
     AnyScore,
-    /// The absence of an entry in the log of the run, before the run.
-    InEmptyLog(String),
+    /// The absence of an entry about the run in the log, before the run.
+    BeforeRun(String),
     /// A status without a value.
     NoStatus,
     /// A path in a file that is not a list of words.
@@ -47,7 +47,7 @@ enum AlwaysPasses {
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
     let Some(name) = assertion.text_at("type") else { return };
     if is_before && matches!(name, "tool_not_called" | "tool_not_permitted" | "token_budget") && is_of_run(assertion) {
-        report.extend(assertion.get("type").map(|kind| kind.finding(AlwaysPasses::InEmptyLog(name.to_owned()))));
+        report.extend(assertion.get("type").map(|kind| kind.finding(AlwaysPasses::BeforeRun(name.to_owned()))));
     }
     check_lists(assertion, name, report);
     match name {
@@ -186,10 +186,13 @@ impl Rule for AlwaysPasses {
                     _ => "list the expected names, in order",
                 })
             }
-            AlwaysPasses::AnyCount => MessageParts::new("a count is never below 0, so this assertion always passes"),
-            AlwaysPasses::AnyScore => MessageParts::new("a score is never below 0, so this assertion always passes"),
-            AlwaysPasses::InEmptyLog(name) => MessageParts::new(format!("`{name}` always passes in `given`"))
-                .note("the log is empty before the run")
+            AlwaysPasses::AnyCount => MessageParts::new("a count is never below 0, so this assertion always passes")
+                .help("write at least 1, or add `max`"),
+            AlwaysPasses::AnyScore => {
+                MessageParts::new("a score is never below 0, so this assertion always passes").help("raise it")
+            }
+            AlwaysPasses::BeforeRun(name) => MessageParts::new(format!("`{name}` cannot fail in `given`"))
+                .note("before the run starts, the log does not mention it")
                 .help("move it to `then`"),
             AlwaysPasses::NoStatus => MessageParts::new("`expected_status` has no value, so nothing is checked")
                 .help("write the expected status"),
@@ -209,7 +212,8 @@ impl Rule for AlwaysPasses {
                 .help("raise it"),
             AlwaysPasses::BelowScale(Scale { low, high }) => MessageParts::new(format!(
                 "every score meets this threshold: the scale of the rubric is {low} to {high}"
-            )),
+            ))
+            .help("raise it"),
         }
     }
 }

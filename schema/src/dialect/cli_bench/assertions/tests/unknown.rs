@@ -143,7 +143,7 @@ fn patterns_that_cannot_be_searched_for_never_pass() {
         &evidence(),
         expect![[r#"
             unknown /0/ran ran `(?i:mycli)`
-              unsupported regular expression: only new versions of ECMAScript support flags for a group, such as `(?i:a)`
+              unsupported regular expression: only newer versions of ECMAScript support flags for a group, such as `(?i:a)`
             pass /1/not_ran did not run `^(?:(a+)\1?)+b$`
         "#]],
     );
