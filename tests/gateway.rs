@@ -143,3 +143,42 @@ fn address_of_the_command_line_wins_over_that_of_the_environment() {
     assert_eq!(asked[0].body["payload"], r#"{"invoke": "write it", "params": {}}"#);
     assert!(asked[0].headers.contains("Bearer tooth-fairy-11"), "{:?}", asked[0]);
 }
+
+#[test]
+fn scenario_that_one_of_several_runs_must_pass_passes_with_one() {
+    let with = |mode: &str| {
+        format!(
+            "{{name: s, tags: [negative], consistency: {{k: 3, mode: {mode}}}, when: {{invoke: /demo}}, then: [{{type: artifact_contains, path: out.md, sections: [Third]}}]}}"
+        )
+    };
+    for (mode, code, status) in [("pass_at_k", 0, "pass"), ("pass_all_k", 1, "fail")] {
+        let place = Place::empty();
+        let (out, mut run) = (place.path().join("out.md"), 0);
+        let gateway = Loopback::acting(move |_| {
+            run += 1;
+            fs::write(&out, if run == 3 { "# Third\n" } else { "# Other\n" }).unwrap();
+            over(&format!("run-{run}"))
+        });
+        place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+        skill(&place, "demo", &[&with(mode)]);
+        let (found, report) = place.report(&[]);
+        assert_eq!(
+            (found, &report["suites"][0]["cases"][0]["status"], &report["suites"][0]["status"]),
+            (Some(code), &json!(status), &json!(status)),
+            "{report:#}"
+        );
+        assert_eq!(statuses(&report).iter().filter(|(_, status)| *status == "pass").count(), 1, "{report:#}");
+        let (found, _) = place.report(&["--recorded"]);
+        assert_eq!(found, Some(code));
+    }
+}
+
+#[test]
+fn options_of_scenarios_are_refused_where_there_are_none() {
+    let place = Place::with(&crate::support::suite("echo a", "{output: {contains: [a]}}"));
+    for option in [&["--gateway", "http://127.0.0.1:1"][..], &["--run-id", "r"], &["--judge-only"]] {
+        let done = place.run(&[&["run"], option].concat());
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(&format!("`{}` applies only to ClawSpec", option[0])), "{done:?}");
+    }
+}

@@ -150,3 +150,69 @@ fn settings_of_a_contract_are_looked_for_up_to_its_workspace() {
     place.write("w/speclens.yaml", "severity: {unknown-key: off}\n");
     assert_eq!(codes(), 0);
 }
+
+#[test]
+fn settings_file_that_is_named_is_checked_like_the_others() {
+    let place = place();
+    place.write("speclens.yaml", "severity: {unused: off}\n");
+    let done = place.run(&["check", "speclens.yaml"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for text in ["severity: {no-clams: error}\n", "severity:\r\n  'no-clams': error\r\n"] {
+        place.write("speclens.yaml", text);
+        let done = place.run(&["check", "speclens.yaml"]);
+        assert!(done.code == Some(2) && done.stdout.contains("unknown code `no-clams`"), "{done:?}");
+        let both = place.run(&["check", ".", "speclens.yaml"]);
+        assert_eq!(both.stdout.matches("unknown code `no-clams`").count(), 1, "{both:?}");
+    }
+}
+
+#[test]
+fn missing_scripted_gateway_is_a_warning_that_refuses_no_other_suite() {
+    let directory = Place::with(&suite("echo hello", GOOD));
+    for text in ["clawspec: {gateway: no.gateway.yaml}\n", "clawspec:\r\n  gateway: \"no.gateway.yaml\"\r\n"] {
+        directory.write("speclens.yaml", text);
+        let done = directory.run(&["check"]);
+        assert!(done.code == Some(0) && done.stdout.contains("warning[missing-file]: `no.gateway.yaml`"), "{done:?}");
+        assert_eq!(directory.run(&["run"]).code, Some(0));
+    }
+    directory.write("no.gateway.yaml", "runs: []\n");
+    let done = directory.run(&["check", "kindlm.yaml"]);
+    assert!(!done.stdout.contains("missing-file"), "{done:?}");
+}
+
+#[test]
+fn pass_rate_of_the_settings_decides_like_one_of_the_suite() {
+    let test = |name: &str, command: &str| format!("  - {{name: {name}, command: {command}, expect: {GOOD}}}\n");
+    let text = format!(
+        "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{}{}",
+        test("a", "echo hello"),
+        test("b", "echo no")
+    );
+    let place = Place::with(&text);
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    place.write("speclens.yaml", "thresholds: {pass_rate: 0.5}\n");
+    let done = place.run(&["run"]);
+    assert!(done.code == Some(0) && done.stdout.contains("the gates permit the failures above"), "{done:?}");
+    place.write("speclens.yaml", "thresholds:\n  pass_rate: 0.6\n");
+    let done = place.run(&["run"]);
+    assert!(done.code == Some(1) && done.stdout.contains("(`thresholds` in `speclens.yaml`)"), "{done:?}");
+    // The suite takes precedence.
+    place.write("kindlm.yaml", format!("{text}gates: {{passRateMin: 0.5}}\n"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+}
+
+#[test]
+fn misspelled_list_of_assertions_never_passes() {
+    let test = "tests:\n  - name: a\n    command: echo hello\n    expct: {output: {contains: [gone]}}\n    expect: {output: {contains: [hello]}}\n";
+    let head = "kindlm: 1\nproject: p\nsuite: {name: s}\n";
+    let gates = format!("{}gates: {{latencyMax: 1}}\n", test.replace("    expct: {output: {contains: [gone]}}\n", ""));
+    for text in [test.to_owned(), test.replace("  - name", "- name").replace("\n    ", "\n  "), gates] {
+        let place = Place::with(&format!("{head}{text}"));
+        let done = place.run(&["run"]);
+        assert!(done.code == Some(2) && done.stdout.contains("error[unknown-key]"), "{done:?}");
+    }
+    // Silencing the problem does not make the test pass.
+    let place = Place::with(&format!("# speclens: allow(unknown-key)\n{head}{test}"));
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, &report["suites"][0]["cases"][0]["status"]), (Some(3), &Value::from("unknown")), "{report:#}");
+}

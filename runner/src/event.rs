@@ -412,7 +412,7 @@ impl AbsenceKind {
 pub struct CaseResult {
     /// The place in the suite.
     pub case: usize,
-    /// The worst of its runs; `skip` for a case that is switched off.
+    /// The worst of its runs, or the best if one is enough; `skip` for a case that is switched off.
     pub status: Status,
     /// All attempts: by subject, then by repetition.
     pub runs: Vec<Arc<RunResult>>,

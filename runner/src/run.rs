@@ -204,8 +204,8 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     for index in selected {
         let case = &suite.cases[index];
         let runs: Vec<Arc<RunResult>> = runs.by_ref().take(counts[index]).collect();
-        let status = match runs.iter().map(|run| run.status).max() {
-            Some(worst) => worst,
+        let status = match case.needed.status(runs.iter().map(|run| run.status)) {
+            Some(status) => status,
             None if case.skip => Status::Skip,
             // There is no model to ask: nothing was observed.
             None => Status::Unknown,
@@ -391,7 +391,10 @@ impl Summary {
             .flat_map(|case| &case.runs)
             .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
         let rescued = gates.rescued && !cut_off;
-        let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !rescued;
+        // Where one attempt is enough, the others may fail.
+        let is_met = |case: &&CaseResult| matches!(case.status, Status::Pass | Status::Warn);
+        let unmet = cases.iter().filter(|case| !is_met(case));
+        let claims_failed = unmet.flat_map(|case| &case.runs).any(failing) && !rescued;
         // Gates may excuse failures; other unknown results remain unknown.
         let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
         let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
@@ -400,7 +403,7 @@ impl Summary {
         // After an error or an unknown result, a default limit has nothing to add: it would call a run failed that was
         // merely not observed.
         let gates_failed =
-            gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.at.is_some()));
+            gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.source.is_set()));
         let worst = if rescued {
             statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
         } else {

@@ -163,8 +163,8 @@ pub struct RunOutcome<'a> {
 pub struct GateOutcome {
     /// Name of the gate in the format.
     pub name: &'static str,
-    /// Location in the file; `None` for the default of the format.
-    pub at: Option<Pointer>,
+    /// Origin of the limit.
+    pub source: GateSource,
     /// Pass or fail.
     pub status: Status,
     /// Limit of the gate.
@@ -175,12 +175,41 @@ pub struct GateOutcome {
     pub message: String,
 }
 
+/// Origin of the limit of a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateSource {
+    /// The default of the format.
+    Default,
+    /// `speclens.yaml`.
+    Settings,
+    /// This location in the suite.
+    Suite(Pointer),
+}
+
+impl GateSource {
+    /// Returns the location in the suite.
+    pub fn in_suite(&self) -> Option<&Pointer> {
+        match self {
+            GateSource::Suite(at) => Some(at),
+            GateSource::Default | GateSource::Settings => None,
+        }
+    }
+
+    /// Whether the author set the limit.
+    pub fn is_set(&self) -> bool {
+        match self {
+            GateSource::Suite(_) | GateSource::Settings => true,
+            GateSource::Default => false,
+        }
+    }
+}
+
 /// Results of the gates for a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateReport {
     /// All gates, in the order of the format.
     pub gates: Vec<GateOutcome>,
-    /// Whether gates in the file allow the failed cases. Never set by a default.
+    /// Whether gates that the author set allow the failed cases. Never set by a default.
     pub rescued: bool,
 }
 

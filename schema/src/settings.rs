@@ -166,9 +166,10 @@ pub enum Level {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// Minimum share of attempts that pass, from 0 to 1, for suites that do not set it.
+    /// Minimum share of attempts that pass, from 0 to 1, for suites that do not set it: `gates.passRateMin` in KindLM,
+    /// `thresholds.default` in cli-bench.
     ///
-    /// It replaces the format's default.
+    /// As with a limit in the suite, a run that reaches it passes even if tests failed. ClawSpec has no such limit.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pass_rate: Option<f64>,
 }

@@ -27,7 +27,7 @@ use crate::{
     dialect::{Dialect, Gates, clawspec::config::Config},
     document::{Document, Pointer},
     evidence::{Context, Need, ObservationTime, merged},
-    verdict::Check,
+    verdict::{Check, Status},
 };
 
 /// A lowered suite. Lowering is total: a suite with errors still has every valid case.
@@ -159,6 +159,8 @@ pub struct Case {
     pub skip: bool,
     /// Number of attempts.
     pub repeat: u32,
+    /// Number of attempts that must pass.
+    pub needed: Needed,
     /// Action of the case.
     pub action: Action,
     /// Claims about each attempt.
@@ -166,6 +168,31 @@ pub struct Case {
     /// Whether the case and everything that it refers to are free of errors. The editor runs
     /// only such cases.
     pub intact: bool,
+}
+
+/// Number of attempts of a case that must pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needed {
+    /// Every attempt.
+    #[default]
+    All,
+    /// One attempt.
+    One,
+}
+
+impl Needed {
+    /// Returns the status of a case with these attempts; `None` without attempts.
+    pub fn status(self, attempts: impl Iterator<Item = Status> + Clone) -> Option<Status> {
+        let has = |wanted: Status| attempts.clone().any(|status| status == wanted).then_some(wanted);
+        match self {
+            Needed::All => attempts.max(),
+            // An attempt without a result might have passed, so a failure does not outweigh it.
+            Needed::One => {
+                let order = [Status::Pass, Status::Warn, Status::Error, Status::Unknown, Status::Fail, Status::Skip];
+                order.into_iter().find_map(has)
+            }
+        }
+    }
 }
 
 /// Another file with cases of a suite.

@@ -143,8 +143,8 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
 /// Returns the problems that another text of the document would have.
 fn problems_of(snapshot: &Snapshot, document: &Document, workspace: &Workspace) -> Problems {
     if snapshot.place.file.is_settings() {
-        let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
-        let problems = beside.into_iter().chain(workspace::problems(document));
+        let beside = snapshot.place.path.as_deref().map(|path| workspace::problems_beside(path, document));
+        let problems = beside.into_iter().flatten().chain(workspace::problems(document));
         return Problems::of_whole(SpecFile::SETTINGS, problems.collect());
     }
     snapshot.analyzer.look(document, snapshot.place.files.as_ref(), &workspace.settings)

@@ -129,9 +129,26 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
     Workspace::default()
 }
 
-/// Returns the problem next to an open settings file: a misnamed file.
-pub(crate) fn problems_beside(path: &Path) -> Option<Problem> {
-    path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside)
+/// Returns the problems of an open settings file that depend on other files: a misnamed one next to it, and missing ones
+/// that it names.
+pub(crate) fn problems_beside(path: &Path, document: &Document) -> Vec<Problem> {
+    let misnamed = path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside);
+    misnamed.into_iter().chain(missing_gateway(path, document)).collect()
+}
+
+/// Returns the problem of a scripted gateway that does not exist. Only runs of ClawSpec scenarios need it.
+fn missing_gateway(path: &Path, document: &Document) -> Option<Problem> {
+    let at = Pointer::root().key("clawspec").key("gateway");
+    let gateway = document.find(&at)?;
+    let name = gateway.as_str().filter(|name| !name.is_empty())?;
+    let is_missing =
+        fs::metadata(path.with_file_name(name)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    is_missing.then(|| {
+        Problem::new(Code::MissingFile, at, gateway.range(), format!("`{name}` does not exist"))
+            .with_note("scenarios cannot run without this scripted gateway")
+            .with_help("create it, or change the path")
+            .with_severity(Severity::Warning)
+    })
 }
 
 fn misnamed_beside() -> Problem {
@@ -157,7 +174,10 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
     let document = Document::read(text, ScalarRules::Yaml12);
     let (settings, problems) = match unreadable {
         Some(problem) => (Settings::default(), vec![problem]),
-        None => (settings_of(&document), problems(&document)),
+        None => {
+            let missing = missing_gateway(&path, &document);
+            (settings_of(&document), problems(&document).into_iter().chain(missing).collect())
+        }
     };
     let settings = Settings { directory: path.parent().map(Path::to_owned), ..settings };
     let file = SettingsFile { path, document, problems };

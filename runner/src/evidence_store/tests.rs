@@ -7,7 +7,7 @@ use speclens_schema::{
     document::Pointer,
     evidence::{Capture, Evidence, Ran},
     mask::Secrets,
-    suite::{Action, Case, Claim, CommandAction, Subject, Suite},
+    suite::{Action, Case, Claim, CommandAction, Needed, Subject, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 
@@ -56,6 +56,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         tags: Vec::new(),
         skip: false,
         repeat: 1,
+        needed: Needed::All,
         action: Action::Command(action),
         claims: claims.iter().map(claim).collect(),
         intact: true,

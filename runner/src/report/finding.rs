@@ -66,7 +66,7 @@ pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
             outcome.runs.iter().for_each(|run| of_run(report, case, run, &mut found));
         }
         for gate in result.gates.gates.iter().filter(|gate| gate.status == Status::Fail) {
-            let range = gate.at.as_ref().map_or(0..0, |at| report.source.range_of(at));
+            let range = gate.source.in_suite().map_or(0..0, |at| report.source.range_of(at));
             let message = report.masked(&gate.message);
             found.push(simple(gate.name, Severity::Error, message, Cow::Borrowed(&report.source), range));
         }

@@ -14,11 +14,12 @@ use std::{
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
+    dialect::GateSource,
     document::Pointer,
     evidence::{Evidence, Exit, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
-    suite::{Case, Subject},
+    suite::{Case, Needed, Subject},
     verdict::{FailureCode, FilePlace, LinePart, RelatedPlace, Status},
     words::plural,
 };
@@ -146,6 +147,7 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
         let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
         details.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "attempt")));
         details.extend((left_out > 0).then(|| format!("{left_out} not needed")));
+        details.extend((case.needed == Needed::One).then(|| "1 must pass".to_owned()));
     }
     match outcome.status {
         Status::Skip => details.push("skipped".to_owned()),
@@ -350,7 +352,7 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {
         let wrong = gate.status == Status::Fail;
-        if let Some(at) = gate.at.as_ref().filter(|_| wrong) {
+        if let Some(at) = gate.source.in_suite().filter(|_| wrong) {
             let group = Level::ERROR
                 .with_name("gate failed")
                 .primary_title(plain::block(&gate.message))
@@ -359,17 +361,16 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
             let _ = writeln!(text, "{}\n", render(group));
         } else if gate.status == Status::Unknown && !open && !failed {
             let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", plain::block(&gate.message));
-        } else if wrong && !open {
-            let _ = writeln!(
-                text,
-                "{RED}gate failed{RED:#}: {} (the default of `{}`)\n",
-                plain::block(&gate.message),
-                gate.name
-            );
+        } else if wrong && (!open || gate.source.is_set()) {
+            let origin = match &gate.source {
+                GateSource::Settings => "`thresholds` in `speclens.yaml`".to_owned(),
+                GateSource::Default | GateSource::Suite(_) => format!("the default of `{}`", gate.name),
+            };
+            let _ = writeln!(text, "{RED}gate failed{RED:#}: {} ({origin})\n", plain::block(&gate.message));
         }
     }
     if result.gates.rescued && !result.failed {
-        let _ = writeln!(text, "{GREEN}allowed{GREEN:#}: the gates of the suite permit the failures above\n");
+        let _ = writeln!(text, "{GREEN}allowed{GREEN:#}: the gates permit the failures above\n");
     }
 }
 

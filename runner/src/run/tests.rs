@@ -12,7 +12,7 @@ use speclens_schema::{
     document::Pointer,
     evidence::Evidence,
     mask::Secrets,
-    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
+    suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 use tokio::sync::mpsc;
@@ -59,6 +59,7 @@ fn case(name: &str, command: &str, says: &'static str) -> Case {
         tags: Vec::new(),
         skip: false,
         repeat: 1,
+        needed: Needed::All,
         action: Action::Command(action),
         claims: vec![Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(says)) }],
         intact: true,

@@ -168,8 +168,8 @@ impl Format for CliBench {
 }
 
 impl Lower for lower::RootContext {
-    fn suite(&self, _: SpecFile, document: &Document, _: &dyn Files, _: &Settings) -> Suite {
-        lower::lower_root(document)
+    fn suite(&self, _: SpecFile, document: &Document, _: &dyn Files, settings: &Settings) -> Suite {
+        lower::lower_root(document, settings)
     }
 
     fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case> {

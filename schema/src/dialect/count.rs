@@ -1,6 +1,6 @@
 //! Counts of attempts, for gates.
 
-use crate::verdict::Status;
+use crate::{verdict::Status, words::plural};
 
 /// Number of attempts by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,11 @@ impl Count {
             Status::Unknown | Status::Error => self.open += 1,
             Status::Fail => self.failed += 1,
         }
+    }
+
+    /// Returns the number of attempts without a result, as a phrase.
+    pub(super) fn open_attempts(self) -> String {
+        format!("{} without a result", plural(self.open, "attempt"))
     }
 
     /// Returns the number of attempts.

@@ -95,6 +95,13 @@ struct Rename {
     is_sure: bool,
 }
 
+impl Rename {
+    /// Whether the value contains assertions under the new name.
+    fn holds_claims(&self) -> bool {
+        self.member.as_ref().is_some_and(Shape::holds_claims)
+    }
+}
+
 /// A key that belongs to another mapping.
 #[derive(Debug)]
 struct Move {
@@ -114,7 +121,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
     let mut explains = None;
     if let Some(other_name) = &rule.other_name {
         explains.clone_from(&other_name.explains);
-        if other_name.is_required {
+        if other_name.is_required || other_name.holds_claims {
             rule.severity = Severity::Error;
         }
     }
@@ -150,12 +157,11 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         IntendedKey::LikeElsewhere { name, way } => {
             way.as_ref().is_some_and(|(it, _)| is_misplaced_claim(file, it, name))
         }
+        IntendedKey::StandIn { rename, .. } | IntendedKey::Name(rename) => rename.holds_claims(),
+        IntendedKey::Taken(name) => known.holds_claims(name),
         IntendedKey::Negation { .. }
         | IntendedKey::Flipped { .. }
         | IntendedKey::Opposite(_)
-        | IntendedKey::StandIn { .. }
-        | IntendedKey::Name(_)
-        | IntendedKey::Taken(_)
         | IntendedKey::OtherForm { .. }
         | IntendedKey::Secret
         | IntendedKey::OneOf(_) => false,

@@ -179,6 +179,7 @@ impl Shape {
 
     /// Whether the keys of the mapping are assertions, so an unknown key is a lost assertion.
     pub fn holds_claims(&self) -> bool {
-        self.keyword("x-claims").is_some()
+        let is_marked = |shape: &Shape| shape.keyword("x-claims").is_some();
+        is_marked(self) || self.item().is_some_and(|item| is_marked(&item))
     }
 }

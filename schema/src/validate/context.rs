@@ -91,7 +91,7 @@ pub(crate) struct Mapping<'d> {
 
 impl Mapping<'_> {
     /// Whether a member contains assertions.
-    pub(super) fn holds_claims(&self, name: &str) -> bool {
+    pub(crate) fn holds_claims(&self, name: &str) -> bool {
         self.shape.as_ref().and_then(|shape| shape.step(name, None)).is_some_and(|member| member.holds_claims())
     }
 }

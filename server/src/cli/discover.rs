@@ -311,8 +311,9 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Discove
         let help = problem.help.map(|help| format!("; {help}")).unwrap_or_default();
         bail!("{}: {}{help}", path.display(), problem.message);
     }
-    let scope = scopes.find_asked_for(&real, &text).filter(|scope| !scope.file.is_settings());
-    let Some(scope) = scope else { bail!("{}", unrecognized(path, &slashed(&real), &text)) };
+    let Some(scope) = scopes.find_asked_for(&real, &text) else {
+        bail!("{}", unrecognized(path, &slashed(&real), &text))
+    };
     if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
             Some(main) => {

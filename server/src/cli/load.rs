@@ -191,6 +191,8 @@ impl Loader<'_> {
         };
         // The state of the bytes explains more than the parse errors it causes.
         let mut problems = match unreadable {
+            // The settings that apply to a settings file are its own, with their problems.
+            _ if scope.file.is_settings() => Vec::new(),
             Some(problem) => vec![problem],
             None => analysis.problems,
         };

@@ -162,10 +162,15 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref() })
         .collect();
     actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
-    ensure!(
-        !args.judge_only || described.iter().any(dry::Chosen::has_triggers),
-        "`--judge-only` applies only to ClawSpec scenarios, handoffs and pipelines, and none is selected"
-    );
+    let has_triggers = described.iter().any(dry::Chosen::has_triggers);
+    for (option, is_given) in
+        [("--judge-only", args.judge_only), ("--gateway", args.gateway.is_some()), ("--run-id", args.run_id.is_some())]
+    {
+        ensure!(
+            !is_given || has_triggers,
+            "`{option}` applies only to ClawSpec scenarios, handoffs and pipelines, and none is selected"
+        );
+    }
     if args.dry_run {
         let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
         return dry_run(args, &described, refused, &runtime, &cancel);

@@ -17,7 +17,7 @@ use speclens_schema::{
     mask::Secrets,
     problem::Code,
     settings::Settings,
-    suite::{Action, ActionKind, Case, Claim, CommandAction, Inputs, Suite, written_cases},
+    suite::{Action, ActionKind, Case, Claim, CommandAction, Inputs, Needed, Suite, written_cases},
     validate::Definition,
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
@@ -154,6 +154,7 @@ impl Lower for Checks {
             tags: Vec::new(),
             skip: false,
             repeat: 1,
+            needed: Needed::All,
             action: Action::Command(action),
             claims: vec![claim],
             intact: true,

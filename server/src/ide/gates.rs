@@ -29,10 +29,10 @@ pub(crate) fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunRe
             Status::Fail | Status::Warn => true,
             Status::Pass | Status::Skip | Status::Unknown | Status::Error => false,
         };
-        // A limit that is a default of the format is not in the file.
-        let at = gate.at.filter(|_| is_failing)?;
+        // A limit that is a default of the format, or in the settings, is not in the file.
+        let at = gate.source.in_suite().filter(|_| is_failing)?;
         Some(RunProblem {
-            range: document.key_range_of(&at),
+            range: document.key_range_of(at),
             code: Some(gate.name),
             message: gate.message,
             status: gate.status,

@@ -67,7 +67,7 @@ impl CaseOutcome {
         let mut attempts = self.attempts.clone();
         attempts.retain(|attempt| !is_spare(&attempt.result));
         let is_final = !attempts.is_empty() && !matches!(self.state, CaseState::Running | CaseState::Cancelled);
-        let state = if is_final { settled_state(&attempts, is_partial) } else { self.state.clone() };
+        let state = if is_final { settled_state(case, &attempts, is_partial) } else { self.state.clone() };
         let subjects = match self.subjects.is_empty() {
             true => Vec::new(),
             false => tally::tallies(attempts.iter().map(|attempt| &attempt.result)),

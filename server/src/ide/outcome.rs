@@ -5,7 +5,7 @@ use speclens_schema::{
     dialect::Dialect,
     document::Document,
     judge::{self, Judged},
-    suite::{Case, Subject},
+    suite::{Case, Needed, Subject},
     verdict::Status,
 };
 
@@ -60,7 +60,7 @@ impl CaseOutcome {
             Phase::Cancelled => CaseState::Cancelled,
             Phase::AtRest if attempts.is_empty() && any_stale => CaseState::Stale,
             Phase::AtRest if attempts.is_empty() => CaseState::NeverRun,
-            Phase::AtRest => settled_state(&attempts, is_partial),
+            Phase::AtRest => settled_state(case, &attempts, is_partial),
         };
         let is_plain = match (own, subjects.as_slice()) {
             // There is only one possible subject.
@@ -160,26 +160,30 @@ pub(super) fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
 }
 
 /// Returns the state of a case that does not run, where some of its attempts may be missing.
-pub(super) fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
-    match finished_state(attempts) {
+pub(super) fn settled_state(case: &Case, attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
+    match finished_state(case.needed, attempts) {
         // The missing repetitions may fail.
-        CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
+        CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial && case.needed == Needed::All => {
+            CaseState::Stale
+        }
         state => state,
     }
 }
 
-fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
+fn finished_state(needed: Needed, attempts: &[JudgedAttempt]) -> CaseState {
     let results = || attempts.iter().map(|attempt| &attempt.result);
     let timed = || results().filter_map(|result| result.figures.duration_ms);
     let duration_ms = timed().next().map(|_| timed().sum());
-    if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()) {
+    let status = needed.status(results().map(|result| result.status)).unwrap_or(Status::Pass);
+    let is_met = matches!(status, Status::Pass | Status::Warn);
+    if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()).filter(|_| !is_met) {
         return CaseState::Error { message: message.clone() };
     }
     let count = |wanted: &[Status]| {
         let verdicts = results().flat_map(|result| &result.verdicts);
         verdicts.filter(|judged| wanted.contains(&judged.verdict.outcome.status())).count()
     };
-    match results().map(|result| result.status).max().unwrap_or(Status::Pass) {
+    match status {
         Status::Pass => CaseState::Passed { duration_ms },
         Status::Warn => CaseState::Warned { claims: count(&[Status::Warn]), duration_ms },
         // If all is skipped, the result is unknown as well.

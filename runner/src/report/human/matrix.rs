@@ -253,7 +253,7 @@ impl View<'_> {
 /// Writes the gates that are met or only inform. Those that fail have a separate part in the report.
 fn met_gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     let mut any = false;
-    for gate in result.gates.gates.iter().filter(|gate| gate.at.is_some()) {
+    for gate in result.gates.gates.iter().filter(|gate| gate.source.is_set()) {
         let (mark, style) = match gate.status {
             Status::Pass => ("✓", GREEN),
             Status::Warn => ("⚠", YELLOW),
@@ -313,7 +313,7 @@ mod tests {
 
     use speclens_schema::{
         analysis::Analyzer,
-        dialect::{Dialect, GateOutcome, GateReport, ScalarRules},
+        dialect::{Dialect, GateOutcome, GateReport, GateSource, ScalarRules},
         document::{Document, Pointer},
         evidence::Usage,
         files::MemoryFiles,
@@ -397,7 +397,7 @@ mod tests {
         };
         let gate = |status, message: &str| GateOutcome {
             name: "passRate",
-            at: Some(Pointer::root()),
+            source: GateSource::Suite(Pointer::root()),
             status,
             expected: 75.0,
             actual: 75.0,

@@ -93,7 +93,7 @@ impl Writer<'_> {
     fn gate(&self, gate: &GateOutcome) -> GateEntry {
         GateEntry {
             name: gate.name.to_owned(),
-            place: gate.at.as_ref().map(|at| self.place(at)),
+            place: gate.source.in_suite().map(|at| self.place(at)),
             status: gate.status,
             expected: gate.expected,
             actual: gate.actual,

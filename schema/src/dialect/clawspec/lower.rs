@@ -18,7 +18,7 @@ use super::{
     handoff::{Artifact, CalleeProduces},
     kinds::ContractFile,
     paths::below_root,
-    scenarios::{Regression, TargetType},
+    scenarios::{Regression, ScenarioConsistency, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
     trigger::definition_of,
 };
@@ -29,7 +29,7 @@ use crate::{
     files::{self, Files},
     json_schema::SpecFile,
     settings::Settings,
-    suite::{Action, Case, Claim, Inputs, Phase, Suite, TriggerAction, TriggerKind},
+    suite::{Action, Case, Claim, Inputs, Needed, Phase, Suite, TriggerAction, TriggerKind},
     verdict::Handover,
 };
 
@@ -163,8 +163,8 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
             None => intact = false,
         }
     }
-    let consistency = item.get("consistency").and_then(|it| it.get("k")).and_then(value_of);
-    let repeat = consistency.and_then(|k| k.as_u64()).map_or(1, |k| k.clamp(1, 100));
+    let consistency = item.get("consistency").and_then(value_of);
+    let consistency = consistency.and_then(|it| ScenarioConsistency::deserialize(&it).ok());
     vec![Case {
         intact: intact && !name.is_empty() && invoke.is_some() && !claims.is_empty(),
         name,
@@ -172,7 +172,8 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
         file: None,
         tags: tags.filter_map(NodeRef::as_str).map(str::to_owned).collect(),
         skip: false,
-        repeat: u32::try_from(repeat).unwrap_or(1),
+        repeat: consistency.as_ref().map_or(1, |it| it.k.clamp(1, 100)),
+        needed: consistency.map(|it| it.mode.needed()).unwrap_or_default(),
         action,
         claims,
     }]
@@ -412,6 +413,7 @@ fn whole_file(name: String, action: Action, claims: Vec<Claim>, intact: bool) ->
         tags: Vec::new(),
         skip: false,
         repeat: 1,
+        needed: Needed::All,
         action,
         claims,
     }

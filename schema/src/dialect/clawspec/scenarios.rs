@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::assertion::Assertion;
-use crate::words::{Name, ScenarioName, ScenarioTag};
+use crate::{
+    suite::Needed,
+    words::{Name, ScenarioName, ScenarioTag},
+};
 
 /// A ClawSpec scenario contract: `tests/scenarios.yaml` in the directory of a skill or an agent.
 ///
@@ -237,4 +240,14 @@ pub enum ConsistencyMode {
     /// Every run must pass.
     #[default]
     PassAllK,
+}
+
+impl ConsistencyMode {
+    /// Returns the number of runs that must pass.
+    pub(super) fn needed(self) -> Needed {
+        match self {
+            ConsistencyMode::PassAtK => Needed::One,
+            ConsistencyMode::PassAllK => Needed::All,
+        }
+    }
 }

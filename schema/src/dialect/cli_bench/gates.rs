@@ -4,11 +4,10 @@
 //! threshold is unknown if runs without a result could change it.
 
 use crate::{
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, count::share},
+    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, count::share},
     document::{NodeRef, Pointer},
     suite::Subject,
     verdict::Status,
-    words::plural,
 };
 
 use super::thresholds::Behavior;
@@ -22,11 +21,11 @@ pub struct Gates {
     behavior: Behavior,
 }
 
-/// A threshold and its location.
+/// A threshold and its origin.
 #[derive(Clone, Debug, PartialEq)]
 struct Limit {
     value: f64,
-    at: Pointer,
+    source: GateSource,
 }
 
 /// Attempts of one model.
@@ -37,8 +36,8 @@ struct Attempts {
 }
 
 impl Gates {
-    /// Reads every valid threshold.
-    pub fn lower(thresholds: Option<NodeRef<'_>>) -> Gates {
+    /// Reads every valid threshold. `pass_rate` is the default of the settings, from 0 to 1.
+    pub fn lower(thresholds: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
         let number = |node: NodeRef<'_>| node.to_value().ok().as_ref().and_then(serde_json::Value::as_f64);
         let field = |name: &str| thresholds?.get(name).and_then(number);
         let base = Pointer::root().key("thresholds");
@@ -46,11 +45,13 @@ impl Gates {
         let models = models.into_iter().flat_map(NodeRef::entries).filter_map(|entry| {
             let model = entry.key.key_text();
             let at = base.key("models").key(&model);
-            Some((model, Limit { value: number(entry.value)?, at }))
+            Some((model, Limit { value: number(entry.value)?, source: GateSource::Suite(at) }))
         });
+        let in_suite = |value| Limit { value, source: GateSource::Suite(base.key("default")) };
+        let of_settings = pass_rate.map(|share| Limit { value: share * 100.0, source: GateSource::Settings });
         let behavior = thresholds.and_then(|thresholds| thresholds.get("behavior")?.as_str());
         Gates {
-            default: field("default").map(|value| Limit { value, at: base.key("default") }),
+            default: field("default").map(in_suite).or(of_settings),
             models: models.collect(),
             tolerance: field("tolerance").unwrap_or(0.0).clamp(0.0, 100.0),
             behavior: if behavior == Some("informational") { Behavior::Informational } else { Behavior::Error },
@@ -119,7 +120,7 @@ impl Gates {
             let message = format!(
                 "{model}: pass rate {}% is below {wanted}, but {} could change this",
                 percent(actual),
-                plural(count.open, "unknown result")
+                count.open_attempts()
             );
             (Status::Unknown, message)
         } else {
@@ -135,7 +136,7 @@ impl Gates {
             message
                 .push_str(&format!(" (after {} of {planned} attempts; the {rest} could not change this)", count.all()));
         }
-        GateOutcome { name: "passRate", at: Some(limit.at.clone()), status, expected: least, actual, message }
+        GateOutcome { name: "passRate", source: limit.source.clone(), status, expected: least, actual, message }
     }
 }
 
@@ -191,7 +192,7 @@ mod tests {
 
     fn report(thresholds: &str, runs: &[(&str, Status)]) -> (Vec<(Status, String)>, bool) {
         let document = Document::read(&format!("thresholds: {thresholds}\n"), ScalarRules::Yaml12);
-        let gates = Gates::lower(document.root().and_then(|root| root.get("thresholds")));
+        let gates = Gates::lower(document.root().and_then(|root| root.get("thresholds")), None);
         let subjects: Vec<Subject> = runs.iter().map(|(subject, _)| subject_of(subject)).collect();
         let cases: Vec<CaseOutcome<'_>> = runs
             .iter()
@@ -210,7 +211,7 @@ mod tests {
             .collect();
         let report = gates.evaluate(&cases);
         for gate in &report.gates {
-            assert!(document.find(gate.at.as_ref().unwrap()).is_some());
+            assert!(document.find(gate.source.in_suite().unwrap()).is_some());
         }
         (report.gates.into_iter().map(|gate| (gate.status, gate.message)).collect(), report.rescued)
     }
@@ -257,7 +258,7 @@ mod tests {
 
     fn gates_of(thresholds: &str) -> Gates {
         let document = Document::read(&format!("thresholds: {thresholds}\n"), ScalarRules::Yaml12);
-        Gates::lower(document.root().and_then(|root| root.get("thresholds")))
+        Gates::lower(document.root().and_then(|root| root.get("thresholds")), None)
     }
 
     #[test]

@@ -25,7 +25,8 @@ use crate::{
     json_schema::SpecFile,
     problem::Severity,
     script,
-    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite, inputs_of_task},
+    settings::Settings,
+    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Needed, Suite, inputs_of_task},
     validate::{self, Definition, is_damaged},
 };
 
@@ -115,7 +116,7 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
 }
 
 /// Returns the suite without its cases.
-pub(crate) fn lower_root(document: &Document) -> Suite {
+pub(crate) fn lower_root(document: &Document, settings: &Settings) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
     let concurrency = root.and_then(|root| root.get("concurrency")).and_then(value_of).and_then(|it| part::<u32>(&it));
@@ -123,7 +124,7 @@ pub(crate) fn lower_root(document: &Document) -> Suite {
     let concurrency = if text("workdir").is_some() { 1 } else { concurrency.unwrap_or(Config::CONCURRENCY).max(1) };
     Suite {
         name: text("display_name").or_else(|| text("cli")),
-        gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")))),
+        gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")), settings.thresholds.pass_rate)),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
         ..Suite::empty(Dialect::CLI_BENCH)
     }
@@ -220,6 +221,7 @@ fn lower_task(
         tags: tags.collect(),
         skip: false,
         repeat: number("repeat").unwrap_or(context.repeat).clamp(1, 100),
+        needed: Needed::All,
         action,
         claims,
     }

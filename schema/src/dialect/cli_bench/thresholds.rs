@@ -19,9 +19,11 @@ use serde::{Deserialize, Serialize};
 ///   behavior: error
 /// ```
 ///
-/// These thresholds decide whether a run with failed tasks still passes.
+/// These thresholds decide whether a run with failed tasks still passes. A failed task of a model without a threshold
+/// fails the run.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-claims" = true))]
 pub struct Thresholds {
     /// Minimum pass rate of models that `models` does not list, from 0 to 100.
     #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]

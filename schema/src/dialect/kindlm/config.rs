@@ -139,6 +139,7 @@ pub struct Suite {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-claims" = true))]
 pub struct Gates {
     /// Minimum share of attempts that pass, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]

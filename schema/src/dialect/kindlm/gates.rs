@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, RunOutcome, count::share},
+    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
     words::plural,
@@ -27,11 +27,11 @@ pub struct Gates {
     probabilistic_pass_rate: Option<Limit>,
 }
 
-/// A limit and its location.
+/// A limit and its origin.
 #[derive(Clone, Debug, PartialEq)]
 struct Limit {
     value: f64,
-    at: Option<Pointer>,
+    source: GateSource,
 }
 
 const PASS_RATE: f64 = 0.95;
@@ -47,15 +47,16 @@ impl Default for Gates {
 }
 
 impl Gates {
-    /// Reads every valid limit. `pass_rate` replaces the default of `passRateMin`.
+    /// Reads every valid limit. `pass_rate` is the value of the settings for `passRateMin`.
     pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
         let written = |name: &str| {
             let value = gates?.get(name)?.to_checked_value(1).ok().as_ref().and_then(Value::as_f64)?;
-            Some(Limit { value, at: Some(Pointer::root().key("gates").key(name)) })
+            Some(Limit { value, source: GateSource::Suite(Pointer::root().key("gates").key(name)) })
         };
-        let or = |name: &str, value: f64| written(name).unwrap_or(Limit { value, at: None });
+        let or = |name: &str, value: f64| written(name).unwrap_or(Limit { value, source: GateSource::Default });
+        let of_settings = pass_rate.map(|value| Limit { value, source: GateSource::Settings });
         Gates {
-            pass_rate_min: or("passRateMin", pass_rate.unwrap_or(PASS_RATE)),
+            pass_rate_min: written("passRateMin").or(of_settings).unwrap_or_else(|| or("passRateMin", PASS_RATE)),
             schema_failures_max: or("schemaFailuresMax", 0.0),
             judge_avg_min: written("judgeAvgMin"),
             drift_score_max: written("driftScoreMax"),
@@ -98,14 +99,14 @@ impl Gates {
         GateReport { gates, rescued }
     }
 
-    /// Whether a gate in the file covers this failure.
+    /// Whether a gate that the author set covers this failure.
     fn measures(&self, failure: &Verdict) -> bool {
         let covers = |limit: &Limit, codes: &[FailureCode]| {
-            limit.at.is_some() && failure.code.is_some_and(|code| codes.contains(&code))
+            limit.source.is_set() && failure.code.is_some_and(|code| codes.contains(&code))
         };
         let category =
             if is_probabilistic(failure) { &self.probabilistic_pass_rate } else { &self.deterministic_pass_rate };
-        self.pass_rate_min.at.is_some()
+        self.pass_rate_min.source.is_set()
             || category.is_some()
             || covers(&self.schema_failures_max, &SCHEMA_CODES)
             || covers(&self.pii_failures_max, &PII_CODES)
@@ -291,7 +292,7 @@ impl<'c> Facts<'c> {
 }
 
 fn outcome(name: &'static str, limit: &Limit, status: Status, actual: f64, message: String) -> GateOutcome {
-    GateOutcome { name, at: limit.at.clone(), status, expected: limit.value, actual, message }
+    GateOutcome { name, source: limit.source.clone(), status, expected: limit.value, actual, message }
 }
 
 fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOutcome {
@@ -301,7 +302,7 @@ fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOut
             "{title} {} below minimum {}, but {} could change this",
             percent(passed),
             percent(limit.value),
-            plural(count.open, "unknown result")
+            count.open_attempts()
         );
         return outcome(name, limit, status, passed, message);
     }

@@ -29,7 +29,7 @@ use crate::{
     evidence::AskedModel,
     files::{FileKind, Files, Resolved, inside},
     settings::Settings,
-    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite, inputs_of},
+    suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite, inputs_of},
     verdict::Check,
 };
 
@@ -135,6 +135,7 @@ pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, fil
         tags: tags.filter_map(Value::as_str).map(str::to_owned).collect(),
         skip: value.get("skip") == Some(&Value::Bool(true)),
         repeat: repeat.clamp(1, 100),
+        needed: Needed::All,
         action,
         claims: lowering.claims,
         intact: readable && action_is_intact && lowering.intact && !name.is_empty(),

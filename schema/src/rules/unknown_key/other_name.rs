@@ -20,6 +20,8 @@ pub(super) struct OtherName {
     pub(super) explains: Option<Pointer>,
     /// Whether the intended field is required.
     pub(super) is_required: bool,
+    /// Whether the intended field contains assertions.
+    pub(super) holds_claims: bool,
 }
 
 #[derive(Debug)]
@@ -43,11 +45,13 @@ impl OtherName {
         if let Some((help, advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
             let meant = KeyMeaning::Advice { help, may_go: advice.explains.is_none() };
             let explains = advice.explains.map(|field| parent.key(field));
-            return Some(OtherName { meant, note, explains, is_required: false });
+            return Some(OtherName { meant, note, explains, is_required: false, holds_claims: false });
         }
         let Some((field, is_synonym)) = shape.field_called(key, Some(mapping)) else {
             let (field, _) = shape.field_called(key, None)?;
-            return Some(OtherName { meant: KeyMeaning::Taken(field.name), note, explains: None, is_required: false });
+            let holds_claims = field.shape.holds_claims();
+            let meant = KeyMeaning::Taken(field.name);
+            return Some(OtherName { meant, note, explains: None, is_required: false, holds_claims });
         };
         // Of two possible keys, only one can be renamed. An anchored value may be used elsewhere, in another
         // form.
@@ -59,13 +63,15 @@ impl OtherName {
             Need::Required | Need::Optional => parent.key(field.name),
         };
         let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_sure };
-        let unchecked_by = context.file.dialect().filter(|_| known.claims);
+        let holds_claims = field.shape.holds_claims();
+        let unchecked_by = context.file.dialect().filter(|_| known.claims || holds_claims);
         let is_required = field.need == Need::Required;
         Some(OtherName {
             meant: KeyMeaning::Field { rename, unchecked_by },
             note,
             explains: Some(explains),
             is_required,
+            holds_claims,
         })
     }
 

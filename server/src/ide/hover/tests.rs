@@ -10,7 +10,7 @@ use speclens_schema::{
     dialect::Dialect,
     dialect::kindlm::template::expand,
     settings::{Price, Provider, Settings},
-    suite::Case,
+    suite::{Case, Needed},
 };
 
 use super::*;
@@ -55,6 +55,7 @@ fn suite(document: &Document) -> Suite {
         tags: Vec::new(),
         skip: false,
         repeat: 1,
+        needed: Needed::All,
         action: Action::Command(action),
         claims: Vec::new(),
         intact: true,

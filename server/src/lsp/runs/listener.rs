@@ -209,7 +209,12 @@ impl<'p> Listener<'p> {
             }
             Some(_) | None => counts.to_owned(),
         };
-        self.planned.session.show_message(kind, &message);
+        // The diagnostics are those of the present text.
+        let Planned { session, uri, snapshot, .. } = self.planned;
+        let is_current = session.snapshot(uri).is_some_and(|now| now.version == snapshot.version);
+        let message =
+            if is_current { message } else { format!("{message}, with the text as it was when the run began") };
+        session.show_message(kind, &message);
     }
 
     async fn report(&self, value: serde_json::Value) {

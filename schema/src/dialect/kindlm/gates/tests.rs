@@ -84,7 +84,7 @@ fn defaults_stand_in_order_and_have_no_place() {
             ("keywordFailuresMax", Status::Pass, 0.0, "Keyword failures 0 within limit 0"),
         ],
     );
-    assert!(!report.rescued && report.gates.iter().all(|gate| gate.at.is_none()));
+    assert!(!report.rescued && report.gates.iter().all(|gate| !gate.source.is_set()));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn gates_in_the_file_may_rescue_what_they_measure() {
     assert!(!evaluate("{passRateMin: 0.6}", &[&flaky]).rescued, "the gate fails");
     assert!(!evaluate("{passRateMin: 0.5}", &[&[Some(pass())]]).rescued, "nothing to rescue");
     let report = evaluate("{passRateMin: 0.5}", &[&flaky]);
-    assert_eq!(report.gates[0].at.as_ref().map(Pointer::as_str), Some("/gates/passRateMin"));
+    assert_eq!(report.gates[0].source.in_suite().map(Pointer::as_str), Some("/gates/passRateMin"));
 
     let schema = [Some(fail(FailureCode::SchemaInvalid))];
     let many: Vec<&[Option<Verdict>]> = std::iter::repeat_n(&[][..], 0).chain([&schema[..]]).collect();
