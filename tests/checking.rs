@@ -47,7 +47,7 @@ fn problems_of_many_files_are_summed_up_by_code() {
     // A few files are shown in full, without a summary.
     let few = place.run(&["check", "00", "01"]);
     assert_eq!(few.stdout.matches("--> ").count(), 4, "{few:?}");
-    assert!(!few.stdout.contains("in 2 files"), "{few:?}");
+    assert!(!few.stdout.contains("]: 2 in 2 files"), "{few:?}");
 }
 
 #[test]

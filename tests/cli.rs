@@ -121,7 +121,7 @@ fn directory_that_cannot_be_searched_is_an_error_and_hides_no_other_suite() {
     fs::create_dir_all(place.path().join(chain("deep", 12))).unwrap();
     fs::rename(place.path().join("inner"), place.path().join(chain("deep", 12)).join("inner")).unwrap();
     for (arguments, shown) in
-        [(&["run"][..], "1 passed"), (&["check"], "in 1 suite"), (&["list"], "ok/kindlm.yaml"), (&["run", "deep"], "")]
+        [(&["run"][..], "1 passed"), (&["check"], "in 1 file"), (&["list"], "ok/kindlm.yaml"), (&["run", "deep"], "")]
     {
         let done = place.run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");

@@ -348,7 +348,7 @@ fn the_command_line_has_the_last_word_on_severities() {
     assert_eq!(shown(&["--deny", "warnings"]), (Some(0), None));
     assert_eq!(shown(&["--deny", "warnings", "--warn", "unknown-key"]), (Some(2), Some("error")));
     assert_eq!(shown(&["--allow", "unknown-key,unused"]), (Some(0), None));
-    assert!(place.run(&["check"]).stdout.contains("hints not shown; add `--level hint` to see them\n"));
+    assert!(place.run(&["check"]).stdout.contains("hints not shown; add `--level hint` to see all problems\n"));
     assert!(!place.run(&["check", "--allow", "unknown-key,upstream-differs"]).stdout.contains("hint"));
 
     assert_eq!(place.run(&["run", "--deny", "unknown-key"]).code, Some(2));

@@ -21,7 +21,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
         symlink(target, place.path().join(link)).unwrap();
     }
     let done = place.run(&["check", "--deny", "warnings"]);
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites with 1 test\n"));
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 files with 1 test\n"));
     // Entries that lead to the same file are reported as such, whatever their names.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);
@@ -39,9 +39,9 @@ fn link_out_of_the_suite_is_read_in_a_trusted_workspace() {
     symlink("../out/t.yaml", place.path().join("w/t.yaml")).unwrap();
     symlink("../../out/s.json", place.path().join("w/k/link.json")).unwrap();
     let done = place.run_in("w", &["check"]);
-    assert!(done.stdout.contains("unknown key `exit_cod`"), "{done:?}");
+    assert!(done.stdout.contains("unknown key `exit_cod`") && done.stdout.contains(" --> t.yaml:3:14"), "{done:?}");
     assert!(done.stdout.contains("`link.json` cannot be used as a JSON Schema"), "{done:?}");
-    assert!(done.stdout.contains("2 errors in 3 suites"), "{done:?}");
+    assert!(done.stdout.contains("2 errors in 3 files"), "{done:?}");
 }
 
 #[test]
@@ -51,10 +51,7 @@ fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
     place.write("w/t.yaml", TASK.replace("exit_code", "exit_cod"));
     let check = |directory: &str| place.run_in(directory, &["check"]);
     let around = check("w");
-    assert!(
-        around.stdout.contains(" --> t.yaml:3:14") && around.stdout.contains("\n1 error in 2 suites"),
-        "{around:?}"
-    );
+    assert!(around.stdout.contains(" --> t.yaml:3:14") && around.stdout.contains("\n1 error in 2 files"), "{around:?}");
     let below = check("w/sub");
     assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` is outside the workspace"), "{below:?}");
     assert!(below.stdout.contains("unknown key `exit_cod`"), "{below:?}");

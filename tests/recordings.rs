@@ -307,14 +307,14 @@ fn prune_removes_what_its_options_choose_and_says_how_much() {
     };
     let text = prune(&["--dry-run", "--all"]);
     assert!(text.starts_with("kindlm.yaml\n  a (command): fresh, "), "{text}");
-    assert!(text.contains("would remove 3 recordings and 1 text, 19"), "{text}");
+    assert!(text.contains("would remove 3 recordings and 1 stored output, 19"), "{text}");
     assert_eq!((place.recordings().len(), place.texts().len()), (3, 1));
     assert_eq!(prune(&["--stale", "--older-than", "1"]), "nothing to remove\n", "it is old, and fresh");
     assert!(prune(&["--older-than", "36500", "--dry-run"]).starts_with("nothing"));
     assert!(prune(&[]).starts_with("removed 1 recording, "), "it is older than 90 days");
     assert_eq!(recorded_cases(&place), ["b", "c"]);
     place.write("speclens.yaml", "recordings: {max_count: 1}\n");
-    assert!(prune(&[]).starts_with("removed 1 recording and 1 text, 19"));
+    assert!(prune(&[]).starts_with("removed 1 recording and 1 stored output, 19"));
     assert_eq!((recorded_cases(&place), place.texts().len()), (vec!["c".to_owned()], 0));
     assert!(prune(&["--all", "kindlm.yaml"]).starts_with("removed 1 recording, "));
     assert_eq!(prune(&["--all"]), "nothing to remove\n");

@@ -97,7 +97,7 @@ fn github_gets_a_command_for_each_problem() {
     );
     assert!(commands.iter().any(|line| line.starts_with("::warning ") && line.contains("unknown-key")), "{done:?}");
     assert_eq!(commands.len(), done.stdout.lines().count() - 1, "{done:?}");
-    assert!(done.stdout.lines().last().unwrap().ends_with(" in 1 suite"), "{done:?}");
+    assert!(done.stdout.lines().last().unwrap().ends_with(" in 1 file"), "{done:?}");
     let ran = place.run(&["run", "--report", "github", "--allow", "unknown-key"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stdout.contains("::error ") && !ran.stdout.contains("unknown-key"), "{ran:?}");

@@ -87,7 +87,7 @@ fn long_command_of_an_agent_says_how_much_of_it_is_left_out() {
     place.write("bad.script.yaml", format!("default: [{{ run: 'echo {}' }}, {{ run: echo b }}]\n", "a".repeat(1000)));
     let done = place.run(&["run"]);
     // 1005 characters of the command and 25 with its end, less the 400 that are shown.
-    assert!(done.stdout.contains("aaa[… 630 more characters, see --report json for all …]aaa"), "{done:?}");
+    assert!(done.stdout.contains("aaa[… 630 more characters, see `--report json` for all of it …]aaa"), "{done:?}");
     assert!(done.stdout.contains("aaa (ended with exit code 0)"), "{done:?}");
 }
 
@@ -202,7 +202,7 @@ fn shown_recording_has_what_each_command_printed_cut_where_it_is_long() {
     let shown = place.run(&["recordings", "show", "greet"]).stdout;
     for part in [
         "it printed:\n    line 1\n",
-        "line 20\n    [… 791 bytes in total, see --format json …]",
+        "line 20\n    [… 791 bytes in total, see `--format json` …]",
         "on standard error:\n    careful",
     ] {
         assert!(shown.contains(part), "{part} is missing:\n{shown}");
@@ -321,7 +321,7 @@ fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
     let done = dry(&["--model", "openai/priced", "--model", "xai/unpriced", "--repeat", "2"]);
     assert_eq!(done.code, Some(0), "a missing key is an error of the run only: {done:?}");
     for part in [
-        "requests go to api.openai.com with the key in OPENAI_API_KEY, which is not set: its tests would end with an error",
+        "requests go to api.openai.com with the key in OPENAI_API_KEY, which is not set, so the tests of this model would end with an error",
         "requests go to api.x.ai with the key in XAI_API_KEY, which is set",
         "cost unknown",
         "tokens and costs assume one command per turn",

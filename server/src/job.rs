@@ -224,5 +224,5 @@ pub(crate) fn settings_sentence(file: &SettingsFile) -> String {
         0 => String::new(),
         count => format!(", and {}", plural(count, "more error")),
     };
-    format!("no test runs until {} is corrected: line {line}: {}{more}", file.path.display(), first.message)
+    format!("no test runs until line {line} of {} is corrected: {}{more}", file.path.display(), first.message)
 }

@@ -217,7 +217,8 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
         let mut fix = None;
         let mut problem = match Code::parse(&word) {
             Some(code) if code.is_always_an_error() => problem(format!("the severity of `{word}` cannot be changed"))
-                .with_note("speclens cannot check text that it cannot read"),
+                .with_note("speclens cannot check text that it cannot read")
+                .with_help("remove it"),
             Some(_) => continue,
             None => {
                 let words = || Code::ALL.iter().map(|code| code.as_str());

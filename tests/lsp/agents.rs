@@ -183,7 +183,7 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     let found = client.ask_at("hover", "kindlm.yaml", at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");
     let found = client.ask_at("rename", "kindlm.yaml", at.clone(), json!({ "newName": "other" }));
-    assert!(found["error"]["message"].as_str().unwrap().contains("`tools` already defines"), "{found:#}");
+    assert!(found["error"]["message"].as_str().unwrap().contains("`tools` already has"), "{found:#}");
     let found = client.ask_at("rename", "kindlm.yaml", at, json!({ "newName": "find" }));
     apply(&client, &found["result"]);
     let expected = text.replacen("lookup", "find", 3);

@@ -294,7 +294,7 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
         json!({ "line": 0, "character": 7 }),
         json!({ "newName": "status" }),
     );
-    assert!(found["error"]["message"].as_str().unwrap().contains("`status` is already in `tasks`"), "{found}");
+    assert!(found["error"]["message"].as_str().unwrap().contains("already has `status`"), "{found}");
     // The suite stops naming them.
     fs::write(client.path("bench/nightly.yaml"), main.replace("tasks/**", "others/**")).unwrap();
     client.forget();
@@ -387,7 +387,7 @@ fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
     let name = json!({ "newName": "basics" });
     let found = client.ask_at("rename", "b/cli-bench.yaml", position_of(&main, "own"), name);
     let message = found["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`basics` is already in `tasks` of `tasks/two.yaml`"), "{message}");
+    assert!(message.contains("`tasks` in `tasks/two.yaml` already has `basics`"), "{message}");
     assert_eq!(client.leave(), Some(0));
 }
 

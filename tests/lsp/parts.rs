@@ -107,7 +107,7 @@ fn lenses_of_a_task_file_name_the_nearest_suite() {
     let mut client = Client::start(&files);
     client.open("near/tasks/one.yaml");
     let titles = lens_titles(&mut client, "near/tasks/one.yaml");
-    assert_eq!(titles, ["▶ Run file, as ../cli-bench.yaml does", "▶ Run", "Dry run"]);
+    assert_eq!(titles, ["▶ Run file through ../cli-bench.yaml", "▶ Run", "Dry run"]);
     client.open("near/cli-bench.yaml");
     assert_eq!(lens_titles(&mut client, "near/cli-bench.yaml"), ["▶ Run file"]);
     let missing = client.run_test("near/tasks/one.yaml", "two");

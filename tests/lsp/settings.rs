@@ -22,7 +22,7 @@ fn suite_with_wrong_settings_is_not_run_and_the_reason_is_shown_at_once() {
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
         let shown = client.notification("window/showMessage", |_| true);
         let message = shown["message"].as_str().unwrap();
-        assert!(message.contains("speclens.yaml is corrected: line 1: unknown key `recording`"), "{message}");
+        assert!(message.contains("speclens.yaml is corrected: unknown key `recording`"), "{message}");
         assert_eq!(shown["type"], 1);
     }
     client.diagnostics("kindlm.yaml", |found| has(found, "speclens run", "unknown key `recording`"));

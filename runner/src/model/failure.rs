@@ -184,7 +184,7 @@ fn of_status(
         402 => (RunErrorKind::Key, format!("{host} requires payment ({status}): {words}; add credit to the account")),
         429 if is_unpaid => (
             RunErrorKind::RateLimit,
-            format!("{host} has no credit left ({status}): {words}; add credit to the account"),
+            format!("the account at {host} has no credit left ({status}): {words}; add credit to it"),
         ),
         429 => {
             let wait = advice.pause.map_or_else(

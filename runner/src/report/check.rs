@@ -189,7 +189,7 @@ fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<
         let parts = parts.filter(|(count, _, _)| *count > 0);
         parts.map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word))).collect::<Vec<_>>()
     };
-    let checked = format!("{} with {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
+    let checked = format!("{} with {}", plural(reports.len(), "file"), plural(SuiteReport::tests(reports), "test"));
     let parts = counted(printed);
     let _ = match parts.is_empty() {
         true => writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}"),
@@ -197,7 +197,12 @@ fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<
     };
     let least = left.iter().map(|(_, problem)| problem.severity).max();
     if let Some(least) = least {
-        let _ = writeln!(text, "{} not shown; add `--level {}` to see them", counted(left).join(", "), least.as_str());
+        let _ = writeln!(
+            text,
+            "{} not shown; add `--level {}` to see all problems",
+            counted(left).join(", "),
+            least.as_str()
+        );
     }
 }
 

@@ -34,7 +34,9 @@ pub fn render(reports: &[SuiteReport]) -> String {
         let _ = writeln!(text, ",title={}::{}", property(&format!("speclens: {}", finding.rule)), data(&message));
     }
     let counts = [plural(errors, "error"), plural(warnings, "warning"), plural(notices, "notice")];
-    let _ = writeln!(text, "{} in {}", counts.join(", "), plural(reports.len(), "suite"));
+    // A check has one report for each file, a run one for each suite.
+    let noun = if reports.iter().any(|report| report.result.is_some()) { "suite" } else { "file" };
+    let _ = writeln!(text, "{} in {}", counts.join(", "), plural(reports.len(), noun));
     text
 }
 

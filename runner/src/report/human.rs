@@ -35,7 +35,7 @@ const MAX_VALUE_CHARACTERS: usize = 400;
 /// Values with more lines than this are shortened in the middle.
 const MAX_VALUE_LINES: usize = 12;
 /// The place of a value that is shortened in the output of a run.
-const NOTE: &str = "see --report json for all";
+const NOTE: &str = "see `--report json` for all of it";
 /// Maximum number of lines of standard error that are shown.
 const MAX_TAIL_LINES: usize = 8;
 
@@ -99,7 +99,8 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for related in problem.related.iter().filter(|related| related.file.is_none()) {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
-    let said = |text, limit| plain::block(&clipped(&source.secrets.mask(text), limit, "see --format json for all"));
+    let said =
+        |text, limit| plain::block(&clipped(&source.secrets.mask(text), limit, "see `--format json` for all of it"));
     let mut group = level
         .primary_title(said(&problem.message, 2 * MAX_VALUE_CHARACTERS))
         .id(problem.code.as_str())
@@ -539,10 +540,10 @@ mod tests {
         let long = "a".repeat(300) + &"b".repeat(300);
         let short = shortened(&long);
         assert!(short.starts_with("aaa") && short.ends_with("bbb"));
-        assert!(short.contains("[… 200 more characters, see --report json for all …]"), "{short}");
+        assert!(short.contains("[… 200 more characters, see `--report json` for all of it …]"), "{short}");
         let lines: Vec<String> = (0..100).map(|line| line.to_string()).collect();
         let short = shortened(&lines.join("\n"));
-        assert!(short.contains("5\n[… 88 more lines, see --report json for all …]\n94"), "{short}");
+        assert!(short.contains("5\n[… 88 more lines, see `--report json` for all of it …]\n94"), "{short}");
     }
 
     #[test]

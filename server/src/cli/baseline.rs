@@ -112,7 +112,7 @@ impl Store {
         let mut problems = faults::problems(&document);
         problems.extend(validate::validate(&document, SpecFile::CLAWSPEC_BASELINES));
         if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-            bail!("{name}: {}; correct it or remove the file (`speclens check {name}` shows the place)", error.message);
+            bail!("{name}: {}; correct or remove the file (`speclens check {name}` shows where)", error.message);
         }
         let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
         let baselines = serde_json::from_value(value).with_context(|| format!("cannot read `{name}`"))?;

@@ -20,8 +20,9 @@ use super::{PASSED, output};
 /// The options of `speclens explain`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A kind of problem (`unknown-key`), a result of a run (`CONTAINS_FAILED`, `stale`), a field (`argsMatch`), or a path
-    /// of fields (`expect.output`); lists all names if omitted
+    /// Kind of problem (`unknown-key`), result of a run (`CONTAINS_FAILED`, `stale`), assertion type (`log_entry`),
+    /// template variable (`run_id`), field (`argsMatch`) or path of fields (`expect.output`); if omitted, all names are
+    /// listed
     name: Option<String>,
 }
 
@@ -231,11 +232,14 @@ fn path(place: &KeyPath) -> String {
     })
 }
 
-/// Returns the beginning of a description, on one line: up to the first colon or the end of the sentence.
+/// Returns the beginning of a description, on one line: up to the first colon or the end of the sentence, whichever
+/// comes first outside of code.
 fn first_clause(docs: &str) -> String {
     let docs = lines(docs.trim()).replace('\n', " ");
-    let sentence = docs.split_once(". ").map_or(docs.as_str(), |(first, _)| first).trim_end_matches('.');
-    sentence.split_once(": ").map_or(sentence, |(clause, _)| clause).to_owned()
+    let is_end = |at: &usize| docs[..*at].matches('`').count().is_multiple_of(2);
+    let ends = [". ", ": "].into_iter().filter_map(|end| docs.match_indices(end).map(|(at, _)| at).find(is_end));
+    let end = ends.min().unwrap_or(docs.len());
+    docs[..end].trim_end_matches('.').to_owned()
 }
 
 fn overview() -> String {
@@ -253,8 +257,14 @@ fn overview() -> String {
     for line in types.chunks(5) {
         let _ = writeln!(text, "  {}", line.join(" "));
     }
-    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
-    let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
+    // Several syntaxes may have the same variable.
+    let mut variables: Vec<&str> = Vec::new();
+    for variable in SYNTAXES.iter().flat_map(|syntax| syntax.variables) {
+        if !variables.contains(&variable.name) {
+            variables.push(variable.name);
+        }
+    }
+    let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.join(" "));
     for &file in SpecFile::ALL {
         let _ = writeln!(text, "\nFields of a {}:", file.singular());
         let keys: Vec<&str> = shape::all_keys(file).collect();
@@ -273,7 +283,7 @@ fn overview() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{explain, overview, results};
+    use super::{explain, first_clause, overview, results};
 
     #[test]
     fn fields_problems_and_paths_are_explained() {
@@ -284,6 +294,26 @@ mod tests {
         assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
         let error = explain("containss").expect_err("no such field").to_string();
         assert!(error.contains("did you mean `contains`?"), "{error}");
+    }
+
+    #[test]
+    fn first_clause_ends_outside_of_code() {
+        assert_eq!(first_clause("A call that `never: true` forbids. The rest."), "A call that `never: true` forbids");
+        assert_eq!(first_clause("It is `a. b` here: more."), "It is `a. b` here");
+        assert_eq!(first_clause("No end."), "No end");
+    }
+
+    #[test]
+    fn every_line_of_the_overview_has_balanced_backticks_and_names_each_variable_once() {
+        let text = overview();
+        let open: Vec<&str> = text.lines().filter(|line| !line.matches('`').count().is_multiple_of(2)).collect();
+        assert!(open.is_empty(), "{open:?}");
+        let (_, variables) = text.split_once("Template variables:\n").expect("a list of variables");
+        let names: Vec<&str> = variables.lines().next().unwrap_or_default().split_whitespace().collect();
+        let mut once = names.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(names.len(), once.len(), "{names:?}");
     }
 
     #[test]

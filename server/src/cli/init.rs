@@ -16,7 +16,7 @@ use super::{PASSED, output};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Format of the suite
-    #[arg(value_parser = formats())]
+    #[arg(value_name = "FORMAT", value_parser = formats())]
     dialect: Starter,
 }
 

@@ -290,6 +290,6 @@ pub(super) fn shown(path: &Path) -> String {
     match absolute.strip_prefix(&here) {
         // The name as given, unless it is a link to another place.
         Ok(relative) => relative.display().to_string(),
-        Err(_) => path.display().to_string(),
+        Err(_) => path.strip_prefix(".").unwrap_or(path).display().to_string(),
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// Run only tests whose last recorded run did not pass or is stale
     #[arg(long)]
     failed: bool,
-    /// Number of attempts that run at the same time; overrides the suite
+    /// Maximum number of attempts that run at the same time; overrides the suite
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Number of attempts per test, for tests without `repeat`
@@ -86,8 +86,9 @@ pub(super) struct Args {
     /// Keep the temporary directories of tasks and print their paths
     #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
     keep_workdir: bool,
-    /// Report to write, to standard output or to a file; `clawspec` takes a directory (repeatable)
-    #[arg(long = "report", value_name = "human|json|junit|sarif|github|clawspec[=FILE]")]
+    /// Report to write: human, json, junit, sarif, github or clawspec; to standard output, or to FILE (for clawspec: a
+    /// directory) (repeatable)
+    #[arg(long = "report", value_name = "KIND[=FILE]")]
     reports: Vec<ReportTarget>,
     /// Set an option: `report.evidence=true` adds the evidence to the JSON report
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -107,7 +108,7 @@ fn seconds(text: &str) -> Result<u64, String> {
         // In range, so the conversion is exact.
         Ok(millis as u64)
     } else {
-        Err("expected from 0.001 to 86400 seconds".to_owned())
+        Err("expected a number of seconds from 0.001 to 86400".to_owned())
     }
 }
 

@@ -12,7 +12,7 @@ const REPORT: &str = "report";
 /// The options of `speclens schema`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Kind of file; lists the kinds if omitted
+    /// Kind of file; if omitted, the kinds are listed
     kind: Option<String>,
 }
 

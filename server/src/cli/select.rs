@@ -11,10 +11,10 @@ use super::{load::Loaded, output};
 /// The options that select tests. A test must match each kind of option that is used.
 #[derive(Debug, clap::Args)]
 pub(super) struct Selection {
-    /// Select tests by name or glob (repeatable: tests that match any are selected)
+    /// Select tests by name or glob (repeatable; a test must match one of them)
     #[arg(long = "test", visible_alias = "scenario", value_name = "NAME|GLOB")]
     tests: Vec<String>,
-    /// Select tests with a tag; `a,b` selects those with both (repeatable: tests that match any are selected)
+    /// Select tests with a tag; `a,b` selects tests with both (repeatable; a test must match one of them)
     #[arg(long = "tag", visible_alias = "tags", value_name = "TAG")]
     tags: Vec<String>,
 }

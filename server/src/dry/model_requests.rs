@@ -115,19 +115,26 @@ enum ModelPrice {
 /// Returns how a model is reached, and its price.
 fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
     if id == manual::ID {
-        return ("you answer, at this terminal".to_owned(), ModelPrice::Free);
+        return ("you answer at this terminal".to_owned(), ModelPrice::Free);
     }
     let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
     if let Some(path) = path {
         // Opening a script only reads it.
         return match models.open(id) {
             Ok(_) => (format!("played from {path}, without a network"), ModelPrice::Free),
-            Err(error) => (format!("its tests would end with an error: {}", error.message), ModelPrice::Unknown),
+            Err(error) => {
+                (format!("the tests of this model would end with an error: {}", error.message), ModelPrice::Unknown)
+            }
         };
     }
     let Description { host, is_gateway, key, price } = match models.describe(id) {
         Ok(described) => described,
-        Err(error) => return (format!("its tests would end with an error: {}", error.message), ModelPrice::Unknown),
+        Err(error) => {
+            return (
+                format!("the tests of this model would end with an error: {}", error.message),
+                ModelPrice::Unknown,
+            );
+        }
     };
     let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
     let place = match key {
@@ -135,7 +142,8 @@ fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
         KeyState::Set(variable) => format!("requests go to {host} with the key in {variable}, which is set"),
         KeyState::Missing(variable) => {
             format!(
-                "requests go to {host} with the key in {variable}, which is not set: its tests would end with an error"
+                "requests go to {host} with the key in {variable}, which is not set, so the tests of this model would end \
+                 with an error"
             )
         }
     };

@@ -316,7 +316,7 @@ impl<'d> HoverTarget<'d> {
             let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
-                    say(format!("set by the tests, such as {}", markdown::inline(value.unwrap_or_default())))
+                    say(format!("set by the tests, for example to {}", markdown::inline(value.unwrap_or_default())))
                 }
                 None => say("no test that uses this prompt sets it".to_owned()),
             };

@@ -442,7 +442,7 @@ fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_r
         (true, _) => ("■ Stop".to_owned(), LensAction::CancelFile),
         (false, None) => ("▶ Run file".to_owned(), LensAction::RunFile),
         // Several suites may name it, each with its own settings.
-        (false, Some(main)) => (format!("▶ Run file, as {main} does"), LensAction::RunFile),
+        (false, Some(main)) => (format!("▶ Run file through {main}"), LensAction::RunFile),
     };
     let mut lenses = vec![Lens { range: range.clone(), title, action }];
     if *has_result {

@@ -164,7 +164,7 @@ fn group(words: &str) -> String {
             let named = words.strip_prefix("(?P<").or_else(|| words.strip_prefix("(?<"));
             let again = words.strip_prefix("\\k<");
             match (named, again, words.strip_prefix('\\')) {
-                (Some(rest), _, _) => format!("a group called {}", markdown::inline(&name(rest))),
+                (Some(rest), _, _) => format!("a group named {}", markdown::inline(&name(rest))),
                 (_, Some(rest), _) => format!("the text that the group {} matched", markdown::inline(&name(rest))),
                 (_, _, Some(number)) => format!("the text that group {number} matched"),
                 (None, None, None) if words.contains('i') => "from here on, ignoring case".to_owned(),
@@ -198,7 +198,7 @@ mod tests {
             - `$` at the end
 
             (?<n>a{2,3}?)\.[^x]\k<n>b?
-            - `(?<n>` a group called `n`
+            - `(?<n>` a group named `n`
               - `a{2,3}?` this text, 2 to 3 times, as few as possible
             - `)` end of the group
             - `\.` the text `.`

@@ -41,7 +41,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
         NameKind::Thing(kind) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && others.iter().any(|other| other.is_definition) {
-                return Err(format!("`{kind}` already defines `{to}`; choose another name"));
+                return Err(merged(kind, to));
             }
         }
         NameKind::Variable(_) => {
@@ -61,7 +61,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
             }
         }
         NameKind::BuiltIn(_) => {
-            return Err(format!("`{}` is a name of the format and cannot be changed", found.name));
+            return Err(format!("`{}` is defined by the format and cannot be renamed", found.name));
         }
         NameKind::Anchor => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
@@ -115,7 +115,7 @@ pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> 
 
 /// Returns the message that refuses to merge two names into one.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
-    format!("`{to}` is already in `{kind}`; choose another name")
+    format!("`{kind}` already has `{to}`; choose another name")
 }
 
 /// Returns the message that refuses to rename a name that several things have.
@@ -347,7 +347,7 @@ tests:
         check(
             "prompts: {a$0: {user: x}, b: {user: y}}\n",
             "b",
-            expect!["`prompts` already defines `b`; choose another name"],
+            expect!["`prompts` already has `b`; choose another name"],
         );
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
@@ -393,12 +393,12 @@ tests:
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0, a/c]\n",
             "a/c",
-            expect!["`models` already defines `a/c`; choose another name"],
+            expect!["`models` already has `a/c`; choose another name"],
         );
         check(
             "//- /cli-bench-tasks.yaml\n- assert: [{file_exists: '{{work$0dir}}/a'}]\n",
             "x",
-            expect!["`workdir` is a name of the format and cannot be changed"],
+            expect!["`workdir` is defined by the format and cannot be renamed"],
         );
         check("kindlm$0: 1\n", "x", expect!["no name at the cursor; put the cursor on a name"]);
     }

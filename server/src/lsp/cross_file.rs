@@ -135,7 +135,8 @@ impl CrossFileName {
                 (None, Some(path)) => {
                     let (text, problem) = read_text(path);
                     if let Some(problem) = problem {
-                        return Err(format!("{} also contains `{}`: {}", path.display(), self.name, problem.message));
+                        let (name, path) = (&self.name, path.display());
+                        return Err(format!("`{name}` cannot be renamed in {path} ({})", problem.message));
                     }
                     Document::read_cut(&text, other.facts.scope.file.scalar_rules())
                 }
@@ -185,7 +186,7 @@ impl CrossFileName {
                 None => return Ok(()),
             },
         };
-        Err(format!("`{to}` is already in `{}` of {place}; choose another name", self.kind))
+        Err(format!("`{}` in {place} already has `{to}`; choose another name", self.kind))
     }
 }
 

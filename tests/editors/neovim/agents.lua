@@ -31,7 +31,7 @@ function scenario.tests(T)
     end
     is('▶ Run file', T.titles('cli: echo')[1])
     T.open('greeter/tasks/greet.yaml')
-    for _, title in ipairs({ '▶ Run file, as ../cli-bench.yaml does', '▶ Run', 'Run with…' }) do
+    for _, title in ipairs({ '▶ Run file through ../cli-bench.yaml', '▶ Run', 'Run with…' }) do
       T.above('id: greet', title)
     end
   end)

@@ -53,9 +53,9 @@ function M.check()
     check_client(client)
   end
   if #clients == 0 then
-    local names = vim.tbl_keys(require('speclens').files)
-    table.sort(names)
-    vim.health.warn('no server is running', { ('call require("speclens").setup(), then open a %s of filetype yaml'):format(table.concat(names, ', ')) })
+    vim.health.warn('no server is running', {
+      'call require("speclens").setup(), then open a spec with filetype yaml, such as kindlm.yaml',
+    })
   end
 end
 

@@ -396,7 +396,8 @@ local subcommands = {
   stop = function()
     with_client(function(client)
       execute(client, 'speclens.cancel', {}, function(result)
-        notify(('%d stopped'):format(result.cancelled))
+        local count = result.cancelled
+        notify(('%d %s stopped'):format(count, count == 1 and 'run' or 'runs'))
       end)
     end)
   end,

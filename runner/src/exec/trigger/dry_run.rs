@@ -39,7 +39,7 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
                 let command = format!("openclaw agent --local --agent {} --json", agent_id(&action.trigger));
                 let script = gateway.script_for(&Address::Gateway(String::new()));
                 let instead =
-                    script.map(|script| format!("the scripted gateway `{script}` replies instead of `openclaw`"));
+                    script.map(|script| format!("the scripted gateway `{script}` answers instead of `openclaw`"));
                 [Some(command), Some(format!("message: {message}")), instead].into_iter().flatten().collect()
             }
             Err(missing) => vec![missing],

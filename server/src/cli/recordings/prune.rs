@@ -68,7 +68,7 @@ fn summary(removed: &Removed, dry_run: bool) -> String {
     let verb = if dry_run { "would remove" } else { "removed" };
     let texts = match removed.texts {
         0 => String::new(),
-        texts => format!(" and {}", plural(texts, "text")),
+        texts => format!(" and {}", plural(texts, "stored output")),
     };
     format!("{verb} {}{texts}, {}\n", plural(removed.recordings, "recording"), size(removed.bytes))
 }

@@ -236,7 +236,7 @@ fn cut(text: &str) -> String {
     if lines <= MAX_LINES && shown.len() == kept.len() {
         return shown;
     }
-    format!("{shown}\n[… {} in total, see --format json …]", plural(text.len(), "byte"))
+    format!("{shown}\n[… {} in total, see `--format json` …]", plural(text.len(), "byte"))
 }
 
 fn stream(name: &str, capture: Option<&Capture>, say: &mut impl FnMut(&str, &str)) {

@@ -168,7 +168,7 @@ fn a_placeholder_has_its_value() {
         "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { prompt: p, vars: { a: x } }\n",
         expect![[r#"
             [{{a}}]
-            **{{a}}** · set by the tests, such as `x`
+            **{{a}}** · set by the tests, for example to `x`
         "#]],
     );
 }
@@ -347,7 +347,7 @@ fn a_code_in_an_allow_comment_has_its_page() {
             [unused]
             **unused** · hint
 
-            Something is defined but never used, or a comment silences a problem that does not exist.
+            Something is defined but never used, or an `allow(…)` comment does not silence any problem.
         "#]],
     );
     check(

@@ -76,7 +76,7 @@ fn lens_of_a_part_names_the_suite_that_runs_it() {
     let none = BrokenTests::none();
     let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
     let found = titles(&document, LensContext { main: Some("../main.yaml"), ..context(&none) });
-    assert_eq!(found, ["1: ▶ Run file, as ../main.yaml does", "1: ▶ Run"]);
+    assert_eq!(found, ["1: ▶ Run file through ../main.yaml", "1: ▶ Run"]);
     let looks = Looks { has_suite: false, ..context(&none).looks };
     let found = titles(&document, LensContext { looks, ..context(&none) });
     assert_eq!(found, ["1: ▶ Run file", "1: ! no suite names this file"]);
