@@ -216,3 +216,13 @@ fn misspelled_list_of_assertions_never_passes() {
     let (code, report) = place.report(&[]);
     assert_eq!((code, &report["suites"][0]["cases"][0]["status"]), (Some(3), &Value::from("unknown")), "{report:#}");
 }
+
+#[test]
+fn judge_of_the_settings_needs_no_model_in_the_suite() {
+    let place = Place::with(&suite("echo hello", "{judge: [{criteria: is it kind, minScore: 0.5}]}"));
+    let done = place.run(&["check"]);
+    assert!(done.stdout.contains("`judge` needs a model, but `models` has none"), "{done:?}");
+    place.write("speclens.yaml", "judge: openai/gpt-4o-mini\n");
+    let done = place.run(&["check"]);
+    assert!(done.code == Some(0) && !done.stdout.contains("missing-field"), "{done:?}");
+}

@@ -9,7 +9,7 @@ use crate::{
     document::{NodeRef, Pointer},
     edit,
     lint_node::LintNode,
-    problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
+    problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, SettingsCondition, Severity, Subject},
 };
 
 /// A kind of problem, with the data for its message: names, numbers, suggestions. The rules are in [`crate::rules`].
@@ -328,7 +328,7 @@ pub struct Finding {
     related: Vec<Relative>,
     replaces: Vec<Scope>,
     unless_wrong: Vec<Pointer>,
-    is_for_compat: bool,
+    only_with: Option<SettingsCondition>,
 }
 
 impl Finding {
@@ -342,7 +342,7 @@ impl Finding {
             related: Vec::new(),
             replaces: Vec::new(),
             unless_wrong: Vec::new(),
-            is_for_compat: false,
+            only_with: None,
         }
     }
 
@@ -423,9 +423,9 @@ impl Finding {
         self
     }
 
-    /// Reports the finding only if the settings list the program of the format under `compat`.
-    pub(crate) fn only_with_compat(self) -> Finding {
-        Finding { is_for_compat: true, ..self }
+    /// Reports the finding only with certain settings.
+    pub(crate) fn only_with(self, settings: SettingsCondition) -> Finding {
+        Finding { only_with: Some(settings), ..self }
     }
 
     /// Whether it is at least a warning about a value.
@@ -452,7 +452,7 @@ impl Finding {
             help: words.help,
             related: related.collect(),
             fixes: words.fixes,
-            is_for_compat: self.is_for_compat,
+            only_with: self.only_with,
             at: self.at,
             range: self.range,
         }

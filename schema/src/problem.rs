@@ -61,8 +61,17 @@ pub struct Problem {
     pub related: Vec<Related>,
     /// Available fixes, the best one first.
     pub fixes: Vec<Fix>,
-    /// Whether it is reported only if the settings list the program of the format under `compat`.
-    pub is_for_compat: bool,
+    /// The settings with which the problem is reported; `None` for all.
+    pub only_with: Option<SettingsCondition>,
+}
+
+/// Settings that a problem depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsCondition {
+    /// `compat` lists the program of the format.
+    Compat,
+    /// There is no `judge`.
+    NoJudge,
 }
 
 /// Subject of a problem.
@@ -233,7 +242,7 @@ impl Problem {
             range,
             related: Vec::new(),
             fixes: Vec::new(),
-            is_for_compat: false,
+            only_with: None,
         }
     }
 

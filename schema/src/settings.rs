@@ -166,10 +166,10 @@ pub enum Level {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// Minimum share of attempts that pass, from 0 to 1, for suites that do not set it: `gates.passRateMin` in KindLM,
-    /// `thresholds.default` in cli-bench.
+    /// Minimum share of attempts that pass, from 0 to 1, for suites that do not set it.
     ///
-    /// As with a limit in the suite, a run that reaches it passes even if tests failed. ClawSpec has no such limit.
+    /// It replaces the default of `gates.passRateMin` in KindLM and of `thresholds.default` in cli-bench; ClawSpec has
+    /// no such limit. As with a limit in the suite, a run that reaches it passes even if tests failed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pass_rate: Option<f64>,
 }

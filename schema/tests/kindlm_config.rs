@@ -188,11 +188,12 @@ fn recorded_suites_can_run() {
 }
 
 /// What the original drops without a word, and what becomes of it here: a claim that vanished would leave its test
-/// green, so that an unknown key below `expect` refuses the suite; anywhere else it is a warning.
+/// green, and a gate that vanished the run, so an unknown key below `expect` or `gates` refuses the suite; anywhere else
+/// it is a warning.
 const DROPPED_THERE: &[(&str, &str, bool)] = &[
     ("/zz", "zz: 1\n", false),
     ("/suite/zz", "suite: {name: s, zz: 1}\n", false),
-    ("/gates/zz", "gates: {zz: 1}\n", false),
+    ("/gates/zz", "gates: {zz: 1}\n", true),
     ("/tests/0/zz", "tests: [{name: a, command: x, expect: {}, zz: 1}]\n", false),
     ("/tests/0/<<", "tests: [{name: a, command: x, expect: {}, <<: {a: 1}}]\n", false),
     ("/tests/0/expect/zz", "tests: [{name: a, command: x, expect: {zz: 1}}]\n", true),

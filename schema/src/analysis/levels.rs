@@ -8,7 +8,7 @@ use super::Analyzer;
 use crate::{
     dialect::Dialect,
     directive::Allowance,
-    problem::{Code, Problem},
+    problem::{Code, Problem, SettingsCondition},
     settings::Settings,
 };
 
@@ -31,7 +31,8 @@ impl<'s> Levels<'s> {
             codes.filter_map(|(word, _)| Code::parse(word)).filter(|code| !code.is_always_an_error()).collect();
         let (dialect, is_saved) = (analyzer.file.dialect(), analyzer.is_saved);
         let mut hasher = FxHasher::default();
-        (&settings.severity, settings.has_to_be_read(dialect), &allowed, is_saved).hash(&mut hasher);
+        (&settings.severity, settings.has_to_be_read(dialect), settings.judge.is_none(), &allowed, is_saved)
+            .hash(&mut hasher);
         Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
     }
 
@@ -42,8 +43,11 @@ impl<'s> Levels<'s> {
 
     /// Whether a problem does not apply to the location of the document or to its readers.
     pub(super) fn is_of_no_concern(&self, problem: &Problem) -> bool {
-        let is_for_others = problem.is_for_compat && !self.settings.has_to_be_read(self.dialect);
-        is_for_others || (!self.is_saved && problem.code == Code::MissingFile)
+        let is_met = problem.only_with.is_none_or(|condition| match condition {
+            SettingsCondition::Compat => self.settings.has_to_be_read(self.dialect),
+            SettingsCondition::NoJudge => self.settings.judge.is_none(),
+        });
+        !is_met || (!self.is_saved && problem.code == Code::MissingFile)
     }
 
     /// Sets the severity of a problem from the settings. Returns whether it is reported.

@@ -11,7 +11,7 @@ use crate::{
 
 use super::Analyzer;
 
-const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    expct: {}\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
+const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    owner: me\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
 
 const ALL: &str = "wrong-type, unknown-key, invalid-value, missing-field, duplicate-key, unknown-alias";
 
@@ -140,9 +140,9 @@ fn settings_and_comments_decide_what_is_reported() {
         analyzer().problems(&document, &files(), settings).iter().filter(|problem| problem.code == code).count()
     };
     assert_eq!(count(SUITE, &settings, Code::UnknownKey), 1);
-    let allowed = SUITE.replace("    expct", "    # speclens: allow(unknown-key)\n    expct");
+    let allowed = SUITE.replace("    owner", "    # speclens: allow(unknown-key)\n    owner");
     assert_eq!(count(&allowed, &settings, Code::UnknownKey), 0);
-    let misspelled = SUITE.replace("    expct", "    # speclens: allow(unknwn-key)\n    expct");
+    let misspelled = SUITE.replace("    owner", "    # speclens: allow(unknwn-key)\n    owner");
     assert_eq!(count(&misspelled, &settings, Code::UnknownKey), 1);
     assert_eq!(count(&misspelled, &settings, Code::InvalidSetting), 1);
     settings.severity.insert("unknown-key".to_owned(), Level::Off);

@@ -123,6 +123,9 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
         explains.clone_from(&other_name.explains);
         if other_name.is_required || other_name.holds_claims {
             rule.severity = Severity::Error;
+        } else if other_name.is_field() && !is_required && !context.mapping(&at.parent().unwrap_or_default()).claims {
+            // What the key would mean elsewhere does not count.
+            rule.severity = Code::UnknownKey.severity();
         }
     }
     rule.wanted = at.parent().and_then(|parent| unknown_reference::wanted(context, &parent));

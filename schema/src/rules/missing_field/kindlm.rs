@@ -4,7 +4,7 @@ use crate::{
     dialect::kindlm::facts::SuiteFacts,
     document::Pointer,
     finding::{Finding, Location, MessageParts, Report, Rule},
-    problem::{Code, Severity},
+    problem::{Code, SettingsCondition, Severity},
 };
 
 /// A part of the file that a test needs.
@@ -26,7 +26,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
     let [_, models, _] = &suite.root.sections;
     if let Some(judge) = suite.first_judge().filter(|_| !models.filled && suite.root.judge_model.is_none()) {
-        report.push(judge.finding(Missing::Judge));
+        report.push(judge.finding(Missing::Judge).only_with(SettingsCondition::NoJudge));
     }
 }
 

@@ -83,6 +83,14 @@ impl OtherName {
         })
     }
 
+    /// Whether it names a field.
+    pub(super) fn is_field(&self) -> bool {
+        match self.meant {
+            KeyMeaning::Field { .. } | KeyMeaning::Taken(_) => true,
+            KeyMeaning::Advice { .. } => false,
+        }
+    }
+
     /// Returns the message about the key. `words` is the message without the explanation.
     pub(super) fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
         let mut words = match &self.meant {

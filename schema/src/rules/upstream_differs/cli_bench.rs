@@ -3,7 +3,7 @@
 use crate::{
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
-    problem::Code,
+    problem::{Code, SettingsCondition},
     script,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
 /// Checks an item of `providers`.
 pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
     if let Some(id) = model.text().filter(|id| script::is_model(id)) {
-        report.push(model.finding(UpstreamDiffers::ScriptedModel(id.to_owned())).only_with_compat());
+        report.push(model.finding(UpstreamDiffers::ScriptedModel(id.to_owned())).only_with(SettingsCondition::Compat));
     }
 }
 
