@@ -1,7 +1,6 @@
 use crate::{
-    dialect::kindlm::expects::turns,
+    dialect::kindlm::parts::TestParts,
     finding::{Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::Code,
 };
 
@@ -15,9 +14,10 @@ page! {
 struct NoClaims;
 
 /// Checks that a test or one of its turns has an expectation.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
-    let Some(expect) = test.get("expect").filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
-    if !turns(test).iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    let expect = parts.test.get("expect");
+    let Some(expect) = expect.filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
+    if !parts.turns.iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
         report.push(expect.head_finding(NoClaims));
     }
 }

@@ -23,8 +23,19 @@ const MAX_DIGITS: usize = 20;
 pub struct Pointer {
     /// Rules make a pointer for nearly every node of an item; most fit in here without an allocation.
     text: SmolStr,
-    /// Start offsets of keys that look like the number of an item.
-    numeric_keys: Vec<usize>,
+    /// Keys that look like the number of an item. Few pointers have one.
+    numeric_keys: Option<Box<NumericKeys>>,
+}
+
+/// Start offsets of keys that look like the number of an item, in ascending order; at least one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct NumericKeys(Vec<usize>);
+
+impl NumericKeys {
+    fn of(starts: impl IntoIterator<Item = usize>) -> Option<Box<NumericKeys>> {
+        let starts: Vec<usize> = starts.into_iter().collect();
+        (!starts.is_empty()).then(|| Box::new(NumericKeys(starts)))
+    }
 }
 
 /// One step of a pointer.
@@ -105,7 +116,7 @@ impl Pointer {
     /// Parses a pointer; text that does not begin with `/` counts as one step.
     pub fn parse(text: &str) -> Pointer {
         if text.is_empty() || text.starts_with('/') {
-            Pointer { text: text.into(), numeric_keys: Vec::new() }
+            Pointer { text: text.into(), numeric_keys: None }
         } else {
             Pointer::root().key(text)
         }
@@ -113,22 +124,16 @@ impl Pointer {
 
     /// Returns the pointer to the member `key`.
     pub fn key(&self, key: &str) -> Pointer {
-        let mut text = SmolStrBuilder::new();
-        text.push_str(&self.text);
-        text.push('/');
-        let mut numeric_keys = self.numeric_keys.clone();
-        if number(key).is_some() {
-            numeric_keys.push(self.text.len() + 1);
-        }
+        let numeric_keys = match number(key) {
+            None => self.numeric_keys.clone(),
+            Some(_) => NumericKeys::of(self.numeric_keys().iter().copied().chain([self.text.len() + 1])),
+        };
         // Few keys need an escape.
-        let mut rest = key;
-        while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
-            text.push_str(&rest[..at]);
-            text.push_str(if rest.as_bytes()[at] == b'~' { "~0" } else { "~1" });
-            rest = &rest[at + 1..];
-        }
-        text.push_str(rest);
-        Pointer { text: text.finish(), numeric_keys }
+        let key = match key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+            true => Cow::Owned(key.replace('~', "~0").replace('/', "~1")),
+            false => Cow::Borrowed(key),
+        };
+        Pointer { text: joined(&[&self.text, "/", &key]), numeric_keys }
     }
 
     /// Returns the pointer to the item `index`, from 0.
@@ -137,14 +142,11 @@ impl Pointer {
         let (mut first, mut rest) = (MAX_DIGITS, index);
         while first == MAX_DIGITS || rest > 0 {
             first -= 1;
-            digits[first] = rest % 10;
+            digits[first] = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
-        let mut text = SmolStrBuilder::new();
-        text.push_str(&self.text);
-        text.push('/');
-        digits[first..].iter().for_each(|digit| text.push(char::from(b'0' + *digit as u8)));
-        Pointer { text: text.finish(), numeric_keys: self.numeric_keys.clone() }
+        let digits = str::from_utf8(&digits[first..]).expect("digits are ASCII");
+        Pointer { text: joined(&[&self.text, "/", digits]), numeric_keys: self.numeric_keys.clone() }
     }
 
     /// Returns the pointer extended by a step.
@@ -160,12 +162,9 @@ impl Pointer {
         if relative.is_root() {
             return self.clone();
         }
-        let mut text = SmolStrBuilder::new();
-        text.push_str(&self.text);
-        text.push_str(&relative.text);
-        let mut numeric_keys = self.numeric_keys.clone();
-        numeric_keys.extend(relative.numeric_keys.iter().map(|at| at + self.text.len()));
-        Pointer { text: text.finish(), numeric_keys }
+        let below = relative.numeric_keys().iter().map(|at| at + self.text.len());
+        let numeric_keys = NumericKeys::of(self.numeric_keys().iter().copied().chain(below));
+        Pointer { text: joined(&[&self.text, &relative.text]), numeric_keys }
     }
 
     /// Returns the steps from the root.
@@ -182,7 +181,7 @@ impl Pointer {
     fn step_at(&self, start: usize) -> Step<'_> {
         let end = self.text[start..].find('/').map_or(self.text.len(), |length| start + length);
         let written = &self.text[start..end];
-        match number(written).filter(|_| !self.numeric_keys.contains(&start)) {
+        match number(written).filter(|_| !self.numeric_keys().contains(&start)) {
             Some(index) => Step::Index(index),
             None => Step::Key(unescaped(written)),
         }
@@ -196,7 +195,7 @@ impl Pointer {
     /// Returns the pointer to the parent; `None` at the root.
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.text.rfind('/')?;
-        let numeric_keys = self.numeric_keys.iter().copied().filter(|at| *at < end).collect();
+        let numeric_keys = NumericKeys::of(self.numeric_keys().iter().copied().filter(|at| *at < end));
         Some(Pointer { text: self.text[..end].into(), numeric_keys })
     }
 
@@ -205,9 +204,13 @@ impl Pointer {
         let rest = self.text.strip_prefix(base.text.as_str())?;
         let start = base.text.len();
         let is_below = rest.is_empty() || rest.starts_with('/');
-        let (above, below) = self.numeric_keys.split_at(self.numeric_keys.partition_point(|at| *at < start));
-        let numeric_keys = || below.iter().map(|at| at - start).collect();
-        (is_below && above == base.numeric_keys).then(|| Pointer { text: rest.into(), numeric_keys: numeric_keys() })
+        let (above, below) = self.numeric_keys().split_at(self.numeric_keys().partition_point(|at| *at < start));
+        let numeric_keys = || NumericKeys::of(below.iter().map(|at| at - start));
+        (is_below && above == base.numeric_keys()).then(|| Pointer { text: rest.into(), numeric_keys: numeric_keys() })
+    }
+
+    fn numeric_keys(&self) -> &[usize] {
+        self.numeric_keys.as_ref().map_or(&[], |keys| &keys.0)
     }
 
     /// Returns whether this is the whole document.
@@ -253,6 +256,26 @@ impl JsonSchema for Pointer {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "description": POINTER, "type": "string" })
     }
+}
+
+/// Returns texts as one, with at most one allocation for nearly all pointers.
+fn joined(texts: &[&str]) -> SmolStr {
+    /// Length of a text that needs no allocation.
+    const SHORT: usize = 23;
+    const USUAL: usize = 120;
+    let length = texts.iter().map(|text| text.len()).sum();
+    if !(SHORT + 1..=USUAL).contains(&length) {
+        let mut builder = SmolStrBuilder::new();
+        texts.iter().for_each(|text| builder.push_str(text));
+        return builder.finish();
+    }
+    let mut buffer = [0; USUAL];
+    let mut end = 0;
+    for text in texts {
+        buffer[end..end + text.len()].copy_from_slice(text.as_bytes());
+        end += text.len();
+    }
+    SmolStr::new(str::from_utf8(&buffer[..end]).expect("the texts are valid UTF-8"))
 }
 
 /// Returns the index of a step, if it looks like one.

@@ -64,10 +64,11 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
     plain(value, rules)
 }
 
+/// Length of `false`: no other word with a meaning is longer.
+pub(super) const LONGEST_WORD: usize = 5;
+
 #[inline]
 fn plain(value: &str, rules: ScalarRules) -> Scalar {
-    /// Length of `false`: no other word with a meaning is longer.
-    const LONGEST_WORD: usize = 5;
     if value.len() > LONGEST_WORD && !may_be_number(value) {
         return Scalar::Text;
     }

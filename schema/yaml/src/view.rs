@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Document, Pointer,
     pointer::Step,
-    scalar::{Scalar, resolve},
+    scalar::{LONGEST_WORD, Scalar, resolve},
     tree::{Entry, Node, NodeKind, Style},
 };
 
@@ -22,9 +22,12 @@ pub use items::{ItemBlock, ItemBlocks};
 pub struct NodeRef<'d> {
     document: &'d Document,
     place: Place<'d>,
-    /// The range of the alias through which the node was reached: it replaces the node's own.
-    through: Option<(usize, usize)>,
+    /// The alias through which the node was reached, with its block: its range replaces the node's own.
+    through: Option<(BlockNumber, &'d Node)>,
 }
+
+/// The number of a block, or of an entry, in half the memory: rules hold many nodes.
+type BlockNumber = u32;
 
 #[derive(Clone, Copy, Debug)]
 enum Place<'d> {
@@ -33,9 +36,9 @@ enum Place<'d> {
     /// The root list, whose items are spread over blocks.
     RootList,
     /// The list of an entry whose items are blocks, by its number in the index.
-    List(usize),
+    List(BlockNumber),
     /// A node of a block.
-    Node { block: usize, node: &'d Node },
+    Node { block: BlockNumber, node: &'d Node },
 }
 
 /// One `key: value` of a mapping.
@@ -108,7 +111,7 @@ fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usi
 }
 
 impl<'d> NodeRef<'d> {
-    fn at(self, block: usize, node: &'d Node) -> NodeRef<'d> {
+    fn at(self, block: BlockNumber, node: &'d Node) -> NodeRef<'d> {
         NodeRef { document: self.document, place: Place::Node { block, node }, through: self.through }
     }
 
@@ -119,19 +122,21 @@ impl<'d> NodeRef<'d> {
 
     /// Returns its range. A node reached through an alias has the alias's range: problems are reported at the use.
     pub fn range(self) -> Range<usize> {
-        if let Some((start, end)) = self.through {
-            return start..end;
+        match self.through {
+            Some((block, alias)) => self.range_in(block, alias),
+            None => self.own_range(),
         }
-        self.own_range()
+    }
+
+    fn range_in(self, block: BlockNumber, node: &Node) -> Range<usize> {
+        let start = self.document.start_of(block as usize);
+        start + node.range().start..start + node.range().end
     }
 
     /// Returns the range where it was written, even if it was reached through an alias.
     pub fn own_range(self) -> Range<usize> {
         match self.place {
-            Place::Node { block, node } => {
-                let start = self.document.start_of(block);
-                start + node.range().start..start + node.range().end
-            }
+            Place::Node { block, node } => self.range_in(block, node),
             Place::Root => 0..self.document.text.len_bytes(),
             Place::RootList => self.extent(self.root_items()).unwrap_or(0..self.document.text.len_bytes()),
             Place::List(entry) => {
@@ -167,13 +172,12 @@ impl<'d> NodeRef<'d> {
         for _ in 0..8 {
             let Place::Node { block, node: alias } = node.place else { return node };
             let NodeKind::Alias(name) = &alias.kind else { return node };
-            let place = node.range();
             let at = alias.range().start;
-            let Some((found_block, found)) = self.document.definition(name, block, at) else { return node };
+            let Some((found_block, found)) = self.document.definition(name, block as usize, at) else { return node };
             node = NodeRef {
                 document: self.document,
-                place: Place::Node { block: found_block, node: found },
-                through: Some((place.start, place.end)),
+                place: Place::Node { block: numbered(found_block), node: found },
+                through: node.through.or(Some((block, alias))),
             };
         }
         node
@@ -314,7 +318,7 @@ impl<'d> NodeRef<'d> {
         let node = self.resolved();
         let list = match node.place {
             Place::RootList => None,
-            Place::List(entry) => Some(entry),
+            Place::List(entry) => Some(entry as usize),
             Place::Node { .. } | Place::Root => return node.items().any(has),
         };
         let known = |index: &super::outline::Index| {
@@ -425,9 +429,11 @@ impl<'d> NodeRef<'d> {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
             let is_value = matches!(key, "" | "true" | "false");
+            let is_text = is_text(key);
             let found = entries.iter().rfind(|entry| match &entry.key.kind {
                 // Most keys are compared as they are written, without regard to what they mean.
                 NodeKind::Scalar { value, .. } if !is_value && begins_as_text(value) && **value != *key => false,
+                NodeKind::Scalar { value, .. } if is_text && entry.key.tag().is_none() => **value == *key,
                 NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                     node.at(block, &entry.key).is_key(key)
                 }
@@ -518,16 +524,18 @@ impl<'d> NodeRef<'d> {
         };
         let entry = &entries[place.entry];
         let value = match &place.items {
-            Some(_) => NodeRef { document: self.document, place: Place::List(index), through: self.through },
-            None => self.at(place.block, &entry.value),
+            Some(_) => NodeRef { document: self.document, place: Place::List(numbered(index)), through: self.through },
+            None => self.at(numbered(place.block), &entry.value),
         };
-        EntryRef { key: self.at(place.block, &entry.key), value }
+        EntryRef { key: self.at(numbered(place.block), &entry.key), value }
     }
 
-    fn head_value(self, index: usize) -> NodeRef<'d> {
-        let place = &self.document.index.entries[index];
+    fn head_value(self, index: BlockNumber) -> NodeRef<'d> {
+        let place = &self.document.index.entries[index as usize];
         match &self.document.blocks[place.block].root {
-            Some(Node { kind: NodeKind::Mapping(entries), .. }) => self.at(place.block, &entries[place.entry].value),
+            Some(Node { kind: NodeKind::Mapping(entries), .. }) => {
+                self.at(numbered(place.block), &entries[place.entry].value)
+            }
             Some(_) | None => unreachable!("the index names mappings only"),
         }
     }
@@ -536,13 +544,13 @@ impl<'d> NodeRef<'d> {
         self.document.index.items.as_deref().unwrap_or_default()
     }
 
-    fn list_items(self, index: usize) -> &'d [(usize, usize)] {
-        self.document.index.entries[index].items.as_deref().unwrap_or_default()
+    fn list_items(self, index: BlockNumber) -> &'d [(usize, usize)] {
+        self.document.index.entries[index as usize].items.as_deref().unwrap_or_default()
     }
 
     fn item(self, (block, item): (usize, usize)) -> NodeRef<'d> {
         match &self.document.blocks[block].root {
-            Some(Node { kind: NodeKind::Sequence(items), .. }) => self.at(block, &items[item]),
+            Some(Node { kind: NodeKind::Sequence(items), .. }) => self.at(numbered(block), &items[item]),
             Some(_) | None => unreachable!("the index names sequences only"),
         }
     }
@@ -550,10 +558,19 @@ impl<'d> NodeRef<'d> {
     /// Returns the number of the node's block.
     pub fn block(self) -> Option<usize> {
         match self.place {
-            Place::Node { block, .. } => Some(block),
+            Place::Node { block, .. } => Some(block as usize),
             Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
+}
+
+fn numbered(number: usize) -> BlockNumber {
+    BlockNumber::try_from(number).expect("a text has fewer blocks than bytes, and 4 GB are not read")
+}
+
+/// Returns whether a key without a tag that is written like this is text in all rules.
+fn is_text(key: &str) -> bool {
+    begins_as_text(key) && key.len() > LONGEST_WORD
 }
 
 /// Returns whether a key is text, or the name of a value: it does not begin like a number.

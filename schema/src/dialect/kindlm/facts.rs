@@ -13,7 +13,7 @@ use crate::{
     validate::is_damaged,
 };
 
-use super::expects::expects;
+use super::parts::expects;
 
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,6 +292,7 @@ fn read_test(test: NodeRef<'_>) -> TestFacts {
     let test = LintNode::root(test);
     let text = |key: &str| test.get(key).and_then(|lint_node| named(&lint_node, start));
     let models = test.get("models").filter(LintNode::is_list);
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
     TestFacts {
         has_command: test.get("command").is_some(),
         prompt: text("prompt")
@@ -308,7 +309,7 @@ fn read_test(test: NodeRef<'_>) -> TestFacts {
             .filter(|judge| judge.is_list() && !judge.is_empty())
             .map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
         has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
-        has_plain_claims: expects(&test).iter().any(|expect| {
+        has_plain_claims: expects(&test, &turns).any(|expect| {
             let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
             claims.any(|claim| !["judge", "baseline"].contains(&claim))
         }),

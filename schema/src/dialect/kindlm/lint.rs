@@ -35,10 +35,9 @@ use crate::{
 };
 
 use super::{
-    expects::expects,
     facts::SuiteFacts,
+    parts::TestParts,
     schema_files,
-    tools::Tools,
     variables::{self, Command},
 };
 
@@ -54,22 +53,20 @@ pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
 
 /// Reports problems in one test alone. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let test = &LintNode::root(test);
-    let tools = &Tools::of(test);
-    ambiguous_scalar::kindlm::check_test(test, report);
-    collision::kindlm::check_test(test, report);
-    invalid_value::kindlm::check_tools(tools, report);
-    missing_variable::kindlm::check_expects(test, report);
-    never_evaluated::kindlm::check_test(test, report);
-    no_claims::check_test(test, report);
-    no_effect::kindlm::check_test(test, tools, report);
-    unchecked::kindlm::check_test(test, report);
-    unknown_reference::kindlm::check_test(test, tools, report);
-    upstream_differs::kindlm::check_test(test, report);
-    vacuous_claim::kindlm::check_test(test, tools, report);
-    for expect in expects(test) {
-        contradiction::kindlm::check_expect(&expect, report);
-    }
+    let parts = &TestParts::of(LintNode::root(test));
+    ambiguous_scalar::kindlm::check_test(parts, report);
+    collision::kindlm::check_test(parts, report);
+    contradiction::kindlm::check_test(parts, report);
+    invalid_value::kindlm::check_tools(&parts.tools, report);
+    missing_variable::kindlm::check_expects(parts, report);
+    never_evaluated::kindlm::check_test(parts, report);
+    no_claims::check_test(parts, report);
+    no_effect::kindlm::check_test(parts, report);
+    unchecked::kindlm::check_test(parts, report);
+    unknown_reference::kindlm::check_test(parts, report);
+    upstream_differs::kindlm::check_test(parts, report);
+    vacuous_claim::kindlm::check_test(parts, report);
+    let test = &parts.test;
     if let Some(command) = Command::of(test) {
         invalid_value::kindlm::check_command(&command, report);
         missing_variable::kindlm::check_command(&command, report);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{lint_node::LintNode, words::Search};
 
-use super::expects::{ToolCall, expects, tool_calls};
+use super::parts::{Expect, ToolCall};
 
 /// A tool that a test gives to the model.
 #[derive(Clone, Debug)]
@@ -31,15 +31,10 @@ pub(crate) struct UnknownCall<'d> {
     pub(crate) near: Option<&'d str>,
 }
 
-/// Whether the test asks a model: a command has its own tools and replies.
-pub(crate) fn asks_model(test: &LintNode<'_>) -> bool {
-    test.get("prompt").is_some() && test.get("command").is_none()
-}
-
 impl<'d> Tools<'d> {
-    /// Reads the tools of a test. If the test defines none, no call is unknown.
-    pub(crate) fn of(test: &LintNode<'d>) -> Tools<'d> {
-        let list = test.get("tools").filter(|tools| asks_model(test) && tools.is_list());
+    /// Reads the tools of a test, which a command does not get. If there are none, no call is unknown.
+    pub(crate) fn of(test: &LintNode<'d>, asks_model: bool, expects: &[Expect<'d>]) -> Tools<'d> {
+        let list = test.get("tools").filter(|tools| asks_model && tools.is_list());
         let named = |lint_node: LintNode<'d>| Some(Tool { name: lint_node.get("name")?.text()?, lint_node });
         let tools: Vec<Tool<'d>> =
             list.map(|tools| tools.items()).unwrap_or_default().into_iter().filter_map(named).collect();
@@ -49,7 +44,7 @@ impl<'d> Tools<'d> {
         let first: HashMap<&str, usize> =
             tools.iter().enumerate().rev().map(|(number, tool)| (tool.name, number)).collect();
         let mut search = Search::default();
-        let calls = expects(test).into_iter().flat_map(|expect| tool_calls(&expect));
+        let calls = expects.iter().flat_map(|expect| expect.calls.iter().cloned());
         let unknown = calls.filter(|call| !first.contains_key(call.name)).map(|call| {
             let near = search.nearest(call.name, tools.iter().map(|tool| tool.name));
             UnknownCall { call, near }

@@ -1,9 +1,8 @@
 //! Arguments of KindLM that only `-0` equals.
 
 use crate::{
-    dialect::kindlm::expects::{expects, tool_calls},
+    dialect::kindlm::parts::TestParts,
     finding::{Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::{Code, Fix},
 };
 
@@ -12,8 +11,8 @@ use crate::{
 struct NegativeZero;
 
 /// Checks the arguments of expected calls.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
-    for call in expects(test).iter().flat_map(tool_calls).filter(|call| !call.is_forbidden) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    for call in parts.calls().filter(|call| !call.is_forbidden) {
         for (_, arg) in call.call.get("argsMatch").map(|args| args.entries()).unwrap_or_default() {
             let is_negative = arg.node.text().is_some_and(|text| text.starts_with('-'));
             if is_negative && arg.number() == Some(0.0) {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, hash_map::Entry};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::kindlm::expects::{expects, tool_calls},
+    dialect::kindlm::parts::{Expect, TestParts},
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
@@ -25,22 +25,22 @@ enum Collision {
 }
 
 /// Checks the models and the expectations of a test.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
-    if let Some(models) = test.get("models") {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    if let Some(models) = parts.test.get("models") {
         check_texts(&models, str::to_owned, Collision::Model, report);
     }
-    for expect in expects(test) {
+    for expect in &parts.expects {
         for list in [
             &["output", "contains"][..],
             &["output", "notContains"],
             &["guardrails", "keywords", "deny"],
             &["guardrails", "keywords", "allow"],
         ] {
-            if let Some(list) = expect.find(list) {
+            if let Some(list) = expect.node.find(list) {
                 check_texts(&list, str::to_lowercase, Collision::Item, report);
             }
         }
-        check_tool_calls(&expect, report);
+        check_tool_calls(expect, report);
     }
 }
 
@@ -63,11 +63,11 @@ fn check_texts(
     }
 }
 
-fn check_tool_calls(expect: &LintNode<'_>, report: &mut Report) {
+fn check_tool_calls(expect: &Expect<'_>, report: &mut Report) {
     const FIRST: &str = "first expected here";
     let mut positions: HashMap<u64, (&str, LintNode<'_>)> = HashMap::new();
-    let mut bare: HashMap<&str, LintNode<'_>> = HashMap::new();
-    for call in tool_calls(expect).into_iter().filter(|call| !call.is_forbidden) {
+    let mut bare: HashMap<&str, &LintNode<'_>> = HashMap::new();
+    for call in expect.wanted() {
         let name = call.name;
         if let Some(order) = call.call.get("order")
             && let Some(position) = order.number().filter(|number| number.fract() == 0.0 && *number >= 0.0)
@@ -82,7 +82,7 @@ fn check_tool_calls(expect: &LintNode<'_>, report: &mut Report) {
             if let Some(first) = bare.get(name) {
                 report.push(call.tool.finding(Collision::Call(name.to_owned())).with(FIRST, first));
             } else {
-                bare.insert(name, call.tool);
+                bare.insert(name, &call.tool);
             }
         }
     }

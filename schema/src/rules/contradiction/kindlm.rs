@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    dialect::kindlm::expects::{ToolCall, tool_calls},
+    dialect::kindlm::parts::{Expect, TestParts, ToolCall},
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Severity},
@@ -24,14 +24,16 @@ enum Contradiction {
     Tool(String),
 }
 
-/// Checks the expectations of one `expect`.
-pub(crate) fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
-    if let Some(output) = expect.get("output") {
-        check_output(&output, report);
-    }
-    check_tool_calls(&tool_calls(expect), report);
-    if let Some(keywords) = expect.find(&["guardrails", "keywords"]) {
-        check_keywords(&keywords, expect, report);
+/// Checks the expectations of a test.
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    for expect in &parts.expects {
+        if let Some(output) = expect.node.get("output") {
+            check_output(&output, report);
+        }
+        check_tool_calls(expect, report);
+        if let Some(keywords) = expect.node.find(&["guardrails", "keywords"]) {
+            check_keywords(&keywords, &expect.node, report);
+        }
     }
 }
 
@@ -79,13 +81,13 @@ fn check_keywords(keywords: &LintNode<'_>, expect: &LintNode<'_>, report: &mut R
     }
 }
 
-fn check_tool_calls(calls: &[ToolCall<'_>], report: &mut Report) {
+fn check_tool_calls(expect: &Expect<'_>, report: &mut Report) {
     let mut called: HashMap<&str, &ToolCall<'_>> = HashMap::new();
-    for call in calls.iter().filter(|call| !call.is_forbidden) {
+    for call in expect.wanted() {
         called.entry(call.name).or_insert(call);
     }
     let mut seen: HashSet<&str> = HashSet::new();
-    for call in calls.iter().filter(|call| call.is_forbidden && seen.insert(call.name)) {
+    for call in expect.forbidden().filter(|call| seen.insert(call.name)) {
         if let Some(first) = called.get(call.name) {
             let rule = Contradiction::Tool(call.name.to_owned());
             report.push(call.tool.finding(rule).with("this must be called", &first.tool));

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::{
     dialect::kindlm::{
-        expects::expects,
         facts::Placed,
+        parts::TestParts,
         shell::{Quotes, quotes_at},
         template::BODY,
         variables::{self, Command, Reason, Sent},
@@ -87,13 +87,13 @@ fn check_workflow_expressions(command: &Command<'_>, report: &mut Report) {
 }
 
 /// Reports strings of expectations that contain a variable of the test.
-pub(crate) fn check_expects(test: &LintNode<'_>, report: &mut Report) {
+pub(crate) fn check_expects(parts: &TestParts<'_>, report: &mut Report) {
     let vars: Vec<String> =
-        test.get("vars").map(|vars| vars.entries()).unwrap_or_default().into_iter().map(|it| it.0).collect();
+        parts.test.get("vars").map(|vars| vars.entries()).unwrap_or_default().into_iter().map(|it| it.0).collect();
     if vars.is_empty() {
         return;
     }
-    for text in expects(test).iter().flat_map(texts) {
+    for text in parts.expects.iter().flat_map(|expect| texts(&expect.node)) {
         for found in placeholders(text.text().unwrap_or_default()) {
             if vars.iter().any(|name| name == found.name) {
                 let rule = Unfilled::InExpect { placeholder: found.text.to_owned() };

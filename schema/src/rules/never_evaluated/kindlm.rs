@@ -2,12 +2,10 @@
 
 use crate::{
     dialect::kindlm::{
-        expects::turns,
         facts::{About, SuiteFacts},
-        tools::asks_model,
+        parts::TestParts,
     },
     finding::{Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::Code,
 };
 
@@ -21,11 +19,11 @@ enum NeverEvaluated {
 }
 
 /// Checks the replies of a test.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
-    if !asks_model(test) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    if !parts.asks_model {
         return;
     }
-    for turn in turns(test) {
+    for turn in &parts.turns {
         for key in ["judge", "baseline"] {
             if let Some(claim) = turn.find(&["expect", key]) {
                 report.push(claim.head_finding(NeverEvaluated::OfReply(key)));

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use crate::{
     dialect::kindlm::{
-        expects::turns,
-        tools::Tools,
+        parts::TestParts,
         variables::{self, Command, Reason},
     },
     finding::{Location, MessageParts, Relation, Report, Rule},
@@ -71,7 +70,8 @@ enum NoEffect {
 }
 
 /// Checks fields of a test that require another one, the turns, and the responses of tools.
-pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    let test = &parts.test;
     let has = |key: &str| test.get(key).is_some();
     if has("command") && !has("prompt") {
         for (field, needs) in only_with() {
@@ -80,13 +80,13 @@ pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Re
             }
         }
     }
-    for user in turns(test).iter().filter_map(|turn| turn.get("user")) {
+    for user in parts.turns.iter().filter_map(|turn| turn.get("user")) {
         report.push(user.head_finding(NoEffect::UserOfTurn));
     }
     for (name, var) in variables::vars(test).into_iter().filter(|(name, _)| name.starts_with("env.")) {
         report.push(var.head_finding(NoEffect::NameOfEnvironment(name)));
     }
-    tools.tools.iter().for_each(|tool| check_responses(&tool.lint_node, report));
+    parts.tools.tools.iter().for_each(|tool| check_responses(&tool.lint_node, report));
 }
 
 /// Returns the fields of a test that require another field, with that field.

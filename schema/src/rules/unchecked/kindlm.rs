@@ -2,12 +2,10 @@
 
 use crate::{
     dialect::kindlm::{
-        expects::{expects, tool_calls, turns},
+        parts::{Expect, TestParts},
         schema_files::{SchemaFile, State},
-        tools::asks_model,
     },
     finding::{Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::Code,
 };
 
@@ -30,33 +28,32 @@ enum Unchecked {
 }
 
 /// Checks a test without its files.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    let test = &parts.test;
     if test.get("prompt").is_some()
         && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
     {
         report.push(models.finding(Unchecked::NoModels));
     }
-    for expect in expects(test) {
-        check_expect(&expect, report);
-    }
-    if asks_model(test) {
+    parts.expects.iter().for_each(|expect| check_expect(expect, report));
+    if parts.asks_model {
         let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
         let is_behind = |index: usize| index as f64 >= most && most >= 1.0;
-        for (_, turn) in turns(test).iter().enumerate().filter(|(index, _)| is_behind(*index)) {
+        for (_, turn) in parts.turns.iter().enumerate().filter(|(index, _)| is_behind(*index)) {
             report.push(turn.head_finding(Unchecked::Reply { most }));
         }
     }
 }
 
-fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
-    for call in tool_calls(expect).iter().filter(|call| call.is_forbidden) {
+fn check_expect(expect: &Expect<'_>, report: &mut Report) {
+    for call in expect.forbidden() {
         for key in ["argsMatch", "argsSchema", "order"] {
             if let Some(lint_node) = call.call.get(key) {
                 report.push(lint_node.head_finding(Unchecked::BesideForbidden { key, tool: call.name.to_owned() }));
             }
         }
     }
-    if let Some(drift) = expect.find(&["baseline", "drift"]) {
+    if let Some(drift) = expect.node.find(&["baseline", "drift"]) {
         let method = drift.text_at("method").unwrap_or("judge");
         if let Some(fields) = drift.get("fields").filter(|_| method != "field-diff") {
             report.push(fields.head_finding(Unchecked::Fields { method: method.to_owned() }));

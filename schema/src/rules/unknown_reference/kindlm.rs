@@ -1,10 +1,7 @@
 //! Tools that a test of KindLM does not define, and unknown arguments of those that it defines.
 
 use crate::{
-    dialect::kindlm::{
-        expects::{expects, tool_calls},
-        tools::{Tool, Tools},
-    },
+    dialect::kindlm::{parts::TestParts, tools::Tool},
     finding::Report,
     lint_node::LintNode,
     words::{Search, all_of},
@@ -13,14 +10,15 @@ use crate::{
 use super::Unknown;
 
 /// Checks the tools in expectations, and their arguments.
-pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    let tools = &parts.tools;
     for tool in &tools.tools {
         let responses = tool.lint_node.get("responses").map(|list| list.items()).unwrap_or_default();
         for when in responses.iter().filter_map(|response| response.get("when")) {
             check_arguments(tool, &when, report);
         }
     }
-    for call in expects(test).iter().flat_map(tool_calls) {
+    for call in parts.calls() {
         if let Some((tool, args)) = tools.get(call.name).zip(call.call.get("argsMatch")) {
             check_arguments(tool, &args, report);
         }

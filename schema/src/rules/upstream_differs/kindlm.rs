@@ -2,10 +2,9 @@
 
 use crate::{
     dialect::kindlm::{
-        expects::{expects, turns},
         facts::SuiteFacts,
+        parts::TestParts,
         schema_files::{SchemaFile, State},
-        tools::asks_model,
     },
     document::Pointer,
     finding::{Finding, Location, MessageParts, Report, Rule},
@@ -49,15 +48,15 @@ enum Difference {
 }
 
 /// Checks a test without its files.
-pub(crate) fn check_test(test: &LintNode<'_>, report: &mut Report) {
-    for expect in expects(test) {
-        let enabled = expect.find(&["guardrails", "pii", "enabled"]);
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    for expect in &parts.expects {
+        let enabled = expect.node.find(&["guardrails", "pii", "enabled"]);
         if let Some(enabled) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
             report.push(enabled.finding(Difference::DisabledSearch));
         }
     }
-    if asks_model(test) {
-        let files = turns(test).into_iter().filter_map(|turn| turn.find(&["expect", "output", "schemaFile"]));
+    if parts.asks_model {
+        let files = parts.turns.iter().filter_map(|turn| turn.find(&["expect", "output", "schemaFile"]));
         files.for_each(|file| report.push(file.head_finding(Difference::SchemaOfTurn)));
     }
 }

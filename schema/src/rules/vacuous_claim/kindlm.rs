@@ -2,9 +2,8 @@
 
 use crate::{
     dialect::kindlm::{
-        expects::{expects, tool_calls},
         facts::{About, Placed, SuiteFacts},
-        tools::{Tools, asks_model},
+        parts::{Expect, TestParts},
     },
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
@@ -73,45 +72,47 @@ enum Lacking {
 }
 
 /// Checks the expectations of a test.
-pub(crate) fn check_test(test: &LintNode<'_>, tools: &Tools<'_>, report: &mut Report) {
-    for expect in expects(test) {
-        check_expect(&expect, report);
-        if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
+pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
+    let test = &parts.test;
+    for expect in &parts.expects {
+        check_expect(expect, report);
+        if let Some(cost) = expect.node.get("cost").filter(|_| test.get("command").is_some()) {
             report.push(cost.head_finding(Vacuous::CostOfCommand));
         }
     }
-    if let Some(turns) = test.get("conversation").filter(|_| asks_model(test)) {
+    if let Some(turns) = test.get("conversation").filter(|_| parts.asks_model) {
         empty_list(&turns, report);
     }
-    for unknown in tools.unknown.iter().filter(|unknown| unknown.call.is_forbidden && unknown.near.is_none()) {
+    for unknown in parts.tools.unknown.iter().filter(|unknown| unknown.call.is_forbidden && unknown.near.is_none()) {
         report.push(unknown.call.tool.finding(Vacuous::ToolNotGiven(unknown.call.name.to_owned())));
     }
 }
 
-fn check_expect(expect: &LintNode<'_>, report: &mut Report) {
-    if let Some(output) = expect.get("output") {
+fn check_expect(expect: &Expect<'_>, report: &mut Report) {
+    let node = &expect.node;
+    if let Some(output) = node.get("output") {
         check_output(&output, report);
     }
-    if let Some(calls) = expect.get("toolCalls") {
+    if let Some(calls) = node.get("toolCalls") {
         empty_list(&calls, report);
     }
-    for call in tool_calls(expect).iter().filter(|call| !call.is_forbidden) {
+    for call in expect.wanted() {
         if let Some(args) = call.call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
             report.push(args.finding(Vacuous::AnyArguments));
         }
     }
-    if let Some(guardrails) = expect.get("guardrails") {
+    if let Some(guardrails) = node.get("guardrails") {
         check_guardrails(&guardrails, report);
     }
-    if let Some(judge) = expect.get("judge") {
+    if let Some(judge) = node.get("judge") {
         empty_list(&judge, report);
         let least = judge.items().into_iter().filter_map(|criterion| criterion.get("minScore"));
         least.filter(|least| least.number() == Some(0.0)).for_each(|it| report.push(it.finding(Vacuous::AnyScore)));
     }
-    if let Some(baseline) = expect.get("baseline") {
+    if let Some(baseline) = node.get("baseline") {
         check_baseline(&baseline, report);
     }
-    for bound in [["latency", "maxMs"], ["cost", "maxUsd"]].iter().filter_map(|path| expect.find(path)) {
+    for bound in [["latency", "maxMs"], ["cost", "maxUsd"]].iter().filter_map(|path| node.find(path)) {
         boundless(&bound, report);
     }
 }
