@@ -32,7 +32,7 @@ pub(crate) enum IntentRequest {
 /// Checks the intents of all tasks.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     for (index, task) in tasks(items, About::IntentRequest) {
-        if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
+        if let Some(intent) = task.intent.as_ref().filter(|_| task.request.is_vague(suite.cli.as_deref())) {
             let (at, range) = items.place(index, intent);
             report.push(Finding::new(VagueIntent, at, range));
         }
@@ -120,8 +120,6 @@ impl IntentRequest {
         }
     }
 
-    /// Whether an intent has no specific request: apart from the program, it contains no word that states
-    /// one.
     /// Whether the intent may be vague depending on the name of the program.
     pub(crate) fn may_be_vague(&self) -> bool {
         match self {
@@ -130,6 +128,7 @@ impl IntentRequest {
         }
     }
 
+    /// Whether the intent has no specific request: apart from the program, it contains no word that states one.
     fn is_vague(&self, cli: Option<&str>) -> bool {
         match self {
             IntentRequest::Idle => true,

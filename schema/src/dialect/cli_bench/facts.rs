@@ -66,7 +66,7 @@ pub(crate) struct TaskFacts {
     /// Intent of the task.
     pub(crate) intent: Option<Named>,
     /// Request that the intent states.
-    pub(crate) wish: IntentRequest,
+    pub(crate) request: IntentRequest,
     /// Commands that the intent reveals.
     pub(crate) revealed: Revealed,
     /// Value of `max_turns`, if it is set.
@@ -108,7 +108,7 @@ impl ItemFacts {
             ItemFacts::Nothing => Vec::new(),
             ItemFacts::Task(task) => {
                 let topics = [
-                    (About::IntentRequest, task.wish.may_be_vague()),
+                    (About::IntentRequest, task.request.may_be_vague()),
                     (About::Command, task.revealed.may_be_command()),
                     (About::Turns, task.max_turns.is_some()),
                 ];
@@ -166,7 +166,7 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
         .map(|(lint_node, count)| (Named::new("", &lint_node.at, lint_node.range(), start), count as u32));
     let intent = lint_node.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(Box::new(TaskFacts {
-        wish: intent.as_ref().map(|intent| IntentRequest::of(&intent.name)).unwrap_or_default(),
+        request: intent.as_ref().map(|intent| IntentRequest::of(&intent.name)).unwrap_or_default(),
         revealed: intent.as_ref().map(|intent| Revealed::of(&intent.name, &commands(&lint_node))).unwrap_or_default(),
         intent,
         max_turns,
