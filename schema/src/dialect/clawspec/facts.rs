@@ -122,8 +122,9 @@ fn read(item: NodeRef<'_>) -> ItemFacts {
         handoff: named("handoff_contract"),
         params,
         has_timeout: item
+            .node
             .get("then")
-            .is_some_and(|then| then.items().iter().any(|claim| claim.get("timeout").is_some())),
+            .is_some_and(|then| then.items().any(|assertion| assertion.get("timeout").is_some())),
         has_test_mode: item.find(&["when", "params", "test_mode"]).is_some(),
         expected: paths_of(&item, "then", &["artifact_exists", "artifact_contains", "artifact_matches_golden"])
             .map(|(assertion, path, text)| Expected {
@@ -148,10 +149,14 @@ fn paths_of<'d>(
     list: &str,
     types: &'static [&'static str],
 ) -> impl Iterator<Item = (LintNode<'d>, LintNode<'d>, &'d str)> {
-    let assertions = item.get(list).map(|list| list.items()).unwrap_or_default();
-    assertions.into_iter().filter_map(move |assertion| {
-        let kind = assertion.text_at("type")?;
-        let path = assertion.get("path").filter(|_| types.contains(&kind))?;
+    let is_meant =
+        |node: &NodeRef<'_>| node.get("type").and_then(NodeRef::as_str).is_some_and(|it| types.contains(&it));
+    let list = item.get(list);
+    let nodes = list.as_ref().into_iter().flat_map(|list| list.node.items().enumerate());
+    let meant = nodes.filter(|(_, node)| is_meant(node)).collect::<Vec<_>>();
+    meant.into_iter().filter_map(move |(index, node)| {
+        let assertion = LintNode { node, key: None, at: list.as_ref()?.at.index(index) };
+        let path = assertion.get("path")?;
         let text = path.text().filter(|text| !text.is_empty())?;
         Some((assertion, path, text))
     })
