@@ -73,7 +73,8 @@ pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
 /// Puts a string in quotes, including text next to it on its line that was read as a tag or a comment. Also returns
 /// the quoted text.
 pub(crate) fn quote_with(text: NodeRef<'_>, whole: &Range<usize>) -> Option<(String, Vec<Edit>)> {
-    let words = source(text, whole.clone()).filter(|words| !words.contains('\n') && can_change_value(text))?;
+    let words =
+        source(text, whole.clone()).filter(|words| !words.contains('\n') && is_own(text) && text.alias().is_none())?;
     let quoted = quoted(&words);
     Some((quoted.clone(), vec![Edit::new(whole.clone(), quoted)]))
 }
@@ -144,9 +145,10 @@ fn is_marked(node: NodeRef<'_>) -> bool {
     node.alias().is_some() || node.anchor().is_some()
 }
 
-/// Whether the value can be changed without changing anything else or removing its anchor.
+/// Whether the value can be changed without changing anything else or removing its anchor. A tag determines the type
+/// of its value: `!!str` would not allow a list.
 fn can_change_value(value: NodeRef<'_>) -> bool {
-    is_own(value) && value.alias().is_none()
+    is_own(value) && value.alias().is_none() && value.tag().is_none()
 }
 
 /// Whether the bytes of a collection are its own and not shared.

@@ -91,6 +91,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::TooFarLeft(key) => return format!("`{key}` is not indented enough to belong to the item above"),
         FaultKind::Unclosed(close) => return format!("missing closing `{close}`"),
         FaultKind::TextBehindQuote(quote) => return format!("unexpected text after the closing `{quote}`"),
+        FaultKind::QuoteWithinText(quote) => return format!("this `{quote}` ends the string"),
         FaultKind::TextBehindBrackets { open } => {
             let close = if *open == '[' { ']' } else { '}' };
             return format!("unexpected text after the closing `{close}`");
@@ -112,6 +113,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::ExpectedEntry => "expected `key: value`",
         FaultKind::ExpectedItem => "expected a list item",
         FaultKind::ExpectedValue => "expected a value",
+        FaultKind::EmptyItem => "empty list item",
         FaultKind::MisplacedKey => "unexpected key",
         FaultKind::MisplacedComplexKey => "a key that begins with `? ` is not allowed here",
         FaultKind::MisplacedItem => "unexpected list item",
@@ -131,7 +133,6 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::MismatchedBracket => "this bracket does not match the opening one",
         FaultKind::UnclosedQuotes => "missing closing quote",
         FaultKind::TextBehindQuotes => "unexpected text after the closing quote",
-        FaultKind::QuoteWithinText => "this `'` ends the string",
         FaultKind::InvalidEscapes => "not a valid escape in double quotes",
         FaultKind::ColonWithoutQuotes => "a string that contains `: ` needs quotes",
         FaultKind::HashWithoutQuotes => "a string that contains ` #` needs quotes",
@@ -183,6 +184,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::MergeConflict => "keep one of the two versions, and remove the conflict markers",
         FaultKind::Nul => "save the file as UTF-8 text",
         FaultKind::DuplicateKey { .. } => "remove one of the two",
+        FaultKind::EmptyItem => "add an item, or remove the comma",
         FaultKind::ExpectedItem => "begin it with `- `, or indent it",
         FaultKind::MisplacedKey => "put a string with a colon in quotes, or move the key to a new line",
         FaultKind::MisplacedItem => "begin the list on the line below its key",
@@ -225,7 +227,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::Unclosed(_)
         | FaultKind::TextBehindQuote(_)
         | FaultKind::TextBehindBrackets { .. }
-        | FaultKind::QuoteWithinText
+        | FaultKind::QuoteWithinText(_)
         | FaultKind::InvalidEscape(_)
         | FaultKind::ColonWithoutQuotes
         | FaultKind::HashWithoutQuotes

@@ -69,9 +69,9 @@ pub struct Settings {
     ///
     /// `local/qwen3` is then the model `qwen3` on the local server.
     pub providers: BTreeMap<String, Provider>,
-    /// Id of the model that scores, instead of the one in the suite.
+    /// Id of the model that scores.
     ///
-    /// In ClawSpec suites, it replaces the gateway's judge for `llm_judge` and `agent_identity_consistent`.
+    /// It replaces the one in the suite; in ClawSpec suites, it replaces the gateway's judge for `llm_judge` and `agent_identity_consistent`.
     ///
     /// ```yaml
     /// judge: anthropic/claude-haiku-4-5

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use crate::{
     document::{NodeRef, Pointer, Step},
     json_schema::SpecFile,
+    words::URL_BEGINNING,
 };
 
 use written::plain;
@@ -312,6 +313,11 @@ impl Shape {
     /// Whether an empty string, list or mapping is invalid here.
     pub(crate) fn is_never_empty(&self) -> bool {
         ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
+    }
+
+    /// Whether the value is an address.
+    pub(crate) fn is_url(&self) -> bool {
+        self.keyword("pattern").and_then(Value::as_str) == Some(URL_BEGINNING)
     }
 
     /// Whether a string is allowed, according to the closed set of values and the pattern.

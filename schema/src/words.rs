@@ -85,7 +85,7 @@ macro_rules! words {
 pub(crate) use words;
 
 /// Pattern for the start of an address. The rest is for a parser.
-const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
+pub(crate) const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
 
 words! {
     /// A string that must not be empty.

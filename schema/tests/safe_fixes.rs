@@ -235,6 +235,29 @@ output_contains: "C:\Users\temp""#,
     assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
 }
 
+/// A person knows whether the quotes belong to the text, and whether a comma or an item is missing.
+#[test]
+fn quotes_and_commas_that_may_be_meant_in_several_ways_are_not_changed() {
+    let commands = ["'a' 'b' 'c'", "\"a\", \"b\"", "'the users' file'", "'it's a", "\"a\"\"b\"", "\"a\\n\" b"];
+    let commands = commands.map(|command| {
+        let (file, text) = kindlm_test("expect: {output: {contains: [a]}}");
+        (file, text.replace("command: x", &format!("command: {command}")))
+    });
+    let lists = ["[\"a\"\"b\"]", "['a' 'b']", "[a,, b]"];
+    let lists = lists.map(|list| kindlm_test(&format!("expect: {{output: {{contains: {list}}}}}")));
+    assert_no_safe_fix(commands.into_iter().chain(lists));
+}
+
+/// The tag would stay, and the value in quotes would be as wrong.
+#[test]
+fn values_that_a_fix_would_leave_invalid_have_no_safe_fix() {
+    let times = ["2026-3-1 1:00:00 -5", "2026-03-11T10:00:00.5+1", "2026-02-30"];
+    let times = times.map(|time| clawspec_then(&format!("{{type: artifact_exists, path: a, updated_after: {time}}}")));
+    let tagged = clawspec_scenario("tags: !!str negative");
+    let vars = clawspec_then("{type: env_present, vars: !!str HOME}");
+    assert_no_safe_fix(times.into_iter().chain([tagged, vars, cli_bench_top("upload: no")]));
+}
+
 #[test]
 fn texts_that_may_deny_a_call_are_not_taken_as_calls() {
     let cases =

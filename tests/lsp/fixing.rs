@@ -81,7 +81,7 @@ fn all_of_a_kind_are_fixed_at_once_and_never_in_another_text() {
     client.initialize(resolving(), json!({ "trusted": true }));
     let mut text = client.open("kindlm.yaml");
     let found = actions(&mut client, 6, json!({ "diagnostics": [] }));
-    let all = found.iter().find(|action| action["title"] == "Fix all 4 `unknown-key` problems");
+    let all = found.iter().find(|action| action["title"] == "Fix all `unknown-key` problems");
     let all = all.unwrap_or_else(|| panic!("{found:?}")).clone();
     let resolved = client.request("codeAction/resolve", all.clone())["result"].clone();
     assert!(after(&text, &resolved).contains("output: { contains: [hello] }, guardrails"), "{resolved}");
@@ -154,6 +154,13 @@ scenarios:
     let resolved = client.request("codeAction/resolve", all.unwrap_or_else(|| panic!("{found:?}")).clone());
     let expected = contract.replace("file_presnt", "file_present").replace("file_abset", "file_absent");
     assert_eq!(after(contract, &resolved["result"]), expected);
+    // It is not offered at the problem that it leaves.
+    let found = client.actions(name, &at(11, 16), Some("quickfix"));
+    let titles: Vec<&str> = found.iter().filter_map(|action| action["title"].as_str()).collect();
+    assert!(
+        titles.contains(&"change the type to `log_entry`") && !titles.iter().any(|it| it.starts_with("Fix all")),
+        "{titles:?}"
+    );
 }
 
 /// The edit itself creates a missing file, if the client supports that.

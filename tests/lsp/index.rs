@@ -157,6 +157,17 @@ fn a_rename_reaches_closed_files_and_names_versions_of_open_ones() {
 }
 
 #[test]
+fn a_name_that_is_not_valid_in_its_file_is_refused() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let name = "skills/a/tests/scenarios.yaml";
+    let text = client.open(name);
+    let refused = client.ask_at("rename", name, position_of(&text, "smoke"), json!({ "newName": "{{today}}" }));
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("`{{today}}` is not a valid name here: the name of a scenario cannot"), "{message}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
 fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let name = "skills/b/tests/scenarios.yaml";

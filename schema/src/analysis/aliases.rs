@@ -33,7 +33,7 @@ pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
 /// Returns the blocks of the aliased values in which one of these problems was found. `None` if there are none.
 pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Ranges> {
     let through_alias = problems.iter().filter(|problem| is_through_alias(problem, document));
-    let own = through_alias.filter_map(|problem| Some(document.find(&problem.at)?.own_range()));
+    let own = through_alias.filter_map(|problem| Some(document.find(&problem.at)?.resolved().own_range()));
     let blocks: Vec<Range<usize>> = own.map(|own| document.block_around(own.start)).collect();
     (!blocks.is_empty()).then(|| Ranges::of(blocks.into_iter()))
 }
@@ -41,7 +41,7 @@ pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Ranges
 /// Reports each problem that aliases repeat only once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     let through_alias = |problem: &Problem| is_through_alias(problem, document);
-    let own = |problem: &Problem| Some(document.find(&problem.at)?.own_range());
+    let own = |problem: &Problem| Some(document.find(&problem.at)?.resolved().own_range());
     // Blocks of aliased values, by code and message: only there can the same problem be found at the value. A lookup in
     // the tree costs more than everything else.
     let mut repeated: FxHashMap<(Code, &str), Vec<Range<usize>>> = FxHashMap::default();

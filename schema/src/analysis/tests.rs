@@ -225,3 +225,19 @@ fn fixes_that_need_the_whole_file_are_made_for_what_is_asked_about() {
         assert_eq!(found.count_with_fix(&document, Code::DuplicateName, |fix| fix.preferred), with_best.count());
     }
 }
+
+#[test]
+fn problem_of_aliases_names_the_place_of_the_value() {
+    for (eol, indent) in [("\n", "  "), ("\r\n", "  "), ("\n", "")] {
+        let tests: String =
+            (0..110).map(|test| format!("{indent}- {{name: t{test}, command: 'true', expect: *e}}{eol}")).collect();
+        let text = format!(
+            "kindlm: 1{eol}project: p{eol}suite: {{name: s}}{eol}x-e: &e {{output: {{contains: [a]}}}}{eol}tests:{eol}{tests}"
+        );
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let problems = analyzer().problems(&document, &files(), &Settings::default());
+        let too_many = problems.iter().find(|problem| problem.message.contains("100 times")).expect("it is reported");
+        let related: Vec<&str> = too_many.related.iter().map(|related| &text[related.range.clone()]).collect();
+        assert!(related.contains(&"{output: {contains: [a]}}") && !related.contains(&"*e"), "{related:?}");
+    }
+}

@@ -7,7 +7,7 @@ use crate::{
 };
 
 use super::{
-    end_of, is_flow, is_marked, is_on_one_line, is_own, line_start,
+    can_change_value, end_of, is_flow, is_marked, is_on_one_line, is_own, line_start,
     lines::{dash_of, next_line, shifted, span},
     margin, one_line, source,
 };
@@ -15,14 +15,14 @@ use super::{
 /// Replaces a value on one line with a list in flow style.
 pub(crate) fn as_list(value: NodeRef<'_>, words: &[String]) -> Option<Vec<Edit>> {
     let range = value.own_range();
-    let is_short = is_own(value) && !range.is_empty() && is_on_one_line(value, &range);
+    let is_short = can_change_value(value) && !range.is_empty() && is_on_one_line(value, &range);
     is_short.then(|| vec![Edit::new(range, format!("[{}]", words.join(", ")))])
 }
 
 /// Makes a block mapping the only item of a list.
 pub(crate) fn as_items(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let first = mapping.entries().next()?.key.own_range().start;
-    if !is_own(mapping) || mapping.anchor().is_some() || !is_indent(&margin(mapping, first)?) {
+    if !can_change_value(mapping) || mapping.anchor().is_some() || !is_indent(&margin(mapping, first)?) {
         return None;
     }
     let mut lines = span(mapping, first);

@@ -38,8 +38,8 @@ struct OfOtherType;
 enum WrongForm {
     /// A string with a meaning: a path, a pattern.
     Word(String),
-    /// An item of a list.
-    Item(Option<Shape>),
+    /// A string that is described by its field.
+    Described(Option<Shape>),
     Url(String),
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
         Some(
             Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell,
         ) => WrongForm::Word(name),
-        None if context.key_at(&at).is_none() => WrongForm::Item(shape),
-        None => WrongForm::Url(name),
+        None if shape.as_ref().is_some_and(Shape::is_url) && context.key_at(&at).is_some() => WrongForm::Url(name),
+        None => WrongForm::Described(shape),
     };
     let range = place(context.node, &at);
     Finding::new(rule, at, range)
@@ -142,8 +142,10 @@ impl Rule for WrongForm {
         let found = || location.node().map(describe).unwrap_or_default();
         match self {
             WrongForm::Word(name) => MessageParts::new(format!("{} is not a valid `{name}`", found())),
-            WrongForm::Item(shape) => {
+            WrongForm::Described(shape) => {
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
+                let has_article = ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article));
+                let summary = if has_article { summary } else { format!("the {summary}") };
                 let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
                 let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
                 MessageParts::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))

@@ -1,6 +1,7 @@
 //! Faults in a text that is not valid YAML, as data, with the corrected line if the intention is clear.
 
 mod columns;
+mod quotes;
 mod reading;
 mod value;
 
@@ -77,6 +78,8 @@ pub enum FaultKind {
     ExpectedItem,
     /// A value is missing.
     ExpectedValue,
+    /// Two commas without an item between them.
+    EmptyItem,
     /// A comma or the closing bracket is missing.
     ExpectedSeparator {
         /// The closing bracket.
@@ -153,8 +156,8 @@ pub enum FaultKind {
         /// The opening bracket.
         open: char,
     },
-    /// A quote that ends the string too early.
-    QuoteWithinText,
+    /// This quote ends the string too early.
+    QuoteWithinText(char),
     /// This escape is not valid.
     InvalidEscape(String),
     /// Several invalid escapes.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use speclens_schema::{
     analysis::{Located, Problems},
-    document::Document,
+    document::{Document, Pointer, Step},
     fixing::{self, Revealing},
     problem::{Code, Edit, Fix, NewFile, Problem},
 };
@@ -69,21 +69,67 @@ pub(crate) fn quick_fixes(
     problems.with_fixes(document, touched).into_iter().map(with_fixes).collect()
 }
 
+/// Maximum number of problems of a kind in a range whose fix is tried.
+const MAX_TRIED: usize = 4;
+
 /// Returns what can be fixed at once from a range, with the menu entries: the kinds of its problems of which the file
-/// has several with a fix.
-pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
-    let mut codes: Vec<Code> = Vec::new();
+/// has several with a fix. `look` returns the problems of a text.
+///
+/// A kind is returned only if one of the problems in the range is among those that are fixed. How many there are is
+/// known only when all fixes are applied, so the entry does not say it.
+pub(crate) fn kinds(
+    document: &Document,
+    problems: &Problems,
+    look: &dyn Fn(&Document) -> Vec<Problem>,
+    range: Range<usize>,
+) -> Vec<(Scope, String)> {
+    let mut kinds: Vec<(Code, Vec<Problem>)> = Vec::new();
     for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
-        if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(&problem).is_some() {
-            codes.push(problem.code);
+        if Scope::Kind(problem.code).choose(&problem).is_none() {
+            continue;
+        }
+        match kinds.iter_mut().find(|(code, _)| *code == problem.code) {
+            Some((_, found)) if found.len() < MAX_TRIED => found.push(problem),
+            Some(_) => {}
+            None => kinds.push((problem.code, vec![problem])),
         }
     }
-    let kind = |code: Code| {
-        let count = problems.count_with_fix(document, code, is_best);
-        let title = format!("Fix all {count} `{}` problems", code.as_str());
-        (count > 1).then_some((Scope::Kind(code), title))
+    let kind = |(code, found): (Code, Vec<Problem>)| {
+        let is_offered = problems.count_with_fix(document, code, is_best) > 1
+            && found.iter().any(|problem| is_fixed_with_others(document, look, problem));
+        is_offered.then(|| (Scope::Kind(code), format!("Fix all `{}` problems", code.as_str())))
     };
-    codes.into_iter().filter_map(kind).collect()
+    kinds.into_iter().filter_map(kind).collect()
+}
+
+/// Whether a problem is fixed when all of its kind are fixed. Only the fixes near it are tried: those of its test, or
+/// of its mapping.
+fn is_fixed_with_others(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, problem: &Problem) -> bool {
+    let scope = Scope::Kind(problem.code);
+    let fixed = fixing::apply_fixes(
+        document,
+        look,
+        &|other| scope.choose(other).filter(|_| are_near(&problem.at, &other.at)),
+        Revealing::Refused,
+    );
+    let is_same =
+        |left: &Problem| left.code == problem.code && left.at == problem.at && left.message == problem.message;
+    !fixed.left.iter().any(is_same)
+}
+
+fn are_near(one: &Pointer, other: &Pointer) -> bool {
+    match (item_of(one), item_of(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => matches!(one.last_step(), Some(Step::Key(_))) && one.parent() == other.parent(),
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+/// Returns the item of the file's list that a place is in.
+fn item_of(at: &Pointer) -> Option<Pointer> {
+    let steps: Vec<Step<'_>> = at.steps().take(2).collect();
+    let place = steps.iter().position(|step| matches!(step, Step::Index(_)))?;
+    Some(steps[..=place].iter().fold(Pointer::root(), |at, step| at.step(step)))
 }
 
 /// Returns the menu entry for all safe fixes; `None` if there are none.
@@ -147,8 +193,9 @@ mod tests {
             let problems = look(&document);
             let fixes = quick_fixes(&document, &problems, 0..text.len());
             assert_eq!(fixes.iter().filter(|(_, fixes)| !fixes.is_empty()).count(), MAX_OFFERED);
-            let kinds = kinds(&document, &problems, 0..text.len());
-            assert!(kinds.iter().any(|(_, title)| title == "Fix all 300 `unknown-key` problems"), "{kinds:?}");
+            let again = |document: &Document| look(document).to_vec(document);
+            let kinds = kinds(&document, &problems, &again, 0..text.len());
+            assert!(kinds.iter().any(|(_, title)| title == "Fix all `unknown-key` problems"), "{kinds:?}");
         }
     }
 
@@ -166,8 +213,8 @@ mod tests {
                 out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problem.message));
             }
         }
-        for (scope, title) in kinds(&document, &problems, at..at).into_iter().chain(safe(&problems)) {
-            let look = |document: &Document| look(document).to_vec(document);
+        let look = |document: &Document| look(document).to_vec(document);
+        for (scope, title) in kinds(&document, &problems, &look, at..at).into_iter().chain(safe(&problems)) {
             let after = fixing::replaced(text, &fix_all(&document, &look, scope));
             let changed: Vec<&str> = after.lines().filter(|line| !text.contains(line)).collect();
             out.push_str(&format!("{title}: {changed:#?}\n"));
@@ -182,7 +229,7 @@ mod tests {
             "containss",
             expect![[r#"
                 * rename it to `contains`: "    expect: {output: {contains: [x], maxLength: \"3\"}}": unknown key `containss`
-                Fix all 2 `unknown-key` problems: [
+                Fix all `unknown-key` problems: [
                     "project: p",
                     "    expect: {output: {contains: [x], maxLength: \"3\"}}",
                 ]
@@ -215,5 +262,41 @@ mod tests {
         "#]],
         );
         check("kindlm: 1\nproject: p\nsuite: {name: s}\ntests: []\n", "project", expect![[""]]);
+    }
+
+    /// Checks at which of some words "Fix all" is offered, and what it changes.
+    #[track_caller]
+    fn check_offered(text: &str, words: &[(&str, bool)], fixed: &str) {
+        let flat = text.replace("\n  - ", "\n- ").replace("\n    ", "\n  ");
+        let flat_fixed = fixed.replace("\n  - ", "\n- ").replace("\n    ", "\n  ");
+        let windows = |text: &str| text.replace('\n', "\r\n");
+        let variants =
+            [(text.to_owned(), fixed.to_owned()), (windows(text), windows(fixed)), (flat.clone(), flat_fixed)];
+        for (text, fixed) in variants {
+            let document = Document::read(&text, ScalarRules::Yaml12);
+            let problems = look(&document);
+            let look = |document: &Document| look(document).to_vec(document);
+            for (word, is_offered) in words {
+                let at = text.find(word).expect("the word is in the text");
+                let kinds = kinds(&document, &problems, &look, at..at);
+                assert_eq!(!kinds.is_empty(), *is_offered, "{word}: {kinds:?}\n{text}");
+                for (scope, title) in kinds {
+                    assert!(!title.contains(|letter: char| letter.is_ascii_digit()), "{title}");
+                    assert_eq!(fixing::replaced(&text, &fix_all(&document, &look, scope)), fixed);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fix_of_all_is_not_offered_at_a_problem_that_it_leaves() {
+        // Both keys would get the name `output`.
+        let text = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    expect: {outputt: {contains: [x]}, outptu: {contains: [y]}}\n  - name: b\n    command: x\n    expect: {output: {containss: [x]}}\n";
+        let fixed = text.replace("outputt", "output").replace("containss", "contains");
+        check_offered(text, &[("outputt", true), ("outptu", false), ("containss", true)], &fixed);
+        // The renamed key brings another error to light.
+        let text = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    expct: {output: {contains: 1, maxLength: x}}\n  - name: b\n    command: x\n    expect: {outputt: {contains: [x]}}\n";
+        let fixed = text.replace("outputt", "output");
+        check_offered(text, &[("expct", false), ("outputt", true)], &fixed);
     }
 }

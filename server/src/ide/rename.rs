@@ -81,9 +81,17 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
         places.retain(|place| place.range == found.token);
     }
     let edits: Vec<Edit> = places.iter().map(|place| edit(place, to)).collect();
-    match new_error(document, file, &edits) {
-        Some(message) if to != found.name => Err(format!("`{to}` is not a valid name here: {message}")),
-        Some(_) | None => Ok(edits),
+    if to != found.name {
+        refuse_an_error(document, file, &edits, to)?;
+    }
+    Ok(edits)
+}
+
+/// Returns an error if the edits that rename something in a document would introduce one.
+pub(crate) fn refuse_an_error(document: &Document, file: SpecFile, edits: &[Edit], to: &str) -> Result<(), String> {
+    match new_error(document, file, edits) {
+        Some(message) => Err(format!("`{to}` is not a valid name here: {message}")),
+        None => Ok(()),
     }
 }
 

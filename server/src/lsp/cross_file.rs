@@ -124,6 +124,9 @@ impl CrossFileName {
         let only_here = self.is_one_of_several(&others)?;
         let own = if only_here { std::slice::from_ref(&self.at) } else { &self.own };
         let own: Vec<Edit> = own.iter().map(edit).collect();
+        if to != self.name {
+            rename::refuse_an_error(&snapshot.document, self.scope.file, &own, to)?;
+        }
         let mut all = vec![Edited::of(snapshot, uri, &own)];
         if only_here {
             return Ok(all);
@@ -145,10 +148,14 @@ impl CrossFileName {
             let scope = &other.facts.scope;
             let found = self.those_of(cross_file_names::mentions(&document, scope.file, &scope.place), scope);
             if !found.is_empty() {
+                let edits: Vec<Edit> = found.iter().map(edit).collect();
+                if to != self.name {
+                    rename::refuse_an_error(&document, scope.file, &edits, to)?;
+                }
                 let version = other.open.as_ref().map(|(_, open)| open.version);
                 let Some(uri) = other.uri() else { continue };
                 let encoding = snapshot.abilities.encoding;
-                let edits = found.iter().map(|mention| convert::text_edit(&document, encoding, &edit(mention)));
+                let edits = edits.iter().map(|edit| convert::text_edit(&document, encoding, edit));
                 all.push(Edited { uri, version, edits: edits.collect() });
             }
         }

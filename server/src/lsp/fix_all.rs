@@ -54,7 +54,9 @@ pub(super) fn of_kinds(
     problems: &Problems,
     range: Range<usize>,
 ) -> Vec<CodeActionResponse> {
-    let kinds = actions::kinds(&snapshot.document, problems, range).into_iter();
+    let workspace = snapshot.workspace();
+    let look = |document: &_| super::problems_of(snapshot, document, &workspace).to_vec(document);
+    let kinds = actions::kinds(&snapshot.document, problems, &look, range).into_iter();
     kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
 }
 

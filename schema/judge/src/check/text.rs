@@ -35,6 +35,11 @@ pub fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
+/// `String.prototype.trimEnd`.
+pub fn trim_end(text: &str) -> &str {
+    text.trim_end_matches(is_space)
+}
+
 /// Returns the length in UTF-16 units.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()

@@ -32,6 +32,8 @@ pub(crate) enum About {
     Embedding,
     /// `latency.maxMs`.
     Latency,
+    /// No command, so that it may have a cost.
+    Paid,
     /// A part that cannot be read.
     Damage,
 }
@@ -244,6 +246,9 @@ pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
 
 /// Whether the value of a gate can be missed. Other values are reported by a separate rule.
 fn can_fail(name: &str, gate: &LintNode<'_>) -> bool {
+    if name == "costMaxUsd" {
+        return gate.number().is_some_and(|number| number.is_finite() && number > 0.0);
+    }
     let idle = if name == "driftScoreMax" { 1.0 } else { 0.0 };
     gate.number().is_some_and(|number| (0.0..=1.0).contains(&number) && number != idle)
 }
@@ -274,6 +279,7 @@ impl TestFacts {
             (About::PlainClaims, self.has_plain_claims),
             (About::Embedding, self.embedding.is_some()),
             (About::Latency, self.latency.is_some()),
+            (About::Paid, !self.has_command),
             (About::Damage, self.is_damaged),
         ];
         topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()

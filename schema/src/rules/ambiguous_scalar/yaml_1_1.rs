@@ -27,7 +27,9 @@ pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, report: &mut Rep
         && value.shape().is_some_and(|shape| shape.kind() == Type::Text)
     {
         let lint_node = value.lint_node();
-        report.push(Finding::new(Ambiguous { text: text.to_owned() }, lint_node.at, node.own_range()));
+        // A value that is not allowed is not allowed in quotes either.
+        let finding = Finding::new(Ambiguous { text: text.to_owned() }, lint_node.at.clone(), node.own_range());
+        report.push(finding.unless_wrong(lint_node.at));
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use crate::{
-    check::{pattern::EcmaPattern, text::trim},
+    check::{
+        pattern::EcmaPattern,
+        text::{trim, trim_end, trim_start},
+    },
     dialect::cli_bench::asserted::Asserted,
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
@@ -40,7 +43,9 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
         for (_, lint_node) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
             report.push(lint_node.finding(Contradiction::Outputs).with("the other string", &first.1));
         }
-        for (text, lint_node) in asserted.texts("output_contains").iter().filter(|(text, _)| !first.0.contains(*text)) {
+        for (text, lint_node) in
+            asserted.texts("output_contains").iter().filter(|(text, _)| !can_contain(first.0, text))
+        {
             report.push(lint_node.finding(Contradiction::Part((*text).to_owned())).with("the whole output", &first.1));
         }
     }
@@ -61,12 +66,23 @@ fn check_codes(asserted: &Asserted<'_>, report: &mut Report) {
     }
 }
 
+/// Whether an output that is equal to one string can contain another one. `output_equals` ignores the blanks around the
+/// output, which `output_contains` does not.
+fn can_contain(equals: &str, part: &str) -> bool {
+    let (whole, words) = (trim(equals), trim(part));
+    words.is_empty()
+        || words == whole
+        || whole.contains(part)
+        || whole.starts_with(trim_start(part))
+        || whole.ends_with(trim_end(part))
+}
+
 /// Checks an assertion for contradictions in itself.
 fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
     if let Some(verify) = item.get("verify")
         && let (Some(whole), Some(part)) = (verify.get("output_equals"), verify.get("output_contains"))
         && let (Some(text), Some(wanted)) = (whole.text(), part.text())
-        && !text.contains(wanted)
+        && !can_contain(text, wanted)
     {
         report.push(part.finding(Contradiction::Part(wanted.to_owned())).with("the whole output", &whole));
     }
@@ -158,6 +174,7 @@ impl Rule for Contradiction {
                 MessageParts::new("the output cannot be equal to two different strings").help(remove)
             }
             Contradiction::Part(text) => {
+                let text = text.escape_debug();
                 MessageParts::new(format!("the output must contain `{text}`, but `output_equals` does not contain it"))
                     .help(remove)
             }

@@ -171,7 +171,8 @@ impl Rule for NoStageHas {
     const CODE: Code = Code::VacuousClaim;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("no stage has `{}`, so this condition always holds", self.0))
+        MessageParts::new(format!("no stage has `{}`, so this condition checks nothing", self.0))
+            .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
             .help("remove the condition")
     }
 }

@@ -69,6 +69,8 @@ enum Lacking {
     Graded,
     /// Expectations without a judge or a baseline.
     Plain,
+    /// Anything that has a cost.
+    Cost,
 }
 
 /// Checks the expectations of a test.
@@ -223,6 +225,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
             "driftScoreMax" if !drifts => Lacking::Drift,
             "probabilisticPassRate" if !judged && !drifts => Lacking::Graded,
             "deterministicPassRate" if !plain => Lacking::Plain,
+            "costMaxUsd" if !judged && !drifts && !suite.has(About::Paid) => Lacking::Cost,
             _ => continue,
         };
         report.push(Placed::of_root(gate).finding(Vacuous::IdleGate { gate: gate.name.clone(), lacking }));
@@ -325,6 +328,7 @@ impl Rule for Vacuous {
                     Lacking::Drift => "no test has a `baseline` with `drift`",
                     Lacking::Graded => "no test has a `judge` or a `baseline`",
                     Lacking::Plain => "every expectation is a `judge` or a `baseline`",
+                    Lacking::Cost => "every test is a command, whose cost counts as 0",
                 })
             }
         }

@@ -9,9 +9,9 @@ use crate::{
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
     finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
-    problem::{Code, Fix},
+    problem::Code,
     relations::Items,
-    rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
+    rules::invalid_value::clawspec::unread::{TIME_HELP, in_quotes, is_moment},
     shape::Type,
     validate::{Context, Definition, describe, in_seconds},
 };
@@ -188,10 +188,12 @@ impl Rule for Date {
 
 /// Returns the message for a time that ClawSpec cannot use without quotes.
 fn unquoted(text: &str, location: &Location<'_>) -> MessageParts {
-    let quoted = serde_json::Value::from(text).to_string();
-    MessageParts::new(format!("expected a string, found the date `{text}`"))
-        .note("ClawSpec aborts with an error")
-        .remedy(format!("write `{quoted}`"), Fix::safe, location.replaced(quoted))
+    let words =
+        MessageParts::new(format!("expected a string, found the date `{text}`")).note("ClawSpec aborts with an error");
+    match in_quotes(location, text) {
+        Some(fix) => words.fix_with_help(Some(fix)),
+        None => words.help(TIME_HELP),
+    }
 }
 
 impl Rule for SentDate {

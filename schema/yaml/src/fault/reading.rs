@@ -23,7 +23,7 @@ impl Reading {
     pub(super) fn of(value: &str) -> Option<Reading> {
         let in_quotes = |kind: FaultKind| {
             // Text after a blank and `#` remains a comment.
-            let extent = value.find(" #").map_or(value.len(), |at| value[..at].trim_end().len());
+            let extent = value[..comment_starts(value).next().unwrap_or(value.len())].trim_end().len();
             Some(Reading {
                 mark: 0..extent,
                 kind,
@@ -35,14 +35,14 @@ impl Reading {
         };
         let first = value.chars().next()?;
         match first {
-            '"' => Reading::of_double_quoted(value),
-            '\'' => Reading::of_single_quoted(value),
+            '"' | '\'' => Reading::of_quoted(value),
             '{' | '[' if !value.starts_with("{{") && Reading::of_flow(value).is_some() => Reading::of_flow(value),
             '{' if value.starts_with("{{") && value.contains("}}") => in_quotes(FaultKind::TemplateWithoutQuotes),
             '[' | '{' => {
                 let close = if first == '[' { ']' } else { '}' };
                 let is_closed = value.matches(first).count() == value.matches(close).count();
-                let goes_on = !value.split(" #").next().unwrap_or_default().trim_end().ends_with(close);
+                let text = &value[..comment_starts(value).next().unwrap_or(value.len())];
+                let goes_on = !text.trim_end().ends_with(close);
                 (is_closed && goes_on).then(|| in_quotes(FaultKind::TextBehindBrackets { open: first }))?
             }
             '*' => in_quotes(FaultKind::AliasSign),
@@ -58,24 +58,30 @@ impl Reading {
                 let colon = value.match_indices(':').map(|(at, _)| at).find(|at| {
                     let rest = &value[at + 1..];
                     rest.is_empty() || rest.starts_with([' ', '\t'])
-                })?;
-                in_quotes(FaultKind::ColonWithoutQuotes)
-                    .filter(|reading| colon < reading.extent)
-                    .map(|reading| Reading { mark: colon..colon + 1, ..reading })
+                });
+                let (at, kind) = match first_forbidden(value) {
+                    Some(at) => (at, FaultKind::ForbiddenCharacter),
+                    None => (colon?, FaultKind::ColonWithoutQuotes),
+                };
+                let length = value[at..].chars().next().map_or(0, char::len_utf8);
+                in_quotes(kind)
+                    .filter(|reading| at < reading.extent)
+                    .map(|reading| Reading { mark: at..at + length, ..reading })
             }
         }
     }
 
     /// Reads an item on the line of its key, or of another dash.
     fn of_item(value: &str) -> Option<Reading> {
-        let item = value.strip_prefix('-')?.trim();
+        let text = value[..comment_starts(value).next().unwrap_or(value.len())].trim_end();
+        let item = text.strip_prefix('-')?.trim();
         let is_plain = !item.is_empty() && !item.contains([',', '[', ']', '{', '}', '#', '"', '\'']);
-        let rewritten = if is_plain && !item.contains(": ") { format!("[{item}]") } else { quoted(value) };
+        let rewritten = if is_plain && !item.contains(": ") { format!("[{item}]") } else { quoted(text) };
         Some(Reading {
             mark: 0..1,
             kind: FaultKind::ListOnKeyLine,
             rewritten,
-            extent: value.len(),
+            extent: text.len(),
             is_certain: false,
             is_template: false,
         })
@@ -86,7 +92,8 @@ impl Reading {
         let mut rewritten = String::new();
         let mut first: Option<Reading> = None;
         let (mut copied, mut begin, mut at) = (0, 0, 0);
-        let mut keyed = false;
+        let (mut keyed, mut is_certain) = (false, true);
+        let mut open = Vec::new();
         while let Some(letter) = value[at..].chars().next() {
             let rest = &value[at..];
             let next = at + letter.len_utf8();
@@ -94,9 +101,11 @@ impl Reading {
             let wrong = match letter {
                 '"' | '\'' if is_start => {
                     let end = at + end_of_quoted(rest)?;
-                    let reading = (letter == '"').then(|| Reading::of_double_quoted(&value[at..end])).flatten();
-                    match reading.filter(|reading| reading.extent == end - at) {
+                    let behind = end + value[end..].len() - value[end..].trim_start().len();
+                    let lacks_comma = open.last() == Some(&'[') && value[behind..].starts_with(['"', '\'']);
+                    match Reading::of_string(&value[at..end]) {
                         Some(reading) => Some((at..end, reading)),
+                        None if lacks_comma => Some((end..behind, Reading::missing_comma(value, end..behind)?)),
                         None => {
                             at = end;
                             continue;
@@ -124,6 +133,20 @@ impl Reading {
                     let text = trimmed(value, begin..end_of_item(value, at));
                     Some(Reading::unquoted(value, text, FaultKind::TemplateInBrackets, true))
                 }
+                ',' if is_start && open.last() == Some(&'[') && value[..at].trim_end().ends_with(['[', ',']) => {
+                    // Blanks remain on one side.
+                    let has_blank = value[..at].ends_with([' ', '\t', '[']);
+                    let end = if has_blank { value.len() - value[next..].trim_start().len() } else { next };
+                    let reading = Reading {
+                        mark: 0..1,
+                        kind: FaultKind::EmptyItem,
+                        rewritten: String::new(),
+                        extent: end - at,
+                        is_certain: false,
+                        is_template: false,
+                    };
+                    Some((at..end, reading))
+                }
                 ':' if keyed && value[next..].starts_with([' ', '\t']) => {
                     let text = trimmed(value, begin..end_of_item(value, at));
                     Some(Reading::unquoted(value, text, FaultKind::ColonWithoutQuotes, false))
@@ -133,6 +156,7 @@ impl Reading {
             if let Some((text, reading)) = wrong {
                 rewritten.push_str(&value[copied..text.start]);
                 rewritten.push_str(&reading.rewritten);
+                is_certain &= reading.is_certain;
                 (copied, at, begin) = (text.end, text.end, text.end);
                 let mark = text.start + reading.mark.start..text.start + reading.mark.end;
                 first.get_or_insert(Reading { mark, ..reading });
@@ -144,9 +168,30 @@ impl Reading {
                 _ => {}
             }
             at = next;
+            match letter {
+                '{' | '[' => open.push(letter),
+                '}' | ']' => _ = open.pop(),
+                _ => {}
+            }
+            // What follows is a comment, or does not belong to the collection.
+            if open.is_empty() {
+                break;
+            }
         }
-        rewritten.push_str(&value[copied..]);
-        Some(Reading { rewritten, extent: value.len(), ..first? })
+        rewritten.push_str(&value[copied..at]);
+        Some(Reading { rewritten, extent: at, is_certain, ..first? })
+    }
+
+    /// Reads the place between two strings of a list.
+    fn missing_comma(value: &str, gap: Range<usize>) -> Option<Reading> {
+        Some(Reading {
+            mark: gap.len()..gap.len() + end_of_quoted(&value[gap.end..])?,
+            kind: FaultKind::ExpectedSeparator { close: ']' },
+            rewritten: ", ".to_owned(),
+            extent: gap.len(),
+            is_certain: false,
+            is_template: false,
+        })
     }
 
     /// Reads an unquoted string within a value.
@@ -155,96 +200,6 @@ impl Reading {
         let mark = 0..text.len();
         let reading = Reading { mark, kind, rewritten, extent: text.len(), is_certain: true, is_template };
         (text, reading)
-    }
-
-    fn of_double_quoted(value: &str) -> Option<Reading> {
-        let mut wrong = Vec::new();
-        let mut has_escapes = false;
-        let mut end = None;
-        let mut at = 1;
-        while let Some(letter) = value.get(at..).and_then(|rest| rest.chars().next()) {
-            match letter {
-                '"' => {
-                    end = Some(at);
-                    break;
-                }
-                '\\' => {
-                    let escape = escape_length(&value[at + 1..]);
-                    match escape {
-                        Some(length) => {
-                            has_escapes = true;
-                            at += 1 + length;
-                        }
-                        None => {
-                            wrong.push(at);
-                            at += 1;
-                        }
-                    }
-                }
-                letter => at += letter.len_utf8(),
-            }
-        }
-        let Some(end) = end else {
-            return Some(Reading {
-                mark: 0..value.len(),
-                kind: FaultKind::Unclosed('"'),
-                rewritten: format!("{value}\""),
-                extent: value.len(),
-                is_certain: false,
-                is_template: false,
-            });
-        };
-        let inner = &value[1..end];
-        if let Some(first) = wrong.first() {
-            let length = value[first + 1..].chars().next().map_or(0, char::len_utf8);
-            let escape = &value[*first..first + 1 + length];
-            let mut doubled = value[..=end].to_owned();
-            wrong.iter().rev().for_each(|at| doubled.insert(*at, '\\'));
-            let single = !has_escapes && !inner.contains('\'');
-            let rewritten = if single { format!("'{inner}'") } else { doubled };
-            return Some(Reading {
-                mark: *first..first + 1 + length,
-                kind: FaultKind::InvalidEscape(escape.to_owned()),
-                rewritten,
-                extent: end + 1,
-                // Beside `\d`, `\b` is most likely part of a pattern, too, rather than a backspace.
-                is_certain: !has_escapes,
-                is_template: false,
-            });
-        }
-        let kind = FaultKind::TextBehindQuote('"');
-        let (mark, extent) = (end + 1..value.len(), value.len());
-        Some(Reading { mark, kind, rewritten: quoted(value), extent, is_certain: true, is_template: false })
-    }
-
-    fn of_single_quoted(value: &str) -> Option<Reading> {
-        let quotes = value[1..].matches('\'').count();
-        if quotes == 0 {
-            return Some(Reading {
-                mark: 0..value.len(),
-                kind: FaultKind::Unclosed('\''),
-                rewritten: format!("{value}'"),
-                extent: value.len(),
-                is_certain: false,
-                is_template: false,
-            });
-        }
-        // `'it's fine'`: the outer quotes are clear, the inner one is not meant to end the string.
-        if let Some(inner) = value[1..].strip_suffix('\'') {
-            let apostrophe = value[1..].find('\'').map(|at| at + 1)?;
-            return Some(Reading {
-                mark: apostrophe..apostrophe + 1,
-                kind: FaultKind::QuoteWithinText,
-                rewritten: quoted(&inner.replace("''", "'")),
-                extent: value.len(),
-                is_certain: true,
-                is_template: false,
-            });
-        }
-        let end = value[1..].find('\'').map(|at| at + 1)?;
-        let kind = FaultKind::TextBehindQuote('\'');
-        let (mark, extent) = (end + 1..value.len(), value.len());
-        Some(Reading { mark, kind, rewritten: quoted(value), extent, is_certain: true, is_template: false })
     }
 }
 
@@ -258,14 +213,41 @@ fn is_key_of_flow(words: &str) -> bool {
 }
 
 /// Returns the end of a quoted string, after the closing quote.
-fn end_of_quoted(text: &str) -> Option<usize> {
+pub(super) fn end_of_quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut is_escaped = false;
     text.char_indices().skip(1).find_map(|(at, letter)| {
-        let ends = letter == quote && !is_escaped;
-        is_escaped = quote == '"' && letter == '\\' && !is_escaped;
+        // Two single quotes are one that belongs to the string.
+        let is_doubled = quote == '\'' && text[at + letter.len_utf8()..].starts_with('\'');
+        let ends = letter == quote && !is_escaped && !is_doubled;
+        let escapes = if quote == '"' { letter == '\\' } else { letter == '\'' && is_doubled };
+        is_escaped = escapes && !is_escaped;
         ends.then_some(at + 1)
     })
+}
+
+/// Returns the positions where a comment begins if no quotes are around them.
+pub(super) fn comment_starts(value: &str) -> impl Iterator<Item = usize> + Clone + '_ {
+    value.match_indices('#').map(|(at, _)| at).filter(|at| value[..*at].ends_with([' ', '\t']))
+}
+
+/// Returns the position of the first character that YAML allows only as an escape.
+pub(super) fn first_forbidden(text: &str) -> Option<usize> {
+    text.char_indices().find(|(_, letter)| is_forbidden(*letter)).map(|(at, _)| at)
+}
+
+fn is_forbidden(letter: char) -> bool {
+    let is_control = letter.is_control() && !matches!(letter, '\t' | '\n' | '\r' | '\u{85}');
+    is_control || matches!(letter, '\u{fffe}' | '\u{ffff}')
+}
+
+/// Returns a text in double quotes whose forbidden characters are written as escapes.
+pub(super) fn escape_forbidden(string: &str) -> String {
+    let escape = |letter: char| match is_forbidden(letter) {
+        true => format!("\\u{:04x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    string.chars().map(escape).collect()
 }
 
 /// Returns the end of an item in brackets or braces, skipping placeholders. `at`: a position in it.
@@ -280,32 +262,14 @@ fn end_of_item(value: &str, at: usize) -> usize {
     }
 }
 
-/// Returns the length of an escape without its backslash; `None` if it is not valid in YAML.
-fn escape_length(rest: &str) -> Option<usize> {
-    let first = rest.chars().next()?;
-    let digits = match first {
-        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_' | 'L' | 'P' => {
-            0
-        }
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
-        _ => return None,
-    };
-    let number = rest.get(1..1 + digits)?;
-    let fits = number.chars().all(|digit| digit.is_ascii_hexdigit())
-        && (digits == 0 || u32::from_str_radix(number, 16).is_ok_and(|code| char::from_u32(code).is_some()));
-    fits.then_some(1 + digits)
-}
-
 /// Returns a text in the quotes that require the fewest escapes.
 pub fn quoted(text: &str) -> String {
-    let plain = |text: &str| !text.chars().any(char::is_control);
+    let plain = |text: &str| !text.chars().any(char::is_control) && first_forbidden(text).is_none();
     if text.contains(['"', '\\']) && plain(text) {
         let inner: Cow<'_, str> = if text.contains('\'') { text.replace('\'', "''").into() } else { text.into() };
         return format!("'{inner}'");
     }
-    Value::from(text).to_string()
+    escape_forbidden(&Value::from(text).to_string())
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Fault {
         let behind = &text[value.end..line.end];
         // A string that seems to lack its end may end further below.
         let ends_below = |quote: char| text[line.end..].lines().take(64).any(|line| line.contains(quote));
-        let is_open = matches!(&text[value.clone()].chars().next(), Some(quote @ ('"' | '\'')) if !is_certain && ends_below(*quote));
+        let is_open = matches!(fault, FaultKind::Unclosed(quote) if ends_below(quote));
         if is_open {
             return None;
         }

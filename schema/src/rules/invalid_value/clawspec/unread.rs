@@ -1,11 +1,13 @@
 //! Values and keys that are valid YAML but that PyYAML, which ClawSpec uses, rejects or reads differently.
 
 use crate::{
+    check::time,
     document::{NodeRef, Scalar, Shape, Style},
     finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix},
     rules::unquoted_template,
+    validate::describe,
 };
 
 /// A value or key that PyYAML does not read.
@@ -15,6 +17,8 @@ enum Unread {
     Tag(String),
     /// A value that does not match its tag.
     Tagged { text: String, tag: String },
+    /// A list, a mapping or a scalar with a tag for another one of them.
+    OtherShape { tag: String, wanted: &'static str },
     /// A list as a key.
     ListKey,
     /// A mapping as a key.
@@ -37,7 +41,24 @@ pub(crate) fn check_tag(lint_node: &LintNode<'_>, report: &mut Report) {
         report.push(lint_node.finding(Unread::Tag(tag)));
     } else if matches!(core, Some("int" | "float" | "bool")) && node.scalar() == Some(Scalar::Text) {
         report.push(lint_node.finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
+    } else if let Some(wanted) = core.and_then(|core| other_shape(core, node.shape())) {
+        report.push(lint_node.finding(Unread::OtherShape { tag, wanted }));
     }
+}
+
+/// Returns the values that a tag allows, if a value of this shape is not one of them.
+fn other_shape(core: &str, shape: Shape) -> Option<&'static str> {
+    let (wanted, expected) = match core {
+        "seq" | "omap" | "pairs" => ("a list", Shape::Sequence),
+        "map" | "set" => ("a mapping", Shape::Mapping),
+        "int" => ("an integer", Shape::Scalar),
+        "float" => ("a number", Shape::Scalar),
+        "bool" => ("a boolean", Shape::Scalar),
+        "null" => ("`null`", Shape::Scalar),
+        "timestamp" => ("a date", Shape::Scalar),
+        _ => ("a string", Shape::Scalar),
+    };
+    (shape != expected && shape != Shape::Dangling).then_some(wanted)
 }
 
 /// Checks a list or a mapping as a key.
@@ -95,10 +116,17 @@ impl Rule for Unread {
         let (message, help, fix) = match self {
             Unread::Tag(tag) => (format!("unknown tag `{tag}`"), Some("remove it"), None),
             Unread::Tagged { text, tag } => (format!("`{text}` is not a valid `{tag}`"), None, None),
+            Unread::OtherShape { tag, wanted } => {
+                let found = location.node().map(describe).unwrap_or_default();
+                (format!("expected {wanted} after `{tag}`, found {found}"), Some("remove the tag"), None)
+            }
             Unread::ListKey => ("expected a string as the key, found a list".to_owned(), None, None),
             Unread::MappingKey => ("expected a string as the key, found a mapping".to_owned(), None, None),
             Unread::Sign(text) => (format!("`{text}` is not a string in YAML 1.1"), None, in_quotes(location, text)),
-            Unread::Moment(text) => (format!("`{text}` is not a valid date or time"), None, in_quotes(location, text)),
+            Unread::Moment(text) => {
+                let help = is_for_time(location).then_some(TIME_HELP);
+                (format!("`{text}` is not a valid date or time"), help, in_quotes(location, text))
+            }
         };
         let words = MessageParts::new(message).note("ClawSpec rejects the file").fix_with_help(fix);
         match help {
@@ -108,9 +136,20 @@ impl Rule for Unread {
     }
 }
 
-/// Returns the fix that puts a value in quotes.
+/// Returns the fix that puts a value in quotes; `None` if the string would not be valid either.
 pub(crate) fn in_quotes(location: &Location<'_>, text: &str) -> Option<Fix> {
+    if is_for_time(location) && time::parse(text).is_none() {
+        return None;
+    }
     let quoted = serde_json::Value::from(text).to_string();
     let edits = location.lint_node()?.replaced(quoted.clone())?;
     Some(Fix::safe(format!("write `{quoted}`"), edits))
+}
+
+/// Help for a value that must be a time.
+pub(crate) const TIME_HELP: &str = "write it as `\"2026-05-14T12:00:00Z\"`";
+
+/// Whether a value must be a time in a string.
+fn is_for_time(location: &Location<'_>) -> bool {
+    matches!(location.at.last().as_deref(), Some("updated_after" | "captured_at"))
 }

@@ -46,7 +46,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     if let Some(time) = assertion.get("updated_after") {
         if !info.waits {
             report.push(time.head_finding(Unchecked::Time(info.name)));
-        } else if time.node.is_null() {
+        } else if time.node.is_null() || time.text() == Some("") {
             report.push(time.head_finding(Unchecked::NoTime).instead_of(Scope::At(time.at.clone())));
         }
     }
