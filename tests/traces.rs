@@ -150,7 +150,10 @@ fn what_cannot_be_judged_is_explained() {
     place.write("spans.json", filtered);
     let done = place.run(&["trace", "kindlm.yaml", "--from", "spans.json"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.text().contains("no span matches `trace.spanFilter`"), "{done:?}");
+    assert!(
+        done.text().contains("error[no-spans]") && done.text().contains("no span matches `trace.spanFilter`"),
+        "{done:?}"
+    );
 }
 
 #[test]

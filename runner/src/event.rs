@@ -288,6 +288,7 @@ impl AbsenceKind {
             AbsenceKind::RunError(RunErrorKind::RateLimit) => "rate-limit",
             AbsenceKind::RunError(RunErrorKind::Script) => "script",
             AbsenceKind::RunError(RunErrorKind::Gateway) => "gateway",
+            AbsenceKind::RunError(RunErrorKind::NoSpans) => "no-spans",
             AbsenceKind::RunError(RunErrorKind::Cancelled) => "cancelled",
             AbsenceKind::RunError(RunErrorKind::Unsupported) => "unsupported",
             AbsenceKind::RunError(RunErrorKind::Defect) => "defect",
@@ -318,7 +319,8 @@ impl AbsenceKind {
             AbsenceKind::RunError(RunErrorKind::Key) => AbsenceKind::RunError(RunErrorKind::RateLimit),
             AbsenceKind::RunError(RunErrorKind::RateLimit) => AbsenceKind::RunError(RunErrorKind::Script),
             AbsenceKind::RunError(RunErrorKind::Script) => AbsenceKind::RunError(RunErrorKind::Gateway),
-            AbsenceKind::RunError(RunErrorKind::Gateway) => AbsenceKind::RunError(RunErrorKind::Cancelled),
+            AbsenceKind::RunError(RunErrorKind::Gateway) => AbsenceKind::RunError(RunErrorKind::NoSpans),
+            AbsenceKind::RunError(RunErrorKind::NoSpans) => AbsenceKind::RunError(RunErrorKind::Cancelled),
             AbsenceKind::RunError(RunErrorKind::Cancelled) => AbsenceKind::RunError(RunErrorKind::Unsupported),
             AbsenceKind::RunError(RunErrorKind::Unsupported) => AbsenceKind::RunError(RunErrorKind::Defect),
             AbsenceKind::RunError(RunErrorKind::Defect) => AbsenceKind::NoRecording,
@@ -369,6 +371,9 @@ impl AbsenceKind {
             AbsenceKind::RunError(RunErrorKind::Gateway) => {
                 "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
                  The message contains the address and the reason."
+            }
+            AbsenceKind::RunError(RunErrorKind::NoSpans) => {
+                "The traces contain no span that `trace.spanFilter` selects. Correct the filter, or export the spans it names."
             }
             AbsenceKind::RunError(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
             AbsenceKind::RunError(RunErrorKind::Unsupported) => {

@@ -104,6 +104,7 @@ pub(crate) enum Compiled {
 }
 
 impl Compiled {
+    /// Whether the pattern matches the empty string in every text.
     pub(crate) fn matches_empty(&self) -> bool {
         match self {
             Compiled::Literal | Compiled::Broken(_) => false,

@@ -144,16 +144,27 @@ fn pipeline_rows(name: &str) -> Vec<(String, Status, String)> {
     rows
 }
 
-/// "Stages produced 2/2 artifacts; handoffs passed 1/1", and the health checks hold.
+/// "Stages produced 2/2 artifacts; handoffs passed 1/1", and the health checks hold. ClawSpec looks at the caller's run
+/// for the tool that the callee called.
 #[test]
-fn a_pipeline_that_went_well_passes() {
+fn a_pipeline_that_went_well_passes_but_for_the_call_of_the_callee() {
     let rows = pipeline_rows("pipeline-run-pass");
-    assert!(rows.iter().all(|(_, status, _)| *status == Status::Pass), "{rows:?}");
+    let failed: Vec<(&str, &str)> = rows
+        .iter()
+        .filter(|(_, status, _)| *status != Status::Pass)
+        .map(|(place, _, message)| (place.as_str(), message.as_str()))
+        .collect();
+    let expected = [
+        ("/stages/1/handoff_contract", "Tool was called: mail.send"),
+        ("/pipeline_health/1", "handoff contracts that do not hold: copy"),
+    ];
+    assert_eq!(failed, expected, "{rows:?}");
     // Two files, three claims of the handoff, three conditions.
     assert_eq!(rows.len(), 8, "{rows:?}");
 }
 
-/// "Stages produced 0/1 artifacts; handoffs passed 1/1", and the whole run fails by its health.
+/// "Stages produced 0/1 artifacts; handoffs passed 1/1", and the whole run fails by its health. The handoff fails here,
+/// because the callee called the tool.
 #[test]
 fn a_stage_that_waits_for_approval_leaves_the_pipeline_unhealthy() {
     let rows = pipeline_rows("pipeline-run-approval");
@@ -161,7 +172,7 @@ fn a_stage_that_waits_for_approval_leaves_the_pipeline_unhealthy() {
     assert_eq!(status("/stages/0/produces"), Status::Skip);
     assert_eq!(status("/stages/1/handoff_contract"), Status::Pass);
     assert_eq!(status("/pipeline_health/0"), Status::Fail);
-    assert_eq!(status("/pipeline_health/1"), Status::Pass);
+    assert_eq!(status("/pipeline_health/1"), Status::Fail);
     assert_eq!(status("/pipeline_health/2"), Status::Pass);
 }
 

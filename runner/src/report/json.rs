@@ -280,7 +280,8 @@ enum RecordingState {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
     /// `timed-out`, `spawn`, `killed`, `missing-variable`, `workspace`, `setup`, `program`, `help`, `provider`, `key`,
-    /// `rate-limit`, `script`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale`, `failed-fast` or `decided`.
+    /// `rate-limit`, `script`, `gateway`, `no-spans`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale`,
+    /// `failed-fast` or `decided`.
     kind: String,
     /// Description of the error, and a remedy.
     message: String,

@@ -1,5 +1,6 @@
 //! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
 
+pub mod amount;
 pub mod headings;
 pub mod hidden;
 pub mod json;

@@ -286,6 +286,8 @@ pub enum RunErrorKind {
     Script,
     /// The gateway that starts a target could not be reached, refused the request, or gave no valid answer.
     Gateway,
+    /// The received traces contain no span of the test.
+    NoSpans,
     /// The run was cancelled.
     Cancelled,
     /// This version cannot perform the action.
@@ -312,6 +314,7 @@ impl RunErrorKind {
             | RunErrorKind::RateLimit
             | RunErrorKind::Script
             | RunErrorKind::Gateway
+            | RunErrorKind::NoSpans
             | RunErrorKind::Defect => Status::Error,
             RunErrorKind::Cancelled | RunErrorKind::Unsupported => Status::Unknown,
         }

@@ -113,7 +113,7 @@ impl Format for KindLm {
             _ => PatternUse {
                 case: LetterCase::Ignored,
                 unsupported: Some("the result of the expectation is unknown"),
-                empty: Some("KindLM finds a match in every output; speclens ignores empty matches"),
+                empty: Some("it is found in every output"),
                 limit: Limit::NotNested("the expectation fails"),
                 ..PatternUse::PLAIN
             },

@@ -111,7 +111,6 @@ impl Recorded {
             ("repo_root", "/ws"),
             ("qa_inbox", "lumina.qa@agentmail.to"),
             ("run_id", RUN),
-            ("callee_run_id", RUN),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();

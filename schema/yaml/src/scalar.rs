@@ -48,6 +48,13 @@ pub enum Scalar {
     Timestamp,
 }
 
+impl Scalar {
+    /// Returns whether YAML 1.1 reads a plain scalar as a date or a point in time.
+    pub fn is_timestamp(text: &str) -> bool {
+        is_timestamp(text)
+    }
+}
+
 /// Resolves a scalar. `tag` is the resolved tag, if there is one.
 #[inline]
 pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: ScalarRules) -> Scalar {
@@ -55,6 +62,7 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
         return match core {
             "null" => Scalar::Null,
             "bool" | "int" | "float" => plain(value, rules),
+            "timestamp" if rules.is_yaml11() && is_timestamp(value) => Scalar::Timestamp,
             _ => Scalar::Text,
         };
     }

@@ -183,19 +183,19 @@ fn start(command: &str, address: SocketAddr, directory: &std::path::Path) -> any
 impl Observed {
     /// Returns the evidence of the spans for a suite.
     fn evidence(&self, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
-        let broken = |message: &str| Evidence {
-            error: Some(RunError { kind: RunErrorKind::TimedOut, message: message.to_owned() }),
+        let broken = |kind: RunErrorKind, message: &str| Evidence {
+            error: Some(RunError { kind, message: message.to_owned() }),
             ..Evidence::default()
         };
         if let Some(missing) = &self.missing {
-            return broken(missing);
+            return broken(RunErrorKind::TimedOut, missing);
         }
         let (spans, logs): (&[Exported], &[LogEvent]) = (&self.stored.signals.spans, &self.stored.signals.logs);
         match dialect.traced() {
             Traced::All => {
                 let section = kindlm::trace::Trace::of(document);
                 let evidence = section.evidence(spans, logs);
-                evidence.unwrap_or_else(|| broken("no span matches `trace.spanFilter`"))
+                evidence.unwrap_or_else(|| broken(RunErrorKind::NoSpans, "no span matches `trace.spanFilter`"))
             }
             Traced::AboutTraces | Traced::None => {
                 let mut trace = assemble(spans);

@@ -1,4 +1,7 @@
-//! The headings of a Markdown text: lines that begin with `#`, and lines that are underlined. Code does not count.
+//! The headings of a Markdown text: lines that begin with `#`, and lines that are underlined. Code and comments do not
+//! count.
+
+use super::text::case_folded;
 
 /// A heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,19 +17,40 @@ pub struct Heading {
 impl Heading {
     /// Returns whether it has this name, ignoring case.
     pub fn is(&self, name: &str) -> bool {
-        bare(&self.text).to_lowercase() == bare(name).to_lowercase()
+        case_folded(&bare(&self.text)) == case_folded(&bare(name))
     }
+}
+
+/// Start and end of HTML whose lines are not Markdown, in lower case. It ends with the line that contains the end.
+const RAW_HTML: [(&str, &str); 6] = [
+    ("<!--", "-->"),
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+    ("<?", "?>"),
+];
+
+/// Returns whether a line begins with the start of raw HTML. The name of a tag must be complete.
+fn starts_with(line: &str, start: &str) -> bool {
+    let Some(head) = line.get(..start.len()) else { return false };
+    let is_whole = !start.ends_with(|letter: char| letter.is_ascii_alphabetic())
+        || line[start.len()..].chars().next().is_none_or(|next| next == '>' || next.is_whitespace());
+    head.eq_ignore_ascii_case(start) && is_whole
 }
 
 /// Returns the headings of a text, in order.
 pub fn headings(text: &str) -> Vec<Heading> {
     let mut found = Vec::new();
     let mut fence: Option<(char, usize)> = None;
+    let mut html: Option<&str> = None;
     let mut before: Option<(usize, &str)> = None;
-    let mut start = 0;
+    // A byte order mark is not part of the text.
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut start = text.len() - body.len();
     // Front matter is not part of the text: its closing line would underline the one above.
-    let front = front_matter(text);
-    for whole in text.split_inclusive('\n') {
+    let front = start + front_matter(body);
+    for whole in body.split_inclusive('\n') {
         let at = start;
         start += whole.len();
         let line = whole.trim_end();
@@ -37,13 +61,22 @@ pub fn headings(text: &str) -> Vec<Heading> {
         let words = line.trim_start_matches(' ');
         let mark = words.chars().next().filter(|letter| matches!(letter, '`' | '~'));
         let run = mark.map_or(0, |mark| words.chars().take_while(|letter| *letter == mark).count());
+        if fence.is_none() && indent < 4 && html.is_none() {
+            html = RAW_HTML.iter().find(|(start, _)| starts_with(words, start)).map(|(_, end)| *end);
+        }
+        if let Some(end) = html {
+            before = None;
+            html = html.filter(|_| !line.to_ascii_lowercase().contains(end));
+            continue;
+        }
         match (fence, mark) {
             (Some((open, length)), Some(mark)) if open == mark && run >= length && words[run..].trim().is_empty() => {
                 (fence, before) = (None, None);
                 continue;
             }
             (Some(_), _) => continue,
-            (None, Some(mark)) if run >= 3 && indent < 4 => {
+            // The text after the opening backticks of a fence has no backticks: such a line is inline code.
+            (None, Some(mark)) if run >= 3 && indent < 4 && !(mark == '`' && words[run..].contains('`')) => {
                 (fence, before) = (Some((mark, run)), None);
                 continue;
             }
@@ -127,6 +160,36 @@ mod tests {
             names("---\ntitle: T\n---\n```\n# no\n```\n~~~\n# no\n```\n~~~\n    # no\n# Yes\n"),
             [(1, "Yes".into())]
         );
+    }
+
+    #[test]
+    fn byte_order_mark_is_not_part_of_the_text() {
+        let text = "\u{feff}# Hook\nx\n";
+        assert_eq!(names(text), [(1, "Hook".into())]);
+        assert_eq!(section(text, "hook"), Some("# Hook\nx\n"));
+        assert_eq!(names("\u{feff}---\ntitle: T\n---\n# Hook\n"), [(1, "Hook".into())]);
+    }
+
+    #[test]
+    fn line_of_inline_code_does_not_open_a_fence() {
+        assert_eq!(names("```x``` is code\n\n# Hook\n"), [(1, "Hook".into())]);
+        assert_eq!(names("```x\n# no\n```\n~~~ a `b`\n# no\n~~~\n# Hook\n"), [(1, "Hook".into())]);
+    }
+
+    #[test]
+    fn commented_heading_is_not_a_heading() {
+        assert_eq!(names("<!--\n# no\n\nNo\n--\n-->\n# Hook\n"), [(1, "Hook".into())]);
+        assert_eq!(names("<!-- one line -->\n# Hook\n"), [(1, "Hook".into())]);
+        assert_eq!(names("<PRE class=x>\n# no\n</Pre>\n<pretty>\n# Hook\n"), [(1, "Hook".into())]);
+        assert_eq!(names("# Hook\n<!--\n# no\n"), [(1, "Hook".into())]);
+        assert_eq!(names("```\n<!--\n```\n# Hook\n"), [(1, "Hook".into())]);
+    }
+
+    #[test]
+    fn name_of_a_heading_is_case_folded() {
+        for name in ["Straße", "STRASSE", "strasse"] {
+            assert!(section("# Straße\n", name).is_some(), "{name}");
+        }
     }
 
     #[test]

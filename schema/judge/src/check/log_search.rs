@@ -1,6 +1,9 @@
 //! Searches logs for a text or a regular expression: in memory, or in a file that is too long for that.
 
-use super::pattern::{PatternError, PatternErrorKind, python::PythonPattern};
+use super::{
+    pattern::{PatternError, PatternErrorKind, python::PythonPattern},
+    text::LineFeeds,
+};
 use crate::evidence::{Capture, FileSearch, FoundText};
 
 /// Number of bytes that are searched at once.
@@ -28,8 +31,18 @@ impl LogSearch {
         LogSearch { wanted: wanted.to_owned(), compiled: PythonPattern::compile(wanted, true) }
     }
 
-    /// Returns the byte range of the first match, or the reason why it cannot be determined.
+    /// Returns the byte range of the first match, or the reason why it cannot be determined. As in Python, every line
+    /// end is a line feed.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, String> {
+        if let Some(at) = text.find(&self.wanted) {
+            return Ok(Some((at, at + self.wanted.len())));
+        }
+        let feeds = LineFeeds::of(text);
+        let found = self.find_between_line_feeds(&feeds.text)?;
+        Ok(found.map(|(start, end)| (feeds.original(start), feeds.original(end))))
+    }
+
+    fn find_between_line_feeds(&self, text: &str) -> Result<Option<(usize, usize)>, String> {
         if let Some(at) = text.find(&self.wanted) {
             return Ok(Some((at, at + self.wanted.len())));
         }
@@ -196,6 +209,26 @@ mod tests {
             assert_eq!(place(&found[4]), Some((240_002, "last")), "{length}");
             assert_eq!((&found[5].found, &found[5].gap), (&None, &None), "{length}");
         }
+    }
+
+    #[test]
+    fn line_ends_of_windows_are_line_ends() {
+        let text = "start\r\nERROR\r\n\r\nlimited\r\ntime\r\ndone\r\n";
+        for (wanted, found) in [
+            ("^ERROR$", Some("ERROR")),
+            ("^done$", Some("done")),
+            ("limited\ntime", Some("limited\r\ntime")),
+            ("ERROR\\n\\n", Some("ERROR\r\n\r\n")),
+            ("^.$", None),
+            ("done.", None),
+        ] {
+            let range = LogSearch::new(wanted).find(text).unwrap();
+            assert_eq!(range.map(|(start, end)| &text[start..end]), found, "{wanted}");
+        }
+        let long = "filler\r\n".repeat(300_000) + text;
+        let found = scanned(long.as_bytes(), 65_537, &["^ERROR$", "^done$", "^filler.$"]);
+        assert_eq!((place(&found[0]), place(&found[2])), (Some((300_001, "ERROR\r")), None));
+        assert_eq!(place(&found[1]).map(|(line, _)| line), Some(300_005));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct EcmaPattern {
     engine: Engine,
+    can_match_empty: bool,
     matches_empty: bool,
     /// Finds all possible matches in a text with hidden parts; compiled on first use.
     relaxed: Arc<Relaxed>,
@@ -109,7 +110,7 @@ impl EcmaPattern {
         let engine = if translation.backtracks {
             let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
             if let Err(error) = engine.build(STEPS[0]) {
-                return Err(untranslatable(format!("the pattern is too complex: {}", first_line(&error))));
+                return Err(untranslatable(unbuilt(&error)));
             }
             Engine::Backtracking(Arc::new(engine))
         } else {
@@ -117,16 +118,21 @@ impl EcmaPattern {
                 .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
             Engine::Linear(Arc::new(engine))
         };
-        let matches_empty = root.can_be_empty();
+        let (can_match_empty, matches_empty) = (root.can_be_empty(), root.is_empty_anywhere());
         Ok(EcmaPattern {
             engine,
+            can_match_empty,
             matches_empty,
             relaxed: Arc::new(Relaxed { root, ignore_case, engine: OnceLock::new() }),
         })
     }
 
-    /// Returns whether the pattern can match the empty string. KindLM reports such matches a thousand times at the same
-    /// place.
+    /// Returns whether a match may have no characters, which may depend on those around it.
+    pub fn can_match_empty(&self) -> bool {
+        self.can_match_empty
+    }
+
+    /// Returns whether the pattern matches the empty string at the beginning of every text.
     pub fn matches_empty(&self) -> bool {
         self.matches_empty
     }
@@ -140,6 +146,19 @@ impl EcmaPattern {
 /// Returns whether a text is an ECMAScript pattern, as far as its grammar is known here.
 pub fn is_pattern(text: &str) -> bool {
     syntax::parse(text).is_ok()
+}
+
+/// Returns why an engine rejects a translated pattern. Positions in the translation mean nothing to the reader.
+fn unbuilt(error: &fancy_regex::Error) -> String {
+    match error {
+        fancy_regex::Error::ParseError(_, reason) => {
+            let reason = reason.to_string();
+            let mut letters = reason.chars();
+            let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
+            format!("part of the pattern is not supported: {first}{}", letters.as_str())
+        }
+        _ => format!("the pattern is too complex: {}", first_line(error)),
+    }
 }
 
 fn first_line(error: &dyn fmt::Display) -> String {

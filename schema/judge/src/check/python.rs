@@ -1,9 +1,10 @@
 //! Values as Python compares and shows them, read from YAML 1.1 and JSON files for tools written in Python.
 
-use serde_json::Value;
+mod integer;
+mod json;
 
 use crate::check::time;
-use speclens_yaml::{Document, FaultKind, NodeRef, Scalar, ScalarRules, Shape};
+use speclens_yaml::{Document, FaultKind, NodeRef, Scalar, ScalarRules, Shape, Style};
 
 /// A value as Python sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +13,8 @@ pub enum PythonValue {
     None,
     /// `True`, `False`.
     Bool(bool),
-    /// An integer.
-    Int(i64),
+    /// An integer of any size, as decimal digits.
+    Int(String),
     /// A float.
     Float(f64),
     /// A string.
@@ -22,8 +23,8 @@ pub enum PythonValue {
     Date(String),
     /// A list.
     List(Vec<PythonValue>),
-    /// A mapping. Keys are always strings here.
-    Map(Vec<(String, PythonValue)>),
+    /// A mapping, with one value for each key.
+    Map(Vec<(PythonValue, PythonValue)>),
 }
 
 /// The reason why a file has no value.
@@ -33,6 +34,8 @@ pub enum NoValue {
     Yaml(FaultKind),
     /// It is not JSON, with the reader's error message.
     Json(String),
+    /// It contains a value that Python cannot read.
+    Refused(String),
     /// Its aliases expand to too many values.
     TooLarge,
 }
@@ -45,48 +48,27 @@ impl PythonValue {
     /// Reads a YAML file as PyYAML does.
     pub fn of_yaml(text: &str) -> Result<PythonValue, NoValue> {
         let document = Document::read(text, ScalarRules::Yaml11);
-        if let Some(fault) = document.faults().first() {
+        // Of several equal keys, the last one counts.
+        let is_refused = |kind: &FaultKind| !matches!(kind, FaultKind::DuplicateKey { .. });
+        if let Some(fault) = document.faults().iter().find(|fault| is_refused(&fault.kind)) {
             return Err(NoValue::Yaml(fault.kind.clone()));
         }
-        match document.root() {
-            None => Ok(PythonValue::None),
-            Some(root) => PythonValue::of_node(root).ok_or(NoValue::TooLarge),
-        }
+        document.root().map_or(Ok(PythonValue::None), PythonValue::of_node)
     }
 
     /// Reads a JSON file.
     pub fn of_json(text: &str) -> Result<PythonValue, NoValue> {
-        let value: Value = serde_json::from_str(text).map_err(|error| NoValue::Json(error.to_string()))?;
-        Ok(PythonValue::of_value(&value))
+        json::read(text)
     }
 
-    /// Returns a node of a document.
-    pub fn of_node(node: NodeRef<'_>) -> Option<PythonValue> {
+    /// Returns the value of a node of a document.
+    pub fn of_node(node: NodeRef<'_>) -> Result<PythonValue, NoValue> {
         let mut left = MAX_PARTS;
         convert(node, 0, &mut left)
     }
 
-    fn of_value(value: &Value) -> PythonValue {
-        match value {
-            Value::Null => PythonValue::None,
-            Value::Bool(value) => PythonValue::Bool(*value),
-            Value::Number(number) => match number.as_i64() {
-                Some(whole) => PythonValue::Int(whole),
-                None => PythonValue::Float(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Value::String(text) => PythonValue::Text(text.clone()),
-            Value::Array(items) => PythonValue::List(items.iter().map(PythonValue::of_value).collect()),
-            Value::Object(members) => PythonValue::Map(
-                members.iter().map(|(key, value)| (key.clone(), PythonValue::of_value(value))).collect(),
-            ),
-        }
-    }
-
     /// Returns whether two values are equal in Python: `1`, `1.0` and `True` are; a number never equals a string.
     pub fn equals(&self, other: &PythonValue) -> bool {
-        if let (Some(one), Some(other)) = (self.number(), other.number()) {
-            return one == other;
-        }
         match (self, other) {
             (PythonValue::None, PythonValue::None) => true,
             (PythonValue::Text(one), PythonValue::Text(other)) => one == other,
@@ -98,18 +80,22 @@ impl PythonValue {
                 one.len() == other.len()
                     && one
                         .iter()
-                        .all(|(key, value)| other.iter().any(|(name, found)| name == key && value.equals(found)))
+                        .all(|(key, value)| other.iter().any(|(name, found)| name.equals(key) && value.equals(found)))
             }
-            _ => false,
+            (PythonValue::Float(one), PythonValue::Float(other)) => one == other,
+            _ => self.digits().is_some_and(|one| Some(one) == other.digits()),
         }
     }
 
-    fn number(&self) -> Option<f64> {
+    /// Returns the decimal digits of a number without a fraction, whatever its type.
+    fn digits(&self) -> Option<String> {
         match self {
-            PythonValue::Bool(value) => Some(f64::from(u8::from(*value))),
-            PythonValue::Int(value) => Some(*value as f64),
-            PythonValue::Float(value) => Some(*value),
-            PythonValue::None
+            PythonValue::Bool(value) => Some(u8::from(*value).to_string()),
+            PythonValue::Int(digits) => Some(digits.clone()),
+            // Negative zero is zero.
+            PythonValue::Float(value) if value.fract() == 0.0 => Some(format!("{:.0}", value + 0.0)),
+            PythonValue::Float(_)
+            | PythonValue::None
             | PythonValue::Text(_)
             | PythonValue::Date(_)
             | PythonValue::List(_)
@@ -120,7 +106,8 @@ impl PythonValue {
     /// Returns the value of a key; `None` for null, which counts as missing.
     pub fn get(&self, key: &str) -> Option<&PythonValue> {
         let PythonValue::Map(members) = self else { return None };
-        let found = members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value);
+        let is_key = |name: &PythonValue| matches!(name, PythonValue::Text(name) if name == key);
+        let found = members.iter().find(|(name, _)| is_key(name)).map(|(_, value)| value);
         found.filter(|value| **value != PythonValue::None)
     }
 
@@ -141,14 +128,14 @@ impl PythonValue {
             PythonValue::None => "None".to_owned(),
             PythonValue::Bool(true) => "True".to_owned(),
             PythonValue::Bool(false) => "False".to_owned(),
-            PythonValue::Int(value) => value.to_string(),
+            PythonValue::Int(digits) => digits.clone(),
             PythonValue::Float(value) if value.fract() == 0.0 && value.abs() < 1e16 => format!("{value:.1}"),
             PythonValue::Float(value) => value.to_string(),
             PythonValue::List(items) => {
                 format!("[{}]", items.iter().map(PythonValue::quoted).collect::<Vec<_>>().join(", "))
             }
             PythonValue::Map(members) => {
-                let members = members.iter().map(|(key, value)| format!("'{key}': {}", value.quoted()));
+                let members = members.iter().map(|(key, value)| format!("{}: {}", key.quoted(), value.quoted()));
                 format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
             }
         }
@@ -182,62 +169,116 @@ fn same_date(one: &str, other: &str) -> bool {
     one == other || both_dates && matches!(parsed, (Some(one), Some(other)) if one == other)
 }
 
-fn convert(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Option<PythonValue> {
-    *left = left.checked_sub(1)?;
+fn convert(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Result<PythonValue, NoValue> {
+    *left = left.checked_sub(1).ok_or(NoValue::TooLarge)?;
     if depth > MAX_DEPTH {
-        return None;
+        return Err(NoValue::TooLarge);
     }
-    Some(match node.shape() {
-        Shape::Scalar => {
-            let text = node.text().unwrap_or_default();
-            match node.scalar() {
-                None | Some(Scalar::Null) => PythonValue::None,
-                Some(Scalar::Bool(value)) => PythonValue::Bool(value),
-                Some(Scalar::Int(value)) => PythonValue::Int(value),
-                Some(Scalar::Float(value)) => PythonValue::Float(value),
-                Some(Scalar::Text) => PythonValue::Text(text.to_owned()),
-                Some(Scalar::Timestamp) => PythonValue::Date(text.to_owned()),
+    let shape = node.shape();
+    match node.tag().filter(|tag| *tag != "!") {
+        None => {}
+        Some(tag) => {
+            let core = tag.strip_prefix(CORE);
+            let is_known = match shape {
+                Shape::Scalar | Shape::Dangling => core.is_some_and(|core| SCALARS.contains(&core)),
+                Shape::Sequence => core == Some("seq"),
+                Shape::Mapping => core == Some("map"),
+            };
+            if !is_known {
+                let written = core.map_or_else(|| tag.to_owned(), |core| format!("!!{core}"));
+                return Err(NoValue::Refused(format!("the tag `{written}` is not supported here")));
             }
         }
-        Shape::Dangling => PythonValue::None,
+    }
+    match shape {
+        Shape::Scalar => scalar(node),
+        Shape::Dangling => Ok(PythonValue::None),
         Shape::Sequence => {
-            PythonValue::List(node.items().map(|item| convert(item, depth + 1, left)).collect::<Option<_>>()?)
+            Ok(PythonValue::List(node.items().map(|item| convert(item, depth + 1, left)).collect::<Result<_, _>>()?))
         }
-        Shape::Mapping => {
-            let mut members: Vec<(String, PythonValue)> = Vec::new();
-            let mut merged: Vec<(String, PythonValue)> = Vec::new();
-            for entry in node.entries() {
-                if entry.key.text() == Some("<<") {
-                    let bases: Vec<_> = match entry.value.shape() {
-                        Shape::Sequence => entry.value.items().collect(),
-                        Shape::Scalar | Shape::Mapping | Shape::Dangling => vec![entry.value],
-                    };
-                    for base in bases {
-                        if let PythonValue::Map(found) = convert(base, depth + 1, left)? {
-                            for (key, value) in found {
-                                if !merged.iter().any(|(known, _)| *known == key) {
-                                    merged.push((key, value));
-                                }
-                            }
-                        }
+        Shape::Mapping => mapping(node, depth, left),
+    }
+}
+
+/// Start of the tags of YAML itself.
+const CORE: &str = "tag:yaml.org,2002:";
+
+/// Tags of scalars that PyYAML's safe loader knows. `!!binary` makes bytes, which equal no other value.
+const SCALARS: [&str; 6] = ["null", "bool", "int", "float", "str", "timestamp"];
+
+fn scalar(node: NodeRef<'_>) -> Result<PythonValue, NoValue> {
+    let text = node.text().unwrap_or_default();
+    let tag = node.tag().and_then(|tag| tag.strip_prefix(CORE));
+    let meaning = node.scalar();
+    let wrong = |what: &str| Err(NoValue::Refused(format!("`{text}` is not a valid {what}")));
+    match (tag, meaning) {
+        (Some("str"), _) => Ok(PythonValue::Text(text.to_owned())),
+        (Some("null"), _) => Ok(PythonValue::None),
+        (Some("timestamp"), _) if !Scalar::is_timestamp(text) => wrong("date"),
+        (Some("timestamp"), _) => Ok(PythonValue::Date(text.to_owned())),
+        (Some("float"), Some(Scalar::Int(value))) => Ok(PythonValue::Float(value as f64)),
+        (Some("float"), Some(Scalar::Float(value))) => Ok(PythonValue::Float(value)),
+        (Some("float"), _) => wrong("number"),
+        (Some("bool"), Some(Scalar::Bool(value))) => Ok(PythonValue::Bool(value)),
+        (Some("bool"), _) => wrong("boolean"),
+        (_, Some(Scalar::Int(value))) => match integer::read(text) {
+            Some(digits) => Ok(PythonValue::Int(digits)),
+            None => Ok(PythonValue::Int(value.to_string())),
+        },
+        (_, Some(Scalar::Float(value))) => match integer::read(text) {
+            Some(digits) if digits.len() > integer::MAX_DIGITS => Err(NoValue::Refused(integer::too_long())),
+            Some(digits) => Ok(PythonValue::Int(digits)),
+            None if tag == Some("int") => wrong("integer"),
+            None => Ok(PythonValue::Float(value)),
+        },
+        (Some("int"), _) => wrong("integer"),
+        (_, None | Some(Scalar::Null)) => Ok(PythonValue::None),
+        (_, Some(Scalar::Bool(value))) => Ok(PythonValue::Bool(value)),
+        (_, Some(Scalar::Timestamp)) => Ok(PythonValue::Date(text.to_owned())),
+        (_, Some(Scalar::Text)) => Ok(PythonValue::Text(text.to_owned())),
+    }
+}
+
+fn mapping(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Result<PythonValue, NoValue> {
+    let mut members: Vec<(PythonValue, PythonValue)> = Vec::new();
+    let mut merged: Vec<(PythonValue, PythonValue)> = Vec::new();
+    for entry in node.entries() {
+        let is_merge = entry.key.text() == Some("<<") && entry.key.style() == Some(Style::Plain);
+        if is_merge && entry.key.tag().is_none() {
+            let bases: Vec<_> = match entry.value.shape() {
+                Shape::Sequence => entry.value.items().collect(),
+                Shape::Scalar | Shape::Mapping | Shape::Dangling => vec![entry.value],
+            };
+            for base in bases {
+                let PythonValue::Map(found) = convert(base, depth + 1, left)? else {
+                    return Err(NoValue::Refused("`<<` needs a mapping, or a list of mappings".to_owned()));
+                };
+                for (key, value) in found {
+                    if !merged.iter().any(|(known, _)| known.equals(&key)) {
+                        merged.push((key, value));
                     }
-                    continue;
                 }
-                let key = entry.key.key_text();
-                let value = convert(entry.value, depth + 1, left)?;
-                members.retain(|(known, _)| *known != key);
-                members.push((key, value));
             }
-            merged.retain(|(key, _)| !members.iter().any(|(known, _)| known == key));
-            merged.extend(members);
-            PythonValue::Map(merged)
+            continue;
         }
-    })
+        let key = convert(entry.key, depth + 1, left)?;
+        if matches!(key, PythonValue::List(_) | PythonValue::Map(_)) {
+            return Err(NoValue::Refused(format!("{} is not a valid key", key.kind())));
+        }
+        let value = convert(entry.value, depth + 1, left)?;
+        match members.iter_mut().find(|(known, _)| known.equals(&key)) {
+            Some((_, former)) => *former = value,
+            None => members.push((key, value)),
+        }
+    }
+    merged.retain(|(key, _)| !members.iter().any(|(known, _)| known.equals(key)));
+    merged.extend(members);
+    Ok(PythonValue::Map(merged))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PythonValue;
+    use super::{NoValue, PythonValue};
 
     fn yaml(text: &str) -> PythonValue {
         PythonValue::of_yaml(text).unwrap()
@@ -255,6 +296,28 @@ mod tests {
             ("[1, a]", "[1.0, a]", true),
             ("{a: 1, b: 2}", "{b: 2, a: 1}", true),
             ("{a: 1}", "{a: 1, b: 2}", false),
+            // Integers are exact.
+            ("9007199254740993", "9007199254740992", false),
+            ("1234567890123456788", "1234567890123456789", false),
+            ("12345678901234567890", "12345678901234567891", false),
+            ("12345678901234567890", "12_345_678_901_234_567_890", true),
+            ("-18446744073709551616", "-0x1_0000_0000_0000_0000", true),
+            ("0b1", "1", true),
+            ("9007199254740993", "9007199254740992.0", false),
+            ("9007199254740992", "9007199254740992.0", true),
+            ("1.5", "1", false),
+            ("-0", "0.0", true),
+            ("-0.0", "0", true),
+            (".nan", ".nan", false),
+            // Keys are values.
+            ("{1: one}", "{'1': one}", false),
+            ("{1: one}", "{1.0: one}", true),
+            ("{yes: one}", "{1: one}", true),
+            // Tags decide.
+            ("!!str 1", "'1'", true),
+            ("!!int '1'", "1", true),
+            ("!!float 1", "1", true),
+            ("!!timestamp '2026-05-14'", "2026-05-14", true),
         ] {
             assert_eq!(yaml(one).equals(&yaml(other)), equal, "{one} and {other}");
         }
@@ -263,10 +326,37 @@ mod tests {
     #[test]
     fn dotted_keys_lead_through_mappings_only() {
         let state = yaml("a: {b: {c: 1}, n: null}\nl: [x]\nbase: &b {q: 1}\nd: {<<: *b, r: 2}\n");
-        assert_eq!(state.dotted("a.b.c"), Some(&PythonValue::Int(1)));
+        assert_eq!(state.dotted("a.b.c"), Some(&PythonValue::Int("1".to_owned())));
         assert_eq!(state.dotted("a.n"), None);
         assert_eq!(state.dotted("l.0"), None);
-        assert_eq!(state.dotted("d.q"), Some(&PythonValue::Int(1)));
+        assert_eq!(state.dotted("d.q"), Some(&PythonValue::Int("1".to_owned())));
+    }
+
+    #[test]
+    fn last_of_equal_keys_counts() {
+        assert!(yaml("a: 1\na: 2\n").equals(&yaml("a: 2")));
+        assert!(yaml("1: x\ntrue: y\n").equals(&yaml("1: y")));
+        assert!(yaml("base: &b {q: 1}\nd: {<<: *b, q: 2, q: 3}\n").equals(&yaml("{base: {q: 1}, d: {q: 3}}")));
+        assert!(PythonValue::of_json("{\"a\": 1, \"a\": 2}").unwrap().equals(&yaml("a: 2")));
+        assert!(yaml("{'<<': 1}").equals(&yaml("{'<<': 1}")));
+    }
+
+    #[test]
+    fn values_of_json_are_exact() {
+        let json = |text: &str| PythonValue::of_json(text).unwrap();
+        let text = "{\"id\": 12345678901234567890, \"list\": [-0, 1.5, \"\\u00e9\\n\", true, null, {}], \"e\": []}";
+        assert!(json(text).equals(&yaml("{id: 12345678901234567890, list: [0, 1.5, \"é\\n\", yes, ~, {}], e: []}")));
+        assert!(!json("12345678901234567890").equals(&json("12345678901234567891")));
+        assert_eq!(json("[12345678901234567890]").show(), "[12345678901234567890]");
+    }
+
+    #[test]
+    fn what_pyyaml_refuses_has_no_value() {
+        for text in
+            ["a: !foo 1", "a: !!binary eA==", "!!str [a]", "!!int yes", "!!bool 1", "[a]: 1", "<<: 1", "!!timestamp x"]
+        {
+            assert!(matches!(PythonValue::of_yaml(text), Err(NoValue::Refused(_))), "{text}");
+        }
     }
 
     #[test]

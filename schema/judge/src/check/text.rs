@@ -1,6 +1,6 @@
 //! Trims, measures and compares text as JavaScript does, and finds the closest line to a missing text.
 
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use crate::{
     mask::MASK_CHARACTER,
@@ -140,7 +140,7 @@ pub fn case_folded(text: &str) -> String {
     })
 }
 
-/// A text folded by [`case_folded`], with the positions in the original text.
+/// A text folded by [`case_folded`], with line feeds as line ends and the positions in the original text.
 #[derive(Clone, Debug)]
 pub struct CaseFolded {
     text: String,
@@ -154,16 +154,25 @@ impl CaseFolded {
     /// Folds a text.
     pub fn new(text: &str) -> CaseFolded {
         let length = text.len();
-        if text.is_ascii() {
+        if text.is_ascii() && !text.contains('\r') {
             return CaseFolded { text: text.to_ascii_lowercase(), letters: Vec::new(), length };
         }
         let mut folded = CaseFolded { text: String::with_capacity(length), letters: Vec::new(), length };
         let mut buffer = [0; 4];
         for (at, letter) in text.char_indices() {
+            if letter == '\r' && text[at + 1..].starts_with('\n') {
+                continue;
+            }
             folded.letters.push((folded.text.len(), at));
+            let letter = if letter == '\r' { '\n' } else { letter };
             folded.text.push_str(&case_folded(letter.encode_utf8(&mut buffer)));
         }
         folded
+    }
+
+    /// Returns whether it contains another text, ignoring case.
+    pub fn contains(&self, wanted: &str) -> bool {
+        memchr::memmem::find(self.text.as_bytes(), case_folded(wanted).as_bytes()).is_some()
     }
 
     /// Returns the byte range in the original text of the first occurrence of another text, ignoring case.
@@ -180,6 +189,42 @@ impl CaseFolded {
         let first = self.letters.partition_point(|(here, _)| *here <= start).checked_sub(1)?;
         let behind = self.letters.partition_point(|(here, _)| *here < end);
         Some(self.letters[first].1..self.letters.get(behind).map_or(self.length, |(_, there)| *there))
+    }
+}
+
+/// A text with line feeds as line ends, as Python reads a file, with the positions in the original text.
+#[derive(Clone, Debug)]
+pub struct LineFeeds<'t> {
+    /// The text.
+    pub text: Cow<'t, str>,
+    /// The positions here of the line feeds that replace two characters.
+    shortened: Vec<usize>,
+}
+
+impl<'t> LineFeeds<'t> {
+    /// Replaces carriage returns, with or without a line feed behind them.
+    pub fn of(text: &'t str) -> LineFeeds<'t> {
+        if !text.contains('\r') {
+            return LineFeeds { text: Cow::Borrowed(text), shortened: Vec::new() };
+        }
+        let (mut replaced, mut shortened) = (String::with_capacity(text.len()), Vec::new());
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'\r', rest.as_bytes()) {
+            replaced.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let Some(next) = rest.strip_prefix('\n') {
+                shortened.push(replaced.len());
+                rest = next;
+            }
+            replaced.push('\n');
+        }
+        replaced.push_str(rest);
+        LineFeeds { text: Cow::Owned(replaced), shortened }
+    }
+
+    /// Returns the position in the original text.
+    pub fn original(&self, at: usize) -> usize {
+        at + self.shortened.partition_point(|feed| *feed < at)
     }
 }
 
@@ -252,7 +297,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CaseFolded, Folded, MASKED, Presence, closest_line, length, trim};
+    use super::{CaseFolded, Folded, LineFeeds, MASKED, Presence, closest_line, length, trim};
 
     #[test]
     fn folded_text_knows_where_its_parts_come_from() {
@@ -264,9 +309,19 @@ mod tests {
             ("ﬁne", "i", Some("ﬁ")),
             ("é", "x", None),
             ("x", "", None),
+            ("a limited\r\ntime", "LIMITED\nTIME", Some("limited\r\ntime")),
         ] {
             assert_eq!(CaseFolded::new(text).find(wanted).map(|range| &text[range]), found, "{text}");
         }
+    }
+
+    #[test]
+    fn line_ends_are_line_feeds_and_know_where_they_come_from() {
+        let text = "a\r\nb\rc\n\r\r\nd";
+        let feeds = LineFeeds::of(text);
+        assert_eq!(feeds.text, "a\nb\nc\n\n\nd");
+        let original: Vec<usize> = (0..=feeds.text.len()).map(|at| feeds.original(at)).collect();
+        assert_eq!(original, [0, 1, 3, 4, 5, 6, 7, 8, 10, 11]);
     }
 
     #[test]

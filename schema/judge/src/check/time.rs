@@ -121,53 +121,78 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
 }
 
+/// Reads a time and its offset from UTC, with the liberties that Python takes: an offset may follow a blank, or any
+/// other character.
 fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
-    if let Some(clock) = text.strip_suffix('Z') {
-        return Some((clock_of(clock)?, Some(0)));
-    }
-    match text.rfind(['+', '-']) {
-        None => Some((clock_of(text)?, None)),
-        Some(at) => {
-            let offset = clock_of(&text[at + 1..])?;
-            let signed = if text.as_bytes()[at] == b'-' { -offset } else { offset };
-            // A blank may precede the offset.
-            let clock = text[..at].strip_suffix(' ').unwrap_or(&text[..at]);
-            Some((clock_of(clock)?, Some(signed)))
-        }
-    }
-}
-
-fn clock_of(text: &str) -> Option<i64> {
-    let (whole, fraction) = match text.split_once(['.', ',']) {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (text, None),
-    };
-    let parts: Vec<&str> = if whole.contains(':') {
-        whole.split(':').collect()
-    } else {
-        if !whole.is_ascii() {
-            return None;
-        }
-        (0..whole.len()).step_by(2).map(|at| &whole[at..(at + 2).min(whole.len())]).collect()
-    };
-    if parts.is_empty() || parts.len() > 3 || parts.iter().any(|part| part.len() != 2) {
+    let zone = text.find(['+', '-', 'Z']).unwrap_or(text.len());
+    let clock = Clock::of(text, zone)?;
+    if clock.hours > 23 || clock.minutes > 59 || clock.seconds > 59 {
         return None;
     }
-    let part = |index: usize, most: i64| match parts.get(index) {
-        None => Some(0),
-        Some(part) => number(part).filter(|value| *value <= most),
-    };
-    let (hours, minutes, seconds) = (part(0, 23)?, part(1, 59)?, part(2, 59)?);
-    let fraction = match fraction {
-        None => 0,
-        Some(_) if parts.len() < 3 => return None,
-        Some(digits) => {
-            number(digits)?;
-            let six: String = digits.chars().chain("000000".chars()).take(6).collect();
-            number(&six)?
+    let offset_us = match text.as_bytes().get(zone) {
+        None if clock.is_followed => return None,
+        None => None,
+        Some(b'Z') if zone + 1 == text.len() => Some(0),
+        Some(b'Z') => return None,
+        Some(sign) => {
+            let offset = &text[zone + 1..];
+            let offset = Clock::of(offset, offset.len()).filter(|offset| !offset.is_followed)?.micros();
+            // Less than a second is UTC.
+            let offset = if offset < 1_000_000 { 0 } else { offset };
+            let is_less_than_a_day = offset < 24 * 3_600_000_000;
+            Some(if *sign == b'-' { -offset } else { offset }).filter(|_| is_less_than_a_day).map(Some)?
         }
     };
-    Some(((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + fraction)
+    Some((clock.micros(), offset_us))
+}
+
+/// A time, or an offset from UTC.
+struct Clock {
+    hours: i64,
+    minutes: i64,
+    seconds: i64,
+    micros: i64,
+    /// Whether more text follows.
+    is_followed: bool,
+}
+
+impl Clock {
+    /// Reads the text up to `end`, with or without colons. A single character before `end` is ignored.
+    fn of(text: &str, end: usize) -> Option<Clock> {
+        let bytes = text.as_bytes();
+        let mut parts = [0; 3];
+        let mut has_colons = true;
+        let mut at = 0;
+        for (index, part) in parts.iter_mut().enumerate() {
+            *part = number(text.get(at..at + 2)?)?;
+            let next = bytes.get(at + 2).copied();
+            at += 3;
+            if index == 0 {
+                has_colons = next == Some(b':');
+            }
+            match next {
+                _ if at >= end => {
+                    let [hours, minutes, seconds] = parts;
+                    return Some(Clock { hours, minutes, seconds, micros: 0, is_followed: next.is_some() });
+                }
+                Some(b':') if has_colons => {}
+                Some(b'.' | b',') => break,
+                _ if has_colons => return None,
+                _ => at -= 1,
+            }
+        }
+        let written = end.checked_sub(at)?.min(6);
+        let fraction = number(text.get(at..at + written)?)?;
+        let micros = fraction * 10_i64.pow(u32::try_from(6 - written).ok()?);
+        // Further digits have no effect.
+        let is_followed = bytes[at + written..].iter().any(|byte| !byte.is_ascii_digit());
+        let [hours, minutes, seconds] = parts;
+        Some(Clock { hours, minutes, seconds, micros, is_followed })
+    }
+
+    fn micros(&self) -> i64 {
+        ((self.hours * 60 + self.minutes) * 60 + self.seconds) * 1_000_000 + self.micros
+    }
 }
 
 #[cfg(test)]
@@ -184,6 +209,20 @@ mod tests {
         assert_eq!(us("2026-05-14T14:00:00 +02:00"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
+        for (text, same) in [
+            ("2026-05-14T12:00:00 Z", "2026-05-14T12:00:00Z"),
+            ("2026-05-14T12 Z", "2026-05-14T12:00:00Z"),
+            ("2026-05-14T12:00:00 -05", "2026-05-14T17:00:00Z"),
+            ("2026-05-14T22.5", "2026-05-14T22:00:00.5"),
+            ("2026-05-14T22,25", "2026-05-14T22:00:00.25"),
+            ("2026-05-14T1230.5", "2026-05-14T12:30:00.5"),
+            ("2026-05-14T12.5+02:00", "2026-05-14T10:00:00.5Z"),
+            ("2026-05-14T12:00:00+01.5", "2026-05-14T10:59:59.5Z"),
+            ("2026-05-14T12:00:00.123456789Z", "2026-05-14T12:00:00.123456Z"),
+            ("2026-05-14T12:00:00.123456 Z", "2026-05-14T12:00:00.123456Z"),
+        ] {
+            assert!(us(text).is_some() && us(text) == us(same), "{text}");
+        }
         assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));
         // Week dates.
         for (text, day) in [
@@ -224,7 +263,16 @@ mod tests {
             "2026-13-01",
             "2026-02-29",
             "2026-05-14T25:00",
-            "2026-05-14T12:00:00 Z",
+            "2026-05-14T12:00:00  Z",
+            "2026-05-14T12:00:00.5 Z",
+            "2026-05-14T12:00:00 ",
+            "2026-05-14T12.",
+            "2026-05-14T1200:00",
+            "2026-05-14T12:0000",
+            "2026-05-14T12:00+24:00",
+            "2026-05-14T12:00+01-02",
+            "2026-05-14T12:60",
+            "2026-05-14T12:00Zx",
             "2026-5-1",
             "2026−05−14",
             "２０２６-05-14",

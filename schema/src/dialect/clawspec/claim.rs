@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::{
     config::{Config, Price},
-    template::{NoValue, expand},
+    gateway_log::Handoff,
+    template::{CALLEE_RUN_ID, NoValue, expand},
 };
 use crate::{
     document::NodeRef,
@@ -20,6 +21,7 @@ use crate::{
     files::{FileKind, Files},
     mask::texts_of,
     settings::{Settings, Shortfall},
+    template::trimmed_placeholders,
     verdict::{Check, Provisional, Verdict},
 };
 
@@ -71,7 +73,7 @@ pub struct Scope {
     pub moment: ObservationTime,
     /// Prices of models.
     pub prices: BTreeMap<String, Price>,
-    /// Caller and callee, in a handoff contract. The run of the callee is used as that of the caller.
+    /// Caller and callee, in a handoff contract.
     pub handoff: Option<(String, String)>,
     /// Source of scores, and the effect of a score below its threshold.
     pub scoring: Scoring,
@@ -108,8 +110,6 @@ impl Scope {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
             ("handoff.to", Some((_, to))) => Some(to.as_str()),
             (name, _) => {
-                // A handoff is judged by a single run, which is also that of the callee.
-                let name = if self.handoff.is_some() && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
                     ObservationTime::Before => &templates.before,
@@ -118,6 +118,15 @@ impl Scope {
                 values.get(name).map(String::as_str)
             }
         })
+    }
+
+    /// Returns caller and callee if a `run_id` is the run of the callee, which only the log of the run contains.
+    pub(crate) fn callee(&self, run_id: Option<&String>) -> Option<Handoff<'_>> {
+        let (from, to) = self.handoff.as_ref()?;
+        let run_id = run_id?;
+        let [placeholder] = trimmed_placeholders(run_id)[..] else { return None };
+        let is_callee = placeholder.name == CALLEE_RUN_ID && placeholder.text == run_id;
+        is_callee.then_some(Handoff { from, to })
     }
 
     /// Returns the need for the files that match a path.

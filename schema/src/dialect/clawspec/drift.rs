@@ -9,6 +9,7 @@ use super::{
     scenarios::{Compare, Regression},
 };
 use crate::{
+    check::amount,
     evidence::{Context, Evidence, Need, merged},
     verdict::{Check, Provisional, Verdict},
 };
@@ -86,18 +87,20 @@ impl Drift {
         let Measured { value: actual, uncertainty } =
             limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
         let drift = drift_of(limit.metric, actual, base);
-        if drift <= limit.most {
+        if !amount::exceeds(drift, limit.most) {
             return Ok(AssertionRow::pass(limit.key).unless(uncertainty));
         }
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
+        let fixed = |number: f64, decimals: usize| format!("{number:.decimals$}");
+        let (drift, _) = amount::shown_apart(drift, limit.most, 2, fixed);
         let (message, expected) = if limit.is_difference {
             (
-                format!("{metric} {shown} is {drift:.2} above the baseline's {name} {base}, more than {most}"),
+                format!("{metric} {shown} is {drift} above the baseline's {name} {base}, more than {most}"),
                 format!("at most {base} + {most}"),
             )
         } else {
             (
-                format!("{metric} {shown} is {drift:.2} times the baseline's {name} {base}, more than {most}"),
+                format!("{metric} {shown} is {drift} times the baseline's {name} {base}, more than {most}"),
                 format!("at most {most} x {base}"),
             )
         };

@@ -78,6 +78,26 @@ pub struct Usage {
     pub line: usize,
 }
 
+/// Caller and callee of a handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handoff<'a> {
+    /// Agent that delegates.
+    pub from: &'a str,
+    /// Agent that takes over.
+    pub to: &'a str,
+}
+
+/// Entries of a log about the runs of the callee of a handoff.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CalleeLog {
+    /// Entries. Those of the callee's runs are their own.
+    pub log: GatewayLog,
+    /// Ids of the runs, or keys of their sessions. Empty if no run of the callee is known.
+    pub ids: Vec<String>,
+    /// Whether there may be other runs of the callee.
+    pub is_partial: bool,
+}
+
 impl GatewayLog {
     /// Reads the entries of a log about a run.
     pub fn of(answer: &LogAnswer, run: &str) -> GatewayLog {
@@ -87,8 +107,11 @@ impl GatewayLog {
     /// Reads the entries of a text about a run, which may also be identified by the key of its session. An empty id
     /// selects every run.
     pub fn read(text: &str, run: &str, key: Option<&str>) -> GatewayLog {
+        GatewayLog::of_lineage(text, Lineage::of(run, key))
+    }
+
+    fn of_lineage(text: &str, mut lineage: Lineage) -> GatewayLog {
         let lines: Vec<Line> = text.lines().map(Line::read).collect();
-        let mut lineage = Lineage::of(run, key);
         // No short circuit: every line may add information.
         while lines.iter().fold(false, |is_new, line| lineage.learn(line) | is_new) {}
         let mut log = GatewayLog::default();
@@ -119,6 +142,44 @@ impl GatewayLog {
         log.unseen_children = spawned.saturating_sub(delegates.len());
         log.traces = lineage.traces().map(str::to_owned).collect();
         log
+    }
+
+    /// Reads the entries of a log about the runs of an agent to which the agent of a run, the caller, delegated.
+    pub fn of_callee(answer: &LogAnswer, run: &str, handoff: &Handoff<'_>) -> CalleeLog {
+        let log = GatewayLog::of(answer, run);
+        let (runs, keys, is_partial) = log.callee_names(handoff);
+        let mut ids: Vec<String> = runs.iter().chain(&keys).cloned().collect();
+        ids.sort_unstable();
+        let log = match ids.as_slice() {
+            [] => GatewayLog::default(),
+            _ => GatewayLog::of_lineage(&answer.lines.text, Lineage::of_runs(runs, keys)),
+        };
+        CalleeLog { log, ids, is_partial }
+    }
+
+    /// Returns the ids of the callee's runs and the keys of its sessions, and whether there may be more.
+    fn callee_names(&self, handoff: &Handoff<'_>) -> (BTreeSet<String>, BTreeSet<String>, bool) {
+        // A delegation by an agent that is known to be neither the caller nor the run itself is another handoff.
+        let is_of_caller = |call: &&Call| {
+            let mut sessions = self.sessions.iter().filter(|session| session.run == call.run).peekable();
+            call.relation == RunRelation::Own
+                || sessions.peek().is_none()
+                || sessions.any(|session| session.agent == handoff.from)
+        };
+        let spawns: Vec<&Call> = self.calls.iter().filter(|call| call.tool == SPAWN).filter(is_of_caller).collect();
+        let to_callee: Vec<&&Call> =
+            spawns.iter().filter(|call| call.to_agent.as_deref() == Some(handoff.to)).collect();
+        let runs: BTreeSet<String> = to_callee.iter().filter_map(|call| call.child_run.clone()).collect();
+        // An OpenClaw gateway logs the sessions that were started, but not which call started them.
+        let is_unnamed = spawns.iter().any(|call| call.to_agent.is_none());
+        let started = self.sessions.iter().filter(|session| session.relation == RunRelation::Started);
+        let keys: BTreeSet<String> = started
+            .filter(|session| is_unnamed && session.agent == handoff.to)
+            .map(|session| session.run.clone())
+            .collect();
+        let is_partial =
+            to_callee.iter().any(|call| call.child_run.is_none()) || (is_unnamed && self.unseen_children > 0);
+        (runs, keys, is_partial)
     }
 
     /// Returns the calls of the run itself.

@@ -29,7 +29,7 @@ use crate::words::Name;
 /// ```
 ///
 /// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
-/// with its sections, and no prohibited tool was called. If `assertions` is set, it replaces all of these.
+/// with its sections, and the callee called no prohibited tool. If `assertions` is set, it replaces all of these.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(extend("x-template" = "clawspec"))]
 pub(crate) struct HandoffContract {
@@ -113,6 +113,9 @@ pub(crate) struct CalleeProduces {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub state_updates: Vec<StateUpdate>,
     /// Tools that the callee must not call.
+    ///
+    /// If the gateway log does not contain the run of the callee, the result is unknown. ClawSpec looks at the run of
+    /// the caller instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prohibited_actions: Vec<ProhibitedAction>,
 }
@@ -141,7 +144,11 @@ pub(crate) struct HandoffAssertions {
     /// Assertions about the delegation itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pre_delegation: Vec<Assertion>,
-    /// Assertions about the callee's results. `{{callee_run_id}}` is the run of the callee.
+    /// Assertions about the callee's results.
+    ///
+    /// `run_id: "{{callee_run_id}}"` selects the run of the callee in the gateway log. If the caller delegated to the
+    /// callee several times, it selects all these runs. If the log does not contain the run, the result is unknown;
+    /// ClawSpec looks at the run of the caller instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub post_delegation: Vec<Assertion>,
 }

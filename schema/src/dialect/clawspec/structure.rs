@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::{
     dialect::ScalarRules,
-    document::{Document, NodeRef, Shape},
+    document::{Document, NodeRef, Scalar, Shape},
 };
 
 /// A failed check.
@@ -100,9 +100,13 @@ pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     if text.to_lowercase().contains("clawhub") {
         fail("no_clawhub_origin", "remove the word `clawhub`".to_owned());
     }
-    let is_given = |node: NodeRef<'_>| !node.is_null() && node.as_str() != Some("");
-    if !member("version").is_some_and(is_given) {
-        fail("version_present", "add `version`".to_owned());
+    // Python counts empty and zero values as missing.
+    match member("version") {
+        Some(version) if !is_falsy(version) => {}
+        Some(version) if !version.is_null() && version.as_str() != Some("") => {
+            fail("version_present", "ClawSpec reads this `version` as missing; write one such as `1.0.0`".to_owned());
+        }
+        Some(_) | None => fail("version_present", "add `version`".to_owned()),
     }
     if !has_contract {
         fail("scenarios_exist", "add `tests/scenarios.yaml`".to_owned());
@@ -111,6 +115,23 @@ pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
         fail("description_is_trigger_phrase", "begin `description` with `Use when`".to_owned());
     }
     failures
+}
+
+/// Returns whether Python reads a value as false: null, `false`, 0, and empty strings, lists and mappings.
+fn is_falsy(node: NodeRef<'_>) -> bool {
+    match node.shape() {
+        Shape::Scalar => match node.scalar() {
+            None | Some(Scalar::Null) => true,
+            Some(Scalar::Bool(value)) => !value,
+            Some(Scalar::Int(value)) => value == 0,
+            Some(Scalar::Float(value)) => value == 0.0,
+            Some(Scalar::Text) => node.text() == Some(""),
+            Some(Scalar::Timestamp) => false,
+        },
+        Shape::Sequence => node.items().next().is_none(),
+        Shape::Mapping => node.entries().next().is_none(),
+        Shape::Dangling => true,
+    }
 }
 
 /// Returns the failed checks of a `SOUL.md`.
@@ -204,6 +225,10 @@ mod tests {
             ("```bash", "sk-0123456789ab\n```bash", "no_secrets"),
             ("Uses", "From ClawHub. Uses", "no_clawhub_origin"),
             ("version: 1.0.0\n", "", "version_present"),
+            ("version: 1.0.0", "version: 0", "version_present"),
+            ("version: 1.0.0", "version: 0.0", "version_present"),
+            ("version: 1.0.0", "version: no", "version_present"),
+            ("version: 1.0.0", "version: []", "version_present"),
             ("Use when", "Writes", "description_is_trigger_phrase"),
         ] {
             let found = skill(&SKILL.replace(from, to), true);

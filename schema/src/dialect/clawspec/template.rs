@@ -10,6 +10,9 @@ use crate::{
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
 const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
 
+/// Variable for the run of the callee, which only the gateway log contains.
+pub const CALLEE_RUN_ID: &str = "callee_run_id";
+
 /// All variables.
 pub const VARIABLES: &[Variable] = &[
     Variable { name: "today", docs: "The date in UTC, such as `2026-05-14`.", files: ALL },
@@ -28,7 +31,12 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable { name: "handoff.from", docs: "The agent that delegates.", files: HANDOFF },
     Variable { name: "handoff.to", docs: "The agent that takes over.", files: HANDOFF },
-    Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },
+    Variable {
+        name: CALLEE_RUN_ID,
+        docs: "The id of the run of the agent that takes over, according to the gateway log. Only as the whole value of \
+               `run_id`.",
+        files: HANDOFF,
+    },
 ];
 
 /// Syntax of the templates.

@@ -27,7 +27,7 @@ use crate::{
 
 const HANDOFF: &str = "version: '1.0'\nhandoff: {from: lead, to: copy, mechanism: sessions_spawn}\ncaller_provides: {}\n\
     callee_produces:\n  required_artifacts: [{path_pattern: out/copy.md, description: it}]\nassertions:\n  \
-    post_delegation:\n    - {type: file_present, path: 'out/copy.md'}\n    - {type: file_absent, path: 'out/{{callee_run_id}}.lock'}\n";
+    post_delegation:\n    - {type: file_present, path: 'out/copy.md'}\n    - {type: file_absent, path: 'out/{{run_id}}.lock'}\n";
 
 const PIPELINE: &str = "version: '1.0'\npipeline: {name: p, skill_path: skills/demo, trigger: /p, stages: 3}\nstages:\n  \
     - {name: plan, produces: 'out/*-plan.md'}\n  \
@@ -101,7 +101,7 @@ fn stages_handoffs_and_health_are_claims() {
             "/stages/0/produces stage_produced plan: pass",
             "/stages/1/produces stage_produced copy: pass",
             "/stages/1/handoff_contract copy: file_present out/copy.md: pass",
-            "/stages/1/handoff_contract copy: file_absent out/{{callee_run_id}}.lock: pass",
+            "/stages/1/handoff_contract copy: file_absent out/{{run_id}}.lock: pass",
             "/stages/2/produces stage_produced send: pass",
             "/pipeline_health/0/check pipeline_health:files: pass",
             "/pipeline_health/1/check pipeline_health:handoffs: pass",
@@ -111,14 +111,14 @@ fn stages_handoffs_and_health_are_claims() {
              well` is not a supported health check",
         ]
     );
-    // The run of the callee is that of the caller; a stage without its file has no handoff.
+    // A stage without its file has no handoff.
     assert_eq!(
         verdict_lines(&case, &evidence(&case, &["out/copy.md", "out/r1.lock"])),
         [
             "/stages/0/produces stage_produced plan: fail stage `plan` did not produce `out/*-plan.md`",
             "/stages/1/produces stage_produced copy: pass",
             "/stages/1/handoff_contract copy: file_present out/copy.md: pass",
-            "/stages/1/handoff_contract copy: file_absent out/{{callee_run_id}}.lock: fail File exists: out/r1.lock",
+            "/stages/1/handoff_contract copy: file_absent out/{{run_id}}.lock: fail File exists: out/r1.lock",
             "/stages/2/produces stage_produced send: skip `send` requires approval, and did not produce `out/sent.md`",
             "/pipeline_health/0/check pipeline_health:files: fail stages without their file: plan, send",
             "/pipeline_health/1/check pipeline_health:handoffs: fail handoff contracts that do not hold: copy",
@@ -133,6 +133,107 @@ fn stages_handoffs_and_health_are_claims() {
     assert!(verdict_lines[2].contains("skip the stage did not produce `out/copy.md`"), "{verdict_lines:?}");
     assert!(verdict_lines[5].contains("unknown the results of these handoffs are unknown: copy"), "{verdict_lines:?}");
     assert!(verdict_lines[6].contains("fail the run took 61 s, more than 60 s"), "{verdict_lines:?}");
+}
+
+/// Returns the verdicts of a handoff from `lead` to `copy` that forbids `mail.send`, judged by the log of run `r1`.
+fn handoff_verdicts(assertions: &str, log: &str) -> Vec<String> {
+    let text = format!(
+        "version: '1.0'\nhandoff: {{from: lead, to: copy, mechanism: sessions_spawn}}\ncaller_provides: {{}}\n\
+         callee_produces:\n  required_artifacts: [{{path_pattern: out/copy.md, description: it}}]\n  \
+         prohibited_actions: [{{tool: mail.send, reason: never}}]\n{assertions}"
+    );
+    let case = case(SpecFile::CLAWSPEC_HANDOFF, "skills/demo/tests/handoffs/h.yaml", &text, &[]);
+    let observe = |need: Need| {
+        let answer = match &need {
+            Need::Log(need) => {
+                assert_eq!(need.run, "r1", "the log of the caller contains the run of the callee");
+                log_answer(log)
+            }
+            _ => Answer::Files(FilesAnswer { files: vec![SeenFile::default()], ..FilesAnswer::default() }),
+        };
+        Observation { need, answer }
+    };
+    let needs = case.claims.iter().flat_map(|claim| claim.check.needs(&context()));
+    let observations = needs.map(observe).collect();
+    let evidence = Evidence { context: context(), observations, ended: Some(Ended::Answer), ..Evidence::default() };
+    verdict_lines(&case, &evidence)
+}
+
+/// Returns the verdict about the tool that the callee must not call.
+#[track_caller]
+fn check_prohibited(log: &str, expected: &str) {
+    let lines = handoff_verdicts("", log);
+    let judged = lines.last().and_then(|line| line.split_once(" tool_not_called mail.send: "));
+    assert_eq!(judged.map(|(_, judged)| judged), Some(expected), "{lines:?}");
+}
+
+const DELEGATION: &str = "t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r2\n\
+    t run_id=r2 session_started agent=copy\n";
+
+#[test]
+fn prohibited_action_is_judged_by_the_run_of_the_callee() {
+    let call = |run: &str, agent: &str| format!("{DELEGATION}t run_id={run} tool=mail.send agent={agent}\n");
+    check_prohibited(DELEGATION, "pass");
+    check_prohibited(&call("r2", "copy"), "fail Tool was called: mail.send");
+    check_prohibited(&call("r1", "lead"), "pass");
+    check_prohibited(&call("r9", "copy"), "pass");
+    // Every run of the callee counts, and only those of this handoff.
+    let again = "t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r3\n";
+    check_prohibited(&format!("{}{again}", call("r3", "copy")), "fail Tool was called: mail.send");
+    let other = "t run_id=r1 tool=sessions_spawn agent=lead params.agentId=editor child_run_id=r4\n\
+        t run_id=r4 session_started agent=editor\n\
+        t run_id=r4 tool=sessions_spawn agent=editor params.agentId=copy child_run_id=r5\n";
+    check_prohibited(&format!("{}{other}", call("r5", "copy")), "pass");
+    // The caller may itself be an agent that the run started.
+    let below = "t run_id=r1 tool=sessions_spawn agent=main params.agentId=lead child_run_id=r6\n\
+        t run_id=r6 session_started agent=lead\n\
+        t run_id=r6 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r7\n\
+        t run_id=r7 tool=mail.send agent=copy\n";
+    check_prohibited(below, "fail Tool was called: mail.send");
+}
+
+#[test]
+fn prohibited_action_is_unknown_without_the_run_of_the_callee() {
+    let started = "t run_id=r1 session_started agent=lead\n";
+    check_prohibited(
+        started,
+        "unknown the log `gw.log` does not contain a delegation to `copy`, so its run is unknown",
+    );
+    let unnamed = "t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy\n";
+    check_prohibited(
+        unnamed,
+        "unknown the log `gw.log` does not contain the id of a run of `copy`, so its run is unknown",
+    );
+    check_prohibited(
+        &format!("{DELEGATION}{unnamed}"),
+        "unknown the log does not contain the id of every run of the callee, and the other runs could change the result",
+    );
+    let silent = DELEGATION.lines().next().unwrap();
+    check_prohibited(silent, "unknown the log `gw.log` does not mention the run of `copy`, `r2`");
+    check_prohibited("", "unknown the log `gw.log` does not contain a delegation to `copy`, so its run is unknown");
+}
+
+#[test]
+fn run_of_the_callee_has_a_value_only_in_a_run_id() {
+    let assertions = "assertions:\n  post_delegation:\n    \
+        - {type: tool_was_called, tool: web.fetch, run_id: '{{ callee_run_id }}'}\n    \
+        - {type: file_absent, path: 'out/{{callee_run_id}}.lock'}\n";
+    let log = format!("{DELEGATION}t run_id=r2 tool=web.fetch agent=copy\n");
+    assert_eq!(
+        handoff_verdicts(assertions, &log),
+        [
+            "/assertions/post_delegation/0/tool tool_was_called web.fetch: pass",
+            "/assertions/post_delegation/1/path file_absent out/{{callee_run_id}}.lock: unknown `{{callee_run_id}}` \
+             has a value only as the whole `run_id` of an assertion about the log",
+        ]
+    );
+}
+
+#[test]
+fn callee_of_an_openclaw_gateway_is_found_by_its_session() {
+    let log = include_str!("gateway_log/tests/openclaw.jsonl").replace("5f469be8-47c7-4000-8944-cb84d06dc022", "r1");
+    check_prohibited(&log, "pass");
+    check_prohibited(&log.replace(" tool=read ", " tool=mail.send "), "fail Tool was called: mail.send");
 }
 
 #[test]
@@ -228,7 +329,7 @@ fn drift_is_judged() {
     );
     let verdict_lines = verdict_lines(&case, &measured(1500.1, &[60, 61, 0, 0]));
     assert!(
-        verdict_lines[0].contains("fail duration_ms 1500.1 is 1.50 times the baseline's median 1000, more than 1.5"),
+        verdict_lines[0].contains("fail duration_ms 1500.1 is 1.5001 times the baseline's median 1000, more than 1.5"),
         "{verdict_lines:?}"
     );
     assert!(verdict_lines[2].contains("fail total_tokens 121 is 1.21 times"), "{verdict_lines:?}");
@@ -274,18 +375,20 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
     assert!(verdict_lines(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
 }
 
+fn log_answer(log: &str) -> Answer {
+    let places = (0..log.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
+    let files = vec![LogFile { path: "gw.log".to_owned(), unread: None }];
+    let path = "gw.log".to_owned();
+    Answer::Log(LogAnswer { path, files, lines: Capture::whole(log), places, ..LogAnswer::default() })
+}
+
 /// Returns the measurements of a run without a trace whose gateway wrote this log.
 fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
     let scope = Scope::new(ObservationTime::After, &Config::default(), &Scoring::default());
     let measuring = Measuring { scope: Arc::new(scope) };
     let observe = |need: Need| {
         let answer = match &need {
-            Need::Log(_) => {
-                let places = (0..log.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
-                let files = vec![LogFile { path: "gw.log".to_owned(), unread: None }];
-                let path = "gw.log".to_owned();
-                Answer::Log(LogAnswer { path, files, lines: Capture::whole(log), places, ..LogAnswer::default() })
-            }
+            Need::Log(_) => log_answer(log),
             _ => Answer::Trace(TraceAnswer::Missing("no back end".to_owned())),
         };
         Observation { need, answer }

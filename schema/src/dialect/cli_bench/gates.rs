@@ -4,6 +4,7 @@
 //! threshold is unknown if runs without a result could change it.
 
 use crate::{
+    check::amount,
     dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, count::share},
     document::{NodeRef, Pointer},
     suite::Subject,
@@ -109,17 +110,21 @@ impl Gates {
         let Attempts { made: count, left_out } = attempts;
         let least = self.least(limit);
         let actual = rate(count.passed, count.all());
-        let wanted = if self.tolerance > 0.0 {
-            format!("{}% (threshold {}%, tolerance {})", percent(least), percent(limit.value), percent(self.tolerance))
-        } else {
-            format!("the threshold of {}%", percent(least))
+        let is_met = !amount::is_below(actual, least);
+        let (shown, least_text) = match is_met {
+            true => (percent(actual), percent(least)),
+            false => amount::shown_apart(actual, least, 1, rounded),
         };
-        let (status, mut message) = if actual >= least {
-            (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
-        } else if rate(count.passed + count.open, count.all()) >= least {
+        let wanted = if self.tolerance > 0.0 {
+            format!("{least_text}% (threshold {}%, tolerance {})", percent(limit.value), percent(self.tolerance))
+        } else {
+            format!("the threshold of {least_text}%")
+        };
+        let (status, mut message) = if is_met {
+            (Status::Pass, format!("{model}: pass rate {shown}% meets {wanted}"))
+        } else if !amount::is_below(rate(count.passed + count.open, count.all()), least) {
             let message = format!(
-                "{model}: pass rate {}% is below {wanted}, but {} could change this",
-                percent(actual),
+                "{model}: pass rate {shown}% is below {wanted}, but {} could change this",
                 count.open_attempts()
             );
             (Status::Unknown, message)
@@ -128,7 +133,7 @@ impl Gates {
                 Behavior::Error => Status::Fail,
                 Behavior::Informational => Status::Warn,
             };
-            (status, format!("{model}: pass rate {}% is below {wanted}", percent(actual)))
+            (status, format!("{model}: pass rate {shown}% is below {wanted}"))
         };
         if left_out > 0 {
             let planned = count.all() + left_out;
@@ -157,8 +162,13 @@ fn rate(count: usize, all: usize) -> f64 {
 
 /// Returns a percentage with at most one decimal.
 fn percent(value: f64) -> String {
-    let text = format!("{value:.1}");
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+    rounded(value, 1)
+}
+
+/// Returns a number with at most this many decimals.
+fn rounded(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 impl Gate for Gates {
@@ -231,6 +241,14 @@ mod tests {
         }
         let (gates, _) = report("{default: 80, tolerance: 5}", &runs("a/b", 2, 1));
         assert_eq!(gates[0].1, "a/b: pass rate 66.7% is below 75% (threshold 80%, tolerance 5)");
+    }
+
+    #[test]
+    fn rate_that_equals_the_threshold_but_for_rounding_meets_it() {
+        let (gates, _) = report("{default: 57}", &runs("a/b", 57, 43));
+        assert_eq!(gates[0], (Status::Pass, "a/b: pass rate 57% meets the threshold of 57%".to_owned()));
+        let (gates, _) = report("{default: 66.7}", &runs("a/b", 2, 1));
+        assert_eq!(gates[0], (Status::Fail, "a/b: pass rate 66.67% is below the threshold of 66.7%".to_owned()));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::{
+    check::amount,
     dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
@@ -238,15 +239,15 @@ impl<'c> Facts<'c> {
             return outcome("driftScoreMax", limit, Status::Pass, 0.0, message);
         }
         let worst = means.iter().map(|mean| 1.0 - mean).fold(f64::MIN, f64::max);
-        at_most("driftScoreMax", "Drift score", worst, limit, percent)
+        at_most("driftScoreMax", "Drift score", worst, limit, 1, percentage)
     }
 
     fn cost(&self, limit: &Limit) -> GateOutcome {
         let total: f64 = self.runs().filter_map(|run| run.cost_usd).sum();
-        if total <= limit.value && self.runs().any(|run| run.cost_usd.is_none()) {
+        if !amount::exceeds(total, limit.value) && self.runs().any(|run| run.cost_usd.is_none()) {
             return unknown("costMaxUsd", "Total cost", limit, total);
         }
-        at_most("costMaxUsd", "Total cost", total, limit, |value| format!("${}", fixed(value, 4)))
+        at_most("costMaxUsd", "Total cost", total, limit, 4, |value, decimals| format!("${}", fixed(value, decimals)))
     }
 
     fn latency(&self, limit: &Limit) -> GateOutcome {
@@ -263,13 +264,14 @@ impl<'c> Facts<'c> {
         if known.len() < means.len() {
             return unknown("latencyMaxMs", "Average latency", limit, average);
         }
-        let status = if average <= limit.value { Status::Pass } else { Status::Fail };
+        let status = if amount::exceeds(average, limit.value) { Status::Fail } else { Status::Pass };
         if status == Status::Pass && self.runs().any(|run| run.duration_is_open) {
             return unknown("latencyMaxMs", "Average latency", limit, average);
         }
         let word = if status == Status::Pass { "within" } else { "exceeds" };
         let shown = crate::check::json::number_text(limit.value);
-        let message = format!("Average latency {}ms {word} limit {shown}ms", average.round());
+        let (average_text, _) = shown_beside(average, limit, status, 0, fixed);
+        let message = format!("Average latency {average_text}ms {word} limit {shown}ms");
         outcome("latencyMaxMs", limit, status, average, message)
     }
 
@@ -310,17 +312,40 @@ fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOut
 }
 
 fn at_least(name: &'static str, title: &str, actual: f64, limit: &Limit) -> GateOutcome {
-    let passes = actual >= limit.value;
+    let passes = !amount::is_below(actual, limit.value);
     let (status, word) = if passes { (Status::Pass, "meets") } else { (Status::Fail, "below") };
-    let message = format!("{title} {} {word} minimum {}", percent(actual), percent(limit.value));
+    let (shown, minimum) = shown_beside(actual, limit, status, 1, percentage);
+    let message = format!("{title} {shown} {word} minimum {minimum}");
     outcome(name, limit, status, actual, message)
 }
 
-fn at_most(name: &'static str, title: &str, actual: f64, limit: &Limit, show: impl Fn(f64) -> String) -> GateOutcome {
-    let passes = actual <= limit.value;
+fn at_most(
+    name: &'static str,
+    title: &str,
+    actual: f64,
+    limit: &Limit,
+    decimals: usize,
+    show: impl Fn(f64, usize) -> String,
+) -> GateOutcome {
+    let passes = !amount::exceeds(actual, limit.value);
     let (status, word) = if passes { (Status::Pass, "within") } else { (Status::Fail, "exceeds") };
-    let message = format!("{title} {} {word} limit {}", show(actual), show(limit.value));
+    let (shown, most) = shown_beside(actual, limit, status, decimals, show);
+    let message = format!("{title} {shown} {word} limit {most}");
     outcome(name, limit, status, actual, message)
+}
+
+/// Returns a number and its limit as text. If the number violates the limit, they look different.
+fn shown_beside(
+    actual: f64,
+    limit: &Limit,
+    status: Status,
+    decimals: usize,
+    show: impl Fn(f64, usize) -> String,
+) -> (String, String) {
+    match status {
+        Status::Pass => (show(actual, decimals), show(limit.value, decimals)),
+        _ => amount::shown_apart(actual, limit.value, decimals, show),
+    }
 }
 
 fn unknown(name: &'static str, title: &str, limit: &Limit, actual: f64) -> GateOutcome {
@@ -333,7 +358,11 @@ fn trivial(word: &str) -> String {
 }
 
 fn percent(value: f64) -> String {
-    format!("{}%", fixed(value * 100.0, 1))
+    percentage(value, 1)
+}
+
+fn percentage(value: f64, decimals: usize) -> String {
+    format!("{}%", fixed(value * 100.0, decimals))
 }
 
 /// Returns a fixed number of decimals, rounded as in JavaScript: halves go up.

@@ -98,8 +98,8 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
 /// Subject of an assertion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    /// Calls of a tool, in the log of the gateway.
-    Call,
+    /// Calls of a tool in a run, in the log of the gateway.
+    Call(LoggedRun),
     /// Calls of a tool, in the trace.
     Span,
     /// A file.
@@ -108,6 +108,21 @@ enum Subject {
     LiteralFile,
     /// Text in this log.
     Log(String),
+}
+
+/// Run that an assertion is about: the path of the log and the id of the run, if they are not the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct LoggedRun {
+    log_path: Option<String>,
+    run_id: Option<String>,
+}
+
+impl LoggedRun {
+    fn of(assertion: &LintNode<'_>) -> LoggedRun {
+        let text = |key: &str| assertion.text_at(key).map(str::to_owned);
+        let run_id = text("run_id").filter(|run| run.replace(' ', "") != "{{run_id}}");
+        LoggedRun { log_path: text("log_path"), run_id }
+    }
 }
 
 /// Statement of an assertion.
@@ -152,7 +167,7 @@ fn has_wildcard(assertion: &LintNode<'_>) -> bool {
 pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
     let mut said: Vec<Statement<'_>> = Vec::new();
     let mut values: Vec<(String, String, LintNode<'_>)> = Vec::new();
-    let mut allowed: Vec<(Vec<String>, LintNode<'_>)> = Vec::new();
+    let mut allowed: Vec<(LoggedRun, Vec<String>, LintNode<'_>)> = Vec::new();
     for assertion in list.items() {
         let Some(kind) = assertion.get("type") else { continue };
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
@@ -173,8 +188,8 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
             }));
         };
         match kind.text().unwrap_or_default() {
-            "tool_was_called" => say(Subject::Call, "tool", true),
-            "tool_not_called" => say(Subject::Call, "tool", false),
+            "tool_was_called" => say(Subject::Call(LoggedRun::of(&assertion)), "tool", true),
+            "tool_not_called" => say(Subject::Call(LoggedRun::of(&assertion)), "tool", false),
             "tool_sequence" => say(Subject::Span, "expected", true),
             "tool_not_invoked" => say(Subject::Span, "tool", false),
             // These two treat wildcards literally, the others do not, so they are about different files.
@@ -195,7 +210,7 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
             "tool_not_permitted" => {
                 let Some(tools) = assertion.get("allowed_tools").filter(LintNode::is_list) else { continue };
                 let names = tools.texts().into_iter().map(|(name, _)| name.to_owned()).collect();
-                allowed.push((names, tools));
+                allowed.push((LoggedRun::of(&assertion), names, tools));
             }
             _ => {}
         }
@@ -218,8 +233,9 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
                 .with("the other assertion", &first.lint_node),
         );
     }
-    for called in said.iter().filter(|it| it.holds && it.about == Subject::Call) {
-        if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
+    for called in said.iter().filter(|it| it.holds) {
+        let Subject::Call(run) = &called.about else { continue };
+        if let Some((_, _, tools)) = allowed.iter().find(|(of, names, _)| of == run && !names.contains(&called.name)) {
             let finding = called.lint_node.finding(NotAllowed(called.name.clone()));
             report.push(finding.with("the tools that are allowed", tools));
         }
@@ -264,7 +280,7 @@ impl Rule for Opposite {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         let Opposite { about, name } = self;
         let words = match about {
-            Subject::Call | Subject::Span => format!("`{name}` both must and must not be called"),
+            Subject::Call(_) | Subject::Span => format!("`{name}` both must and must not be called"),
             Subject::File | Subject::LiteralFile => format!("`{name}` both must and must not exist"),
             Subject::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
         };

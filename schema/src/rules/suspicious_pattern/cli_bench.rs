@@ -46,7 +46,7 @@ pub(crate) fn matches_everything(pattern: &Pattern<'_>) -> bool {
         Compiled::Literal => pattern.text.is_empty(),
         Compiled::Ecmascript(compiled) => {
             let finds = |text: &&str| compiled.find_iter(text).next().is_some();
-            compiled.matches_empty() && ["", "x", "a b"].iter().all(finds)
+            compiled.can_match_empty() && ["", "x", "a b"].iter().all(finds)
         }
         Compiled::Python(_) | Compiled::Broken(_) => false,
     }

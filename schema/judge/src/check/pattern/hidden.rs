@@ -40,7 +40,7 @@ impl EcmaPattern {
 
     /// Returns whether there may be a match, depending on the hidden parts.
     pub fn may_match(&self, text: &str) -> bool {
-        if self.matches_empty {
+        if self.can_match_empty {
             return true;
         }
         let relaxed = &self.relaxed;

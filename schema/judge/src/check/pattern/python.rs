@@ -12,6 +12,7 @@ use std::{
 
 use super::{
     Backtracking, Engine, Linear, MAX_PATTERN_LENGTH, PatternError, PatternErrorKind, STEPS, StepLimit, first_line,
+    unbuilt,
 };
 
 /// A compiled pattern. Cheap to clone.
@@ -29,19 +30,21 @@ impl PythonPattern {
             return Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported")));
         }
         let translation = grammar::translate(pattern, by_lines)?;
-        let bounds = |reason: String| untranslatable(format!("the pattern is too complex: {reason}"));
         let engine = if translation.backtracks {
             let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
-            engine.build(STEPS[0]).map_err(|error| bounds(first_line(&error)))?;
+            engine.build(STEPS[0]).map_err(|error| untranslatable(unbuilt(&error)))?;
             Engine::Backtracking(Arc::new(engine))
         } else {
-            let engine = Linear::new(translation.pattern).map_err(|error| bounds(first_line(&error)))?;
+            let engine = Linear::new(translation.pattern)
+                .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
             Engine::Linear(Arc::new(engine))
         };
-        Ok(PythonPattern { engine, matches_empty: translation.least == 0 })
+        let pattern = PythonPattern { engine, matches_empty: false };
+        let matches_empty = translation.least == 0 && matches!(pattern.find(""), Ok(Some(_)));
+        Ok(PythonPattern { matches_empty, ..pattern })
     }
 
-    /// Returns whether the pattern can match the empty string, so it is found in every text.
+    /// Returns whether the pattern matches the empty string.
     pub fn matches_empty(&self) -> bool {
         self.matches_empty
     }

@@ -497,6 +497,23 @@ impl Node {
         }
     }
 
+    /// Returns whether it matches the empty string at the beginning of every text.
+    pub(super) fn is_empty_anywhere(&self) -> bool {
+        match self {
+            Node::Empty | Node::Start => true,
+            Node::Unit(_)
+            | Node::Set { .. }
+            | Node::Look { .. }
+            | Node::End
+            | Node::WordBoundary { .. }
+            | Node::Reference { .. } => false,
+            Node::Sequence(items) => items.iter().all(Node::is_empty_anywhere),
+            Node::Alternatives(branches) => branches.iter().any(Node::is_empty_anywhere),
+            Node::Capture(_, body) => body.is_empty_anywhere(),
+            Node::Repeat { body, min, .. } => *min == 0 || body.is_empty_anywhere(),
+        }
+    }
+
     /// Returns the nodes directly below.
     pub(super) fn children(&self) -> &[Node] {
         match self {

@@ -163,9 +163,18 @@ fn matches_know_their_line() {
 
 #[test]
 fn empty_matches_are_announced_and_move_on() {
-    assert!(EcmaPattern::compile("x?", false).unwrap().matches_empty());
-    assert!(EcmaPattern::compile(r"\b", false).unwrap().matches_empty());
-    assert!(!EcmaPattern::compile("x|y+", false).unwrap().matches_empty());
+    for (pattern, can_be, is_anywhere) in [
+        ("x?", true, true),
+        ("^(x|y*)", true, true),
+        (r"\b", true, false),
+        ("^(?!ok)", true, false),
+        ("(?=b)", true, false),
+        ("^$", true, false),
+        ("x|y+", false, false),
+    ] {
+        let compiled = EcmaPattern::compile(pattern, false).unwrap();
+        assert_eq!((compiled.can_match_empty(), compiled.matches_empty()), (can_be, is_anywhere), "{pattern}");
+    }
     check("x?", "ax", &["", "x", ""]);
 }
 

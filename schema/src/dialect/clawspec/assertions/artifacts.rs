@@ -114,7 +114,7 @@ pub struct ArtifactContains {
     pub path: Artifact,
     /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
-    /// In a YAML file, the keys count as headings.
+    /// Headings in code and in comments do not count. In a YAML file, the keys count as headings.
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
     /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
@@ -244,11 +244,16 @@ fn keys(text: &str) -> Vec<String> {
 /// Returns the content of a YAML or JSON file.
 pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
     let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
-    read(text.text).map_err(|error| match error {
-        NoValue::Yaml(kind) => faults::message(&kind),
-        NoValue::Json(message) => message,
+    read(text.text).map_err(|error| unread(&error))
+}
+
+/// Returns the reason why a value cannot be read.
+pub(super) fn unread(error: &NoValue) -> String {
+    match error {
+        NoValue::Yaml(kind) => faults::message(kind),
+        NoValue::Json(message) | NoValue::Refused(message) => message.clone(),
         NoValue::TooLarge => "it is too large".to_owned(),
-    })
+    }
 }
 
 /// A file does not contain certain words or phrases.
@@ -299,7 +304,7 @@ pub struct ArtifactAbsentWords {
     /// Words as written: JSON cannot distinguish a date from a string.
     #[serde(skip)]
     #[schemars(skip)]
-    pub written: Option<Vec<String>>,
+    pub written: Option<Result<Vec<String>, String>>,
     /// Content of `source`.
     #[serde(skip)]
     #[schemars(skip)]
@@ -320,8 +325,12 @@ impl ArtifactAbsentWords {
 
     /// Returns the list of words, from the assertion or from the file that it names.
     fn list(&self, seen: &ScopedEvidence<'_>) -> Result<Vec<String>, AssertionRow> {
-        if let Some(written) = &self.written {
-            return written.iter().map(|word| seen.expand("words", word)).collect();
+        match &self.written {
+            Some(Ok(written)) => return written.iter().map(|word| seen.expand("words", word)).collect(),
+            Some(Err(reason)) => {
+                return Err(AssertionRow::broken("words", format!("the list of words cannot be read: {reason}")));
+            }
+            None => {}
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
             return Err(AssertionRow::broken("", "missing list of words; set `words`, or `source` and `key`"));
@@ -360,7 +369,7 @@ impl AssertionType for ArtifactAbsentWords {
     fn adopt(&mut self, node: NodeRef<'_>) {
         self.written = node.get("words").map(|words| {
             let shown = |item: NodeRef<'_>| PythonValue::of_node(item).map(|value| value.show());
-            words.items().filter_map(shown).collect()
+            words.items().map(shown).collect::<Result<_, _>>().map_err(|error| unread(&error))
         });
     }
 
@@ -389,8 +398,8 @@ impl AssertionType for ArtifactAbsentWords {
         if words.is_empty() {
             return Err(AssertionRow::unknown(field, "the list is empty, so nothing is checked"));
         }
-        let folded = case_folded(text.text);
-        let occurs = |word: &str| folded.contains(&case_folded(word));
+        let folded = CaseFolded::new(text.text);
+        let occurs = |word: &str| folded.contains(word);
         let found: Vec<(usize, &str)> = words
             .iter()
             .enumerate()
@@ -401,9 +410,8 @@ impl AssertionType for ArtifactAbsentWords {
         let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
         let mismatch =
             mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of the words", names.join(", "));
-        let places = CaseFolded::new(text.text);
         let places = names.iter().filter_map(|word| {
-            let place = FilePlace::bytes(&file.path, text.text, places.find(word)?);
+            let place = FilePlace::bytes(&file.path, text.text, folded.find(word)?);
             Some((format!("the word `{word}`"), place))
         });
         let row = AssertionRow::fail(field, mismatch).with_places(places);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
-        gateway_log::{Call, GatewayLog, RunRelation, SPAWN, Usage},
+        gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, SPAWN, Usage},
     },
     evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, ReadFailure, Tokens},
     mask::MASK_CHARACTER,
@@ -53,10 +53,15 @@ struct Instead {
 /// Entries of the log about one run.
 struct RunLog<'e> {
     field: &'static str,
+    /// The run, for messages.
     run: String,
     answer: &'e LogAnswer,
     lines: Vec<(&'e str, LinePlace)>,
     log: GatewayLog,
+    /// Why the run is not known.
+    unknown_run: Option<String>,
+    /// Whether the log is that of a callee that may have other runs.
+    is_partial: bool,
 }
 
 impl<'e> RunLog<'e> {
@@ -66,16 +71,29 @@ impl<'e> RunLog<'e> {
         run_id: Option<&String>,
     ) -> Result<RunLog<'e>, AssertionRow> {
         let field = if log_path.is_some() { "log_path" } else { "" };
-        let run = seen.expand(if run_id.is_some() { "run_id" } else { "" }, run_id.map_or(RUN_ID, String::as_str))?;
+        let callee = seen.scope.callee(run_id);
+        let written = run_id.filter(|_| callee.is_none());
+        let run_field = if run_id.is_some() { "run_id" } else { "" };
+        let run = seen.expand(run_field, written.map_or(RUN_ID, String::as_str))?;
         let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
         let answer = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
-        let log = GatewayLog::of(answer, &run);
-        Ok(RunLog { field, run, answer, lines: answer.placed().collect(), log })
+        let lines = answer.placed().collect();
+        let Some(handoff) = callee else {
+            let log = GatewayLog::of(answer, &run);
+            let named = if run.is_empty() { "any run".to_owned() } else { format!("run `{run}`") };
+            return Ok(RunLog { field, run: named, answer, lines, log, unknown_run: None, is_partial: false });
+        };
+        let CalleeLog { log, ids, is_partial } = GatewayLog::of_callee(answer, &run, &handoff);
+        let unknown_run = ids.is_empty().then(|| {
+            let what = if is_partial { "the id of a run of" } else { "a delegation to" };
+            format!("{} contain {what} `{}`, so its run is unknown", logs_do_not(answer), handoff.to)
+        });
+        let named = format!("the run of `{}`, `{}`", handoff.to, ids.join("`, `"));
+        Ok(RunLog { field, run: named, answer, lines, log, unknown_run, is_partial })
     }
 
     /// Returns an error unless the log mentions the run; otherwise it is unknown what the run did not do.
     fn with_run(&self) -> Result<&RunLog<'e>, AssertionRow> {
-        let path = &self.answer.path;
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, ReadFailure::Directory)) => {
@@ -87,9 +105,12 @@ impl<'e> RunLog<'e> {
                 None => AssertionRow::unknown(self.field, self.missing()),
             });
         }
+        if let Some(reason) = &self.unknown_run {
+            return Err(AssertionRow::unknown("run_id", reason.clone()));
+        }
         if self.log.known.is_none() {
-            let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-            return Err(AssertionRow::unknown(self.field, format!("the log `{path}` does not mention {run}")));
+            let reason = format!("{} mention {}", logs_do_not(self.answer), self.run);
+            return Err(AssertionRow::unknown(self.field, reason));
         }
         Ok(self)
     }
@@ -98,7 +119,12 @@ impl<'e> RunLog<'e> {
         let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
         let beside = near.map(|near| format!("; the same directory contains `{near}`")).unwrap_or_default();
-        format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
+        let path = &self.answer.path;
+        let missing = match path.contains("{date}") {
+            true => format!("no log matches `{path}`"),
+            false => format!("the log `{path}` does not exist"),
+        };
+        format!("{missing}, so it is unknown what the run did{beside}")
     }
 
     /// Returns an error unless the log contains tool calls.
@@ -113,8 +139,8 @@ impl<'e> RunLog<'e> {
         }
         if !self.log.is_detailed {
             let reason = format!(
-                "the log `{}` does not contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
-                self.answer.path
+                "{} contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
+                logs_do_not(self.answer)
             );
             return Err(AssertionRow::unknown(self.field, reason));
         }
@@ -130,6 +156,9 @@ impl<'e> RunLog<'e> {
             None if !lines.masked.is_empty() || lines.text.contains(MASK_CHARACTER) => {
                 Some("parts of the log are masked as secrets, which could change the result")
             }
+            None if self.is_partial => Some(
+                "the log does not contain the id of every run of the callee, and the other runs could change the result",
+            ),
             None => None,
         }
     }
@@ -189,11 +218,24 @@ impl<'e> RunLog<'e> {
     }
 }
 
+/// Returns the files that were read, as the subject of what they do not do. The path of the log may be a pattern.
+fn logs_do_not(answer: &LogAnswer) -> String {
+    let read: Vec<&str> =
+        answer.files.iter().filter(|file| file.unread.is_none()).map(|file| file.path.as_str()).collect();
+    match read.as_slice() {
+        [] => format!("the log `{}` does not", answer.path),
+        [only] => format!("the log `{only}` does not"),
+        several => format!("the logs `{}` do not", several.join("`, `")),
+    }
+}
+
 /// Maximum number of calls in a note.
 const MAX_SHOWN: usize = 12;
 
 fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
     let path = log_path.map(|path| scope.expand(&path.0, context)).transpose();
+    // The log of the run that delegated contains the runs of the callee.
+    let run_id = run_id.filter(|_| scope.callee(run_id).is_none());
     let run = scope.expand(run_id.map_or(RUN_ID, String::as_str), context);
     let need = path.ok().zip(run.ok()).map(|(path, run)| LogNeed { path, run, moment: scope.moment });
     need.map(Need::Log).into_iter().collect()

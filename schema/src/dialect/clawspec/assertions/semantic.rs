@@ -13,7 +13,7 @@ use crate::{
     dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
     mask::shown,
-    words::{Artifact, RunText},
+    words::{Artifact, RunText, plural},
 };
 
 /// Path of the gateway's endpoint for scores.
@@ -204,12 +204,23 @@ impl ScoreThreshold {
         if good >= wanted {
             return AssertionRow::pass(self.field).with_score(mean);
         }
-        let mut message = format!("{} score {mean:.2} below threshold {:.2}", self.name, self.least);
-        if scores.len() > 1 {
-            message.push_str(&format!(": {good} of {} scores meet it, but {wanted} must", scores.len()));
-        }
+        let threshold = format!("threshold {:.2}", self.least);
+        let counted = format!("{good} of {}", plural(scores.len(), "score"));
+        let meets = if scores.len() == 1 { "meets" } else { "meet" };
+        // The mean may meet the threshold although too few scores do.
+        let message = match (mean < self.least, scores.len().max(wanted)) {
+            (true, 1) => format!("{} score {mean:.2} below {threshold}", self.name),
+            (true, _) => {
+                format!("{} score {mean:.2} below {threshold}: {counted} {meets} it, but {wanted} must", self.name)
+            }
+            (false, _) => format!("{counted} {meets} the {threshold}, but {wanted} must"),
+        };
+        let least = match wanted {
+            0 | 1 => format!("at least {}", plain(self.least)),
+            wanted => format!("{wanted} scores of at least {}", plain(self.least)),
+        };
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
-        let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
+        let mut mismatch = mismatch(message, least, given.join(", "));
         mismatch.notes = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
         AssertionRow::short(self.field, mismatch, seen.scope).with_score(mean)
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::artifacts::{appeared, is_zero, structured};
+use super::artifacts::{appeared, is_zero, structured, unread};
 use crate::{
     check::python::PythonValue,
     dialect::{
@@ -28,9 +28,9 @@ use crate::{
 ///     retries: 0
 /// ```
 ///
-/// Values are compared as in Python: `1`, `1.0` and `true` are equal, a number never equals a string, and a date in
-/// quotes is a string. `.json` files are read as JSON. Without expected values, the file must exist and contain a
-/// mapping.
+/// Values are compared as in Python: `1`, `1.0` and `true` are equal, integers are exact, a number never equals a
+/// string, and a date in quotes is a string. Of several equal keys in the file, the last one counts. `.json` files are
+/// read as JSON. Without expected values, the file must exist and contain a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("oneOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
 pub struct StateFile {
@@ -59,6 +59,10 @@ pub struct StateFile {
     #[serde(skip)]
     #[schemars(skip)]
     pub expected: (Option<PythonValue>, Vec<(String, PythonValue)>),
+    /// Field whose value cannot be read, and the reason.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub unreadable: Option<(&'static str, String)>,
 }
 
 impl StateFile {
@@ -76,9 +80,16 @@ impl AssertionType for StateFile {
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {
-        let status = node.get("expected_status").and_then(PythonValue::of_node);
-        let fields = match node.get("expected_fields").and_then(PythonValue::of_node) {
-            Some(PythonValue::Map(fields)) => fields,
+        let mut read = |key: &'static str| match node.get(key).map(PythonValue::of_node)? {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.unreadable = Some((key, unread(&error)));
+                None
+            }
+        };
+        let status = read("expected_status");
+        let fields = match read("expected_fields") {
+            Some(PythonValue::Map(fields)) => fields.into_iter().map(|(key, value)| (key.show(), value)).collect(),
             _ => Vec::new(),
         };
         self.expected = (status.filter(|status| *status != PythonValue::None), fields);
@@ -94,6 +105,9 @@ impl AssertionType for StateFile {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let Some(path) = self.file() else { return Err(AssertionRow::broken("", "missing `path`")) };
+        if let Some((field, reason)) = &self.unreadable {
+            return Err(AssertionRow::broken(field, format!("`{field}` cannot be read: {reason}")));
+        }
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
         let (pattern, fresh) = appeared(seen, path, &self.wait(), true, "State file")?;
         let file = seen.newest(&fresh)?;
@@ -162,7 +176,9 @@ impl WrongValue<'_> {
         let mut node = document.root()?;
         let mut range = None;
         let mut steps = self.key.split('.').peekable();
-        while let Some(entry) = steps.peek().and_then(|step| node.entries().find(|entry| entry.key.key_text() == *step))
+        // Of several equal keys, the last one counts.
+        while let Some(entry) =
+            steps.peek().and_then(|step| node.entries().filter(|entry| entry.key.key_text() == *step).last())
         {
             range = Some(entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end));
             node = entry.value;

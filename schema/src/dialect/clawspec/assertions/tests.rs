@@ -451,6 +451,112 @@ fn tokens_that_a_gateway_reports_in_one_span_count_for_its_questions() {
 }
 
 #[test]
+fn budget_of_spans_that_the_trace_lacks_is_unknown() {
+    let silent = Span { tokens: None, ..span(SpanKind::Tool, "write", 0) };
+    let world = World { trace: trace(vec![silent, span(SpanKind::Llm, "m", 1)]), ..world() };
+    for (assertion, reason) in [
+        ("{type: per_span_budget, max_tokens: 0, span_type: tool}", "the spans have no token counts"),
+        (
+            "{type: per_span_budget, max_tokens: 0, span_name: zzz}",
+            "the trace has no model call with `zzz` in its name",
+        ),
+        ("{type: per_span_budget, max_tokens: 0, span_type: subagent}", "the trace has no sub-agent, so nothing"),
+    ] {
+        check(assertion, &world, Status::Unknown, reason);
+    }
+}
+
+#[test]
+fn cost_that_equals_its_limit_but_for_rounding_passes() {
+    let tenth = |at: i64| Span { cost_usd: Some(0.1), ..span(SpanKind::Llm, "m", at) };
+    let world = World { trace: trace(vec![tenth(0), tenth(1), tenth(2)]), ..world() };
+    check("{type: trace_cost, max_usd: 0.3}", &world, Status::Pass, "");
+    check("{type: trace_cost, max_usd: 0.29999}", &world, Status::Fail, "cost $0.30000 > max $0.29999");
+    check("{type: trace_cost, max_usd: 0.2}", &world, Status::Fail, "cost $0.3000 > max $0.2000");
+}
+
+#[test]
+fn too_few_scores_are_not_said_to_be_below_the_threshold() {
+    let scored = |scores: &[f64]| World { scores: scores.iter().copied().map(score).collect(), ..world() };
+    let assertion =
+        |consistency: &str| format!("{{type: llm_judge, path: out/a.md, rubric: r, consistency: {consistency}}}");
+    for (consistency, scores, message) in [
+        ("{runs: 1, min_passes: 2}", &[4.0][..], "1 of 1 score meets the threshold 3.00, but 2 must"),
+        ("{runs: 3, min_passes: 3}", &[5.0, 5.0, 2.0], "2 of 3 scores meet the threshold 3.00, but 3 must"),
+        (
+            "{runs: 2, min_passes: 2}",
+            &[3.0, 1.0],
+            "Judge score 2.00 below threshold 3.00: 1 of 2 scores meet it, but 2 must",
+        ),
+    ] {
+        let verdict = judge(&assertion(consistency), &scored(scores));
+        assert_eq!((verdict.outcome.status(), verdict.outcome.message()), (Status::Fail, message));
+    }
+}
+
+/// Returns the world with one more file.
+fn with_file(path: &str, text: &str) -> World {
+    let mut world = world();
+    world.files.push(file(path, text));
+    world
+}
+
+#[test]
+fn values_of_a_state_file_are_compared_exactly_as_in_python() {
+    let id = "tweet_id: 1234567890123456788\n";
+    let fields = |fields: &str| format!("{{type: state_file, path: s.yaml, expected_fields: {fields}}}");
+    for (text, expected, status) in [
+        (id, "{tweet_id: 1234567890123456788}", Status::Pass),
+        (id, "{tweet_id: 1234567890123456789}", Status::Fail),
+        ("n: 12345678901234567890\n", "{n: 12345678901234567891}", Status::Fail),
+        ("k: {1: one}\n", "{k: {\"1\": one}}", Status::Fail),
+        ("k: {1: one}\n", "{k: {1: one}}", Status::Pass),
+        ("a: 1\na: 2\n", "{a: 2}", Status::Pass),
+        ("a: 1\na: 2\n", "{a: 1}", Status::Fail),
+        ("a: !foo 1\n", "{a: 1}", Status::Error),
+        ("a: 1\n", "{a: !foo 1}", Status::Error),
+    ] {
+        check(&fields(expected), &with_file("s.yaml", text), status, "");
+    }
+    let json = with_file("s.json", "{\"n\": 12345678901234567890}");
+    check("{type: state_file, path: s.json, expected_fields: {n: 12345678901234567890}}", &json, Status::Pass, "");
+    check("{type: state_file, path: s.json, expected_fields: {n: 12345678901234567891}}", &json, Status::Fail, "");
+    let words = "{type: artifact_absent_words, path: t.md, words: [12345678901234567890]}";
+    check(words, &with_file("t.md", "id 12345678901234567890\n"), Status::Fail, "12345678901234567890");
+}
+
+#[test]
+fn line_ends_of_windows_change_no_result() {
+    let log = with_file("crlf.log", "start\r\nERROR\r\ndone\r\n");
+    check("{type: log_entry, path: crlf.log, pattern: '^ERROR$', absent: true}", &log, Status::Fail, "was present");
+    check("{type: log_entry, path: crlf.log, pattern: '^done$'}", &log, Status::Pass, "");
+    let text = with_file("t.md", "a limited\r\ntime\r\n");
+    let words = "{type: artifact_absent_words, path: t.md, words: [\"limited\\ntime\"]}";
+    check(words, &text, Status::Fail, "limited");
+}
+
+#[test]
+fn log_of_a_pattern_is_named_by_the_file_that_was_read() {
+    let LogAnswer { files, lines, places, .. } = world().log("gw.log");
+    let answer = LogAnswer { path: "logs/gw-{date}.log".to_owned(), files, lines, places, ..LogAnswer::default() };
+    let verdict = |answer: LogAnswer| {
+        let case = case("{type: tool_not_called, tool: x, run_id: nope}");
+        let check = &case.claims[0].check;
+        let observe = |need| Observation { answer: Answer::Log(answer.clone()), need };
+        let observations = check.needs(&context()).into_iter().map(observe).collect();
+        check.check(&Evidence { context: context(), observations, ..Evidence::default() })[0]
+            .outcome
+            .message()
+            .to_owned()
+    };
+    assert_eq!(verdict(answer.clone()), "the log `gw.log` does not mention run `nope`");
+    let both = LogAnswer { files: [answer.files.clone(), answer.files.clone()].concat(), ..answer.clone() };
+    assert_eq!(verdict(both), "the logs `gw.log`, `gw.log` do not mention run `nope`");
+    let none = LogAnswer { files: Vec::new(), ..answer };
+    assert_eq!(verdict(none), "no log matches `logs/gw-{date}.log`, so it is unknown what the run did");
+}
+
+#[test]
 fn errors_in_the_trace_are_listed() {
     let broken = Span { error: Some("boom".to_owned()), ..span(SpanKind::Tool, "write", 0) };
     check("{type: no_span_errors}", &World { trace: trace(vec![broken]), ..world() }, Status::Fail, "1 span(s)");

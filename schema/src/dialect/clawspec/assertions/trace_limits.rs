@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown, uncertainty};
 use crate::{
+    check::amount,
     dialect::clawspec::{
         claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
         config::Price,
@@ -58,10 +59,19 @@ impl SpanType {
             SpanType::Subagent => SpanKind::Subagent,
         }
     }
+
+    /// Returns the name of such a span.
+    fn singular(self) -> &'static str {
+        match self {
+            SpanType::Llm => "model call",
+            SpanType::Tool => "tool call",
+            SpanType::Subagent => "sub-agent",
+        }
+    }
 }
 
-/// Returns the reason why tokens cannot be counted: a model call without token counts.
-fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
+/// Returns the reason why tokens cannot be counted: a model call without token counts, or `none_of_them` has any.
+fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>, none_of_them: &'static str) -> Option<&'static str> {
     let mut some = false;
     let mut none = false;
     let mut model = false;
@@ -73,14 +83,14 @@ fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static 
     if model {
         return Some("a model call has no token counts");
     }
-    (none && !some).then_some("the trace has no token counts")
+    (none && !some).then_some(none_of_them)
 }
 
 /// Returns the reason why the tokens of a whole trace cannot be counted.
 fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
     // A gateway may report the tokens of several calls in a separate span.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
-    if is_summed { None } else { missing_tokens(trace.spans.iter()) }
+    if is_summed { None } else { missing_tokens(trace.spans.iter(), "the trace has no token counts") }
 }
 
 impl AssertionType for PerSpanBudget {
@@ -97,6 +107,14 @@ impl AssertionType for PerSpanBudget {
             .filter(|span| span.kind == self.span_type.kind())
             .filter(|span| part.as_ref().is_none_or(|part| span.name.contains(part.as_str())))
             .collect();
+        if spans.is_empty() {
+            let kind = self.span_type.singular();
+            let reason = match &part {
+                Some(part) => format!("the trace has no {kind} with `{part}` in its name, so nothing was checked"),
+                None => format!("the trace has no {kind}, so nothing was checked"),
+            };
+            return Err(AssertionRow::unknown(if part.is_some() { "span_name" } else { "span_type" }, reason));
+        }
         let most = self.max_tokens;
         let wrong: Vec<(&Span, u64)> = spans
             .iter()
@@ -104,7 +122,7 @@ impl AssertionType for PerSpanBudget {
             .filter(|(_, total)| *total > most)
             .collect();
         if wrong.is_empty() {
-            let missing_tokens = missing_tokens(spans.into_iter());
+            let missing_tokens = missing_tokens(spans.into_iter(), "the spans have no token counts");
             return Ok(AssertionRow::pass("max_tokens").unless(missing_tokens).unless(uncertainty(trace)));
         }
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
@@ -230,7 +248,7 @@ impl AssertionType for TraceDuration {
             return Err(AssertionRow::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
-        if took <= most {
+        if !amount::exceeds(took, most) {
             return Ok(AssertionRow::pass("max_ms").unless(uncertainty));
         }
         let (took, most) = (plain(took), plain(most));
@@ -328,14 +346,16 @@ impl AssertionType for TraceCost {
         let Cost { sum, known, unknown, estimated } = cost_of(trace, seen.scope);
         let about = if estimated { "about " } else { "" };
         let most = self.max_usd;
-        if known > 0 && sum > most {
-            let message = format!("cost {about}${sum:.4} > max ${most:.4}");
+        if known > 0 && amount::exceeds(sum, most) {
+            let dollars = |amount: f64, decimals: usize| format!("${amount:.decimals$}");
+            let (sum, most) = amount::shown_apart(sum, most, 4, dollars);
+            let message = format!("cost {about}{sum} > max {most}");
             let costs = trace.spans.iter().filter_map(|span| {
                 let (cost, estimated) = TraceCost::cost(span, seen.scope).ok()??;
                 Some((span, cost, estimated))
             });
             let notes = by_model(costs);
-            let mismatch = mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}"));
+            let mismatch = mismatch(message, format!("at most {most}"), format!("{about}{sum}"));
             return Ok(AssertionRow::fail("max_usd", Mismatch { notes, ..mismatch }));
         }
         if known == 0 {

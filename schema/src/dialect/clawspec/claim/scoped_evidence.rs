@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AssertionRow, Scope, seconds};
+use super::{super::template::CALLEE_RUN_ID, AssertionRow, Scope, seconds};
 use crate::{
     check::{headings, time},
     evidence::{
@@ -47,9 +47,17 @@ pub struct Fresh<'e> {
 impl<'e> ScopedEvidence<'e> {
     /// Expands the templates of a field's text.
     pub fn expand(&self, field: &str, text: &str) -> Result<String, AssertionRow> {
-        self.scope
-            .expand(text, &self.evidence.context)
-            .map_err(|no_value| AssertionRow::unknown(field, format!("{no_value} in this run")))
+        self.scope.expand(text, &self.evidence.context).map_err(|no_value| {
+            let is_callee = self.scope.handoff.is_some() && no_value.0 == CALLEE_RUN_ID;
+            let reason = if is_callee {
+                format!(
+                    "`{{{{{CALLEE_RUN_ID}}}}}` has a value only as the whole `run_id` of an assertion about the log"
+                )
+            } else {
+                format!("{no_value} in this run")
+            };
+            AssertionRow::unknown(field, reason)
+        })
     }
 
     fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, AssertionRow> {

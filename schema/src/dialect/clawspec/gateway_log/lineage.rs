@@ -47,6 +47,11 @@ impl Lineage {
         Lineage { every: run.is_empty(), own, ..Lineage::default() }
     }
 
+    /// Starts with the ids of several runs and the keys of their sessions.
+    pub fn of_runs(runs: BTreeSet<String>, keys: BTreeSet<String>) -> Lineage {
+        Lineage { own: Names { sessions: runs.clone(), runs, keys }, ..Lineage::default() }
+    }
+
     /// Collects the names in a line that belong to the runs. Returns whether any of them is new.
     pub fn learn(&mut self, line: &Line) -> bool {
         let mut is_new = false;

@@ -6,7 +6,7 @@ use super::{Rated, ReliableOutput, VerdictBuilder, actual};
 use crate::{
     check::{
         memo::Memo,
-        pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, StepLimit, refused_by_original},
+        pattern::{EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
         text::{Folded, shortened},
     },
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
@@ -140,11 +140,16 @@ impl Check for PiiClaim {
                 let certain = certain.iter().take(room);
                 found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
             } else {
-                // An empty match is not a finding; KindLM reports it a thousand times.
-                let is_finding = |it: &Result<EcmaMatch, StepLimit>| it.as_ref().map_or(true, |it| !it.text.is_empty());
-                for result in compiled.find_iter(text).filter(is_finding) {
+                for result in compiled.find_iter(text) {
                     match result {
-                        Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
+                        Ok(it) => {
+                            let is_empty = it.text.is_empty();
+                            found.push((pattern.name.as_str(), redacted(&it.text), it.line));
+                            // KindLM does not search behind an empty match, and counts it a thousand times.
+                            if is_empty {
+                                break;
+                            }
+                        }
                         Err(_) => {
                             let reason = format!("pattern \"{}\" took too many steps", pattern.name);
                             uncertainty.get_or_insert((pattern.at.clone(), reason));
@@ -167,8 +172,11 @@ impl Check for PiiClaim {
             }];
         };
         let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
-        let lines: Vec<String> =
-            found.iter().take(20).map(|(name, redacted, line)| format!("line {line}: {name}={redacted}")).collect();
+        let noted = |(name, redacted, line): &(&str, String, usize)| match redacted.as_str() {
+            "" => format!("line {line}: {name} matches without a character"),
+            redacted => format!("line {line}: {name}={redacted}"),
+        };
+        let lines: Vec<String> = found.iter().take(20).map(noted).collect();
         let mismatch = Mismatch {
             message: format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
             expected: "no match".to_owned(),

@@ -356,6 +356,24 @@ fn personal_data() {
         "#]],
     );
     check(
+        "guardrails: {pii: {denyPatterns: [\"^(?!ok)\", zz]}}",
+        "not ok",
+        expect![[r#"
+        fail /guardrails/pii/denyPatterns/0 pii No PII detected
+          PII_DETECTED: Found 1 PII match(es): pii-pattern-1=
+          - no match
+          + pii-pattern-1=
+          = note: line 1: pii-pattern-1 matches without a character
+    "#]],
+    );
+    check(
+        "guardrails: {pii: {denyPatterns: [\"^(?!ok)\"]}}",
+        "ok",
+        expect![[r#"
+        pass /guardrails/pii pii No PII detected
+    "#]],
+    );
+    check(
         "guardrails: {pii: {}}",
         "a@b.co 4111 1111 1111 1111",
         expect![[r#"

@@ -123,6 +123,20 @@ fn gates_without_data_pass_and_say_so() {
 }
 
 #[test]
+fn average_that_equals_the_minimum_but_for_rounding_meets_it() {
+    let judged = |score: f64| Some(Verdict { score: Some(score), ..row("judge", None, Outcome::Pass) });
+    let gate = |gates: &str, scores: [f64; 3]| {
+        let report = evaluate(gates, &[&scores.map(judged)]);
+        let gate = report.gates.iter().find(|gate| gate.name == "judgeAvgMin").unwrap();
+        (gate.status, gate.message.clone())
+    };
+    let pass = (Status::Pass, "Judge average 70.0% meets minimum 70.0%".to_owned());
+    assert_eq!(gate("{judgeAvgMin: 0.7}", [0.7; 3]), pass);
+    let fail = (Status::Fail, "Judge average 69.97% below minimum 70.00%".to_owned());
+    assert_eq!(gate("{judgeAvgMin: 0.7}", [0.7, 0.7, 0.699]), fail);
+}
+
+#[test]
 fn what_is_not_known_cannot_pass_a_gate() {
     let unknown = row("judge", None, Outcome::Unknown("not supported".to_owned()));
     let report = evaluate("{judgeAvgMin: 0.1, probabilisticPassRate: 0.1, passRateMin: 0.9}", &[&[Some(unknown)]]);

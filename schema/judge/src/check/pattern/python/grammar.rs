@@ -287,6 +287,16 @@ impl Parser {
         if self.quantifier().is_some() {
             return Err(self.invalid(self.at, "a repetition cannot be repeated: put it in `(?:…)`"));
         }
+        // To repeat what has no length is to match it once, and the engine does not repeat look-around.
+        if atom.most == Some(0) && max != Some(0) {
+            let text = match (min, suffix) {
+                (0, "?") => format!("(?:|{})", atom.text),
+                (0, "+") => format!("(?>{}|)", atom.text),
+                (0, _) => format!("(?:{}|)", atom.text),
+                (_, _) => format!("(?:{})", atom.text),
+            };
+            return Ok(Part { text, repeatable: false, ..atom });
+        }
         let mut text = format!("(?:{})", atom.text);
         match (min, max) {
             (0, None) => text.push('*'),

@@ -47,6 +47,11 @@ const SEARCHES: &[Search] = &[
     ("(?#note)a", "a", Some((0, 1))),
     (r"tool=\S+", "run tool=x.y z", Some((4, 12))),
     ("$5.00", "$5.00", None),
+    (r"\w(?!a)*", "xa", Some((0, 1))),
+    (r"\w(?!a)+", "xa", Some((1, 2))),
+    ("(?=(a))*?b", "ab", Some((1, 2))),
+    (r"(?=(a)){2}\1a", "aa", Some((0, 2))),
+    ("(?<=a)?b", "b", Some((0, 1))),
 ];
 
 /// Patterns that Python refuses, and a word of the reason that is given here.
@@ -106,6 +111,7 @@ fn by_lines_the_anchors_are_those_of_lines() {
     assert_eq!(pattern.find("a\nb\nc"), Ok(Some((2, 3))));
     assert!(PythonPattern::compile("x*", true).unwrap().matches_empty());
     assert!(!PythonPattern::compile("x+", true).unwrap().matches_empty());
+    assert!(!PythonPattern::compile("(?=x)", true).unwrap().matches_empty());
 }
 
 #[test]
