@@ -119,13 +119,11 @@ impl Meaning {
         let mut roles = roles(text, quote);
         let ends = text.len() > 1 && text.ends_with(quote);
         *roles.first_mut()? = Role::Opens;
-        match roles.last_mut().filter(|_| ends) {
-            Some(last) => *last = Role::Closes,
+        if let Some(last) = roles.last_mut().filter(|_| ends) {
+            *last = Role::Closes;
+        } else if let [_, second @ Role::Unclear] = &mut roles[..] {
             // `"a " b`: no other quote ends the first string.
-            None => match &mut roles[..] {
-                [_, second @ Role::Unclear] => *second = Role::Closes,
-                _ => {}
-            },
+            *second = Role::Closes;
         }
         let apostrophes = roles.iter().filter(|role| **role == Role::WithinWord).count();
         let delimiters: Vec<Role> = roles.iter().copied().filter(|role| *role != Role::WithinWord).collect();
