@@ -440,6 +440,9 @@ impl Fault {
         if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
             return fault;
         }
+        if let Some(at) = reading::empty_item(blamed).map(|at| range.start + at) {
+            return Fault::new(at..at + 1, FaultKind::EmptyItem);
+        }
         let kind = if value.starts_with('"') && value.matches('"').count() == 1 {
             FaultKind::Unclosed('"')
         } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {

@@ -23,7 +23,7 @@ impl Reading {
             });
         };
         let behind = &value[end..];
-        if behind.trim().is_empty() || comment_starts(value).any(|at| value[end..at].trim().is_empty()) {
+        if behind.trim().is_empty() || comment_starts(behind).any(|at| behind[..at].trim().is_empty()) {
             return Reading::of_string(&value[..end]);
         }
         let comments = comment_starts(value).filter(|at| *at >= end);
@@ -119,13 +119,11 @@ impl Meaning {
         let mut roles = roles(text, quote);
         let ends = text.len() > 1 && text.ends_with(quote);
         *roles.first_mut()? = Role::Opens;
-        match roles.last_mut().filter(|_| ends) {
-            Some(last) => *last = Role::Closes,
+        if let Some(last) = roles.last_mut().filter(|_| ends) {
+            *last = Role::Closes;
+        } else if let [_, second @ Role::Unclear] = &mut roles[..] {
             // `"a " b`: no other quote ends the first string.
-            None => match &mut roles[..] {
-                [_, second @ Role::Unclear] => *second = Role::Closes,
-                _ => {}
-            },
+            *second = Role::Closes;
         }
         let apostrophes = roles.iter().filter(|role| **role == Role::WithinWord).count();
         let delimiters: Vec<Role> = roles.iter().copied().filter(|role| *role != Role::WithinWord).collect();
@@ -359,6 +357,20 @@ mod tests {
             ("[a, b,,]", "[a, b,]"),
         ] {
             assert_eq!(check(value, rewritten, false), FaultKind::EmptyItem, "{value}");
+        }
+        assert_eq!(check("{a: 1,, b: 2}", "{a: 1, b: 2}", false), FaultKind::ExpectedEntry);
+    }
+
+    #[test]
+    fn empty_items_of_lists_on_several_lines_are_reported_at_their_comma() {
+        for eol in ["\n", "\r\n"] {
+            for (text, comma) in [("k: [a,,\n  b]\nl: 1\n", 6), ("k: {o: {c: [a,,\n  b]}}\nl: 1\n", 14)] {
+                let document = crate::Document::read(&text.replace('\n', eol), crate::ScalarRules::Yaml12);
+                let faults = document.faults();
+                let faults: Vec<_> = faults.iter().map(|fault| (&fault.kind, fault.range.start)).collect();
+                let comma = comma + text[..comma].matches('\n').count() * (eol.len() - 1);
+                assert_eq!(faults, [(&FaultKind::EmptyItem, comma)], "{text}");
+            }
         }
     }
 

@@ -133,13 +133,13 @@ impl Reading {
                     let text = trimmed(value, begin..end_of_item(value, at));
                     Some(Reading::unquoted(value, text, FaultKind::TemplateInBrackets, true))
                 }
-                ',' if is_start && open.last() == Some(&'[') && value[..at].trim_end().ends_with(['[', ',']) => {
+                ',' if is_start && value[..at].trim_end().ends_with(['[', '{', ',']) => {
                     // Blanks remain on one side.
-                    let has_blank = value[..at].ends_with([' ', '\t', '[']);
+                    let has_blank = value[..at].ends_with([' ', '\t', '[', '{']);
                     let end = if has_blank { value.len() - value[next..].trim_start().len() } else { next };
                     let reading = Reading {
                         mark: 0..1,
-                        kind: FaultKind::EmptyItem,
+                        kind: if open.last() == Some(&'[') { FaultKind::EmptyItem } else { FaultKind::ExpectedEntry },
                         rewritten: String::new(),
                         extent: end - at,
                         is_certain: false,
@@ -224,6 +224,35 @@ pub(super) fn end_of_quoted(text: &str) -> Option<usize> {
         is_escaped = escapes && !is_escaped;
         ends.then_some(at + 1)
     })
+}
+
+/// Returns the position of the comma after an empty item of a list in brackets, which may be on several lines.
+pub(super) fn empty_item(value: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    let (mut last, mut at) = (' ', 0);
+    while let Some(letter) = value[at..].chars().next() {
+        let next = at + letter.len_utf8();
+        let is_start = matches!(last, '[' | '{' | ',' | ':');
+        match letter {
+            '"' | '\'' if is_start => {
+                (last, at) = (letter, at + end_of_quoted(&value[at..])?);
+                continue;
+            }
+            '#' if value[..at].ends_with(char::is_whitespace) => {
+                at += value[at..].find('\n')?;
+                continue;
+            }
+            ',' if matches!(last, '[' | ',') && open.last() == Some(&'[') => return Some(at),
+            '[' | '{' => open.push(letter),
+            ']' | '}' => _ = open.pop(),
+            _ => {}
+        }
+        if !letter.is_whitespace() {
+            last = letter;
+        }
+        at = next;
+    }
+    None
 }
 
 /// Returns the positions where a comment begins if no quotes are around them.

@@ -139,6 +139,10 @@ impl Reason {
         {
             return Some(Reason { mark, kind, is_certain: true, is_template });
         }
+        // Brackets or braces that are damaged are not meant as text.
+        if words.starts_with(['{', '[']) && !words.starts_with("{{") {
+            return None;
+        }
         let is_end = |at: usize| words[at + 1..].chars().next().is_none_or(char::is_whitespace);
         let colon = words.match_indices(':').map(|(at, _)| at).find(|at| is_end(*at));
         let comment = words.match_indices('#').map(|(at, _)| at).find(|at| words[..*at].ends_with([' ', '\t']));
