@@ -15,7 +15,8 @@ pub fn is_below(sum: f64, limit: f64) -> bool {
 }
 
 fn is_close(one: f64, other: f64) -> bool {
-    (one - other).abs() <= TOLERANCE * one.abs().max(other.abs())
+    let largest = one.abs().max(other.abs());
+    largest.is_finite() && (one - other).abs() <= TOLERANCE * largest
 }
 
 /// Returns both numbers as text, with as many decimals as they need to look different if they are, and at least
