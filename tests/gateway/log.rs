@@ -95,7 +95,7 @@ fn log_that_shows_nothing_of_the_run_decides_nothing() {
     workspace(&gateway, &place, then);
     let (_, report) = place.report(&[]);
     assert_eq!(outcomes(&report), ["unknown"; 5], "{report:#}");
-    assert!(report.to_string().contains("the log `logs/gw-{date}.log` does not exist"), "{report:#}");
+    assert!(report.to_string().contains("no log matches `logs/gw-{date}.log`"), "{report:#}");
 }
 
 #[test]

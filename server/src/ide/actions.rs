@@ -73,14 +73,14 @@ pub(crate) fn quick_fixes(
 const MAX_TRIED: usize = 4;
 
 /// Returns what can be fixed at once from a range, with the menu entries: the kinds of its problems of which the file
-/// has several with a fix. `look` returns the problems of a text.
+/// has several with a fix. `look` finds the problems of a text.
 ///
 /// A kind is returned only if one of the problems in the range is among those that are fixed. How many there are is
 /// known only when all fixes are applied, so the entry does not say it.
 pub(crate) fn kinds(
     document: &Document,
     problems: &Problems,
-    look: &dyn Fn(&Document) -> Vec<Problem>,
+    look: &dyn Fn(&Document) -> Problems,
     range: Range<usize>,
 ) -> Vec<(Scope, String)> {
     let mut kinds: Vec<(Code, Vec<Problem>)> = Vec::new();
@@ -102,13 +102,21 @@ pub(crate) fn kinds(
     kinds.into_iter().filter_map(kind).collect()
 }
 
-/// Whether a problem is fixed when all of its kind are fixed. Only the fixes near it are tried: those of its test, or
-/// of its mapping.
-fn is_fixed_with_others(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, problem: &Problem) -> bool {
+/// Whether a problem is fixed when all of its kind are fixed. Only the fixes near it are tried, and only the problems
+/// near it are copied: those of its test, or of its mapping.
+fn is_fixed_with_others(document: &Document, look: &dyn Fn(&Document) -> Problems, problem: &Problem) -> bool {
     let scope = Scope::Kind(problem.code);
+    let item = item_of(&problem.at);
+    let near = |document: &Document| {
+        let problems = look(document);
+        match item.as_ref().and_then(|item| document.find(item)) {
+            Some(item) => problems.with_fixes(document, problems.touching(&item.own_range())),
+            None => problems.others().to_vec(),
+        }
+    };
     let fixed = fixing::apply_fixes(
         document,
-        look,
+        &near,
         &|other| scope.choose(other).filter(|_| are_near(&problem.at, &other.at)),
         Revealing::Refused,
     );
@@ -193,8 +201,7 @@ mod tests {
             let problems = look(&document);
             let fixes = quick_fixes(&document, &problems, 0..text.len());
             assert_eq!(fixes.iter().filter(|(_, fixes)| !fixes.is_empty()).count(), MAX_OFFERED);
-            let again = |document: &Document| look(document).to_vec(document);
-            let kinds = kinds(&document, &problems, &again, 0..text.len());
+            let kinds = kinds(&document, &problems, &look, 0..text.len());
             assert!(kinds.iter().any(|(_, title)| title == "Fix all `unknown-key` problems"), "{kinds:?}");
         }
     }
@@ -213,9 +220,9 @@ mod tests {
                 out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problem.message));
             }
         }
-        let look = |document: &Document| look(document).to_vec(document);
+        let all = |document: &Document| look(document).to_vec(document);
         for (scope, title) in kinds(&document, &problems, &look, at..at).into_iter().chain(safe(&problems)) {
-            let after = fixing::replaced(text, &fix_all(&document, &look, scope));
+            let after = fixing::replaced(text, &fix_all(&document, &all, scope));
             let changed: Vec<&str> = after.lines().filter(|line| !text.contains(line)).collect();
             out.push_str(&format!("{title}: {changed:#?}\n"));
         }
@@ -275,14 +282,14 @@ mod tests {
         for (text, fixed) in variants {
             let document = Document::read(&text, ScalarRules::Yaml12);
             let problems = look(&document);
-            let look = |document: &Document| look(document).to_vec(document);
+            let all = |document: &Document| look(document).to_vec(document);
             for (word, is_offered) in words {
                 let at = text.find(word).expect("the word is in the text");
                 let kinds = kinds(&document, &problems, &look, at..at);
                 assert_eq!(!kinds.is_empty(), *is_offered, "{word}: {kinds:?}\n{text}");
                 for (scope, title) in kinds {
                     assert!(!title.contains(|letter: char| letter.is_ascii_digit()), "{title}");
-                    assert_eq!(fixing::replaced(&text, &fix_all(&document, &look, scope)), fixed);
+                    assert_eq!(fixing::replaced(&text, &fix_all(&document, &all, scope)), fixed);
                 }
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn of_kinds(
     range: Range<usize>,
 ) -> Vec<CodeActionResponse> {
     let workspace = snapshot.workspace();
-    let look = |document: &_| super::problems_of(snapshot, document, &workspace).to_vec(document);
+    let look = |document: &_| super::problems_of(snapshot, document, &workspace);
     let kinds = actions::kinds(&snapshot.document, problems, &look, range).into_iter();
     kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
 }
