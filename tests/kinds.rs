@@ -80,11 +80,7 @@ fn scenario_patterns_name_contracts_whatever_they_are_called() {
     let mut files: Vec<String> = checked(&place, &[]).into_iter().map(|(path, _)| path).collect();
     files.sort_unstable();
     let expected = [
-        "clawspec.yaml",
-        "generated/one.yaml",
-        "qa/deep/login.feature",
-        "qa/handoff.yaml",
-        "qa/typing.yaml",
+        "clawspec.yaml", "generated/one.yaml", "qa/deep/login.feature", "qa/handoff.yaml", "qa/typing.yaml",
         "qa/vague.yaml",
     ];
     assert_eq!(files, expected);

@@ -8,16 +8,8 @@ use crate::support::{Done, Place, repository};
 
 /// The names of the assertions of cli-bench.
 const ASSERTIONS: [&str; 10] = [
-    "exit_code",
-    "output_contains",
-    "output_equals",
-    "error_contains",
-    "file_exists",
-    "file_contains",
-    "ran",
-    "not_ran",
-    "run_count",
-    "verify",
+    "exit_code", "output_contains", "output_equals", "error_contains", "file_exists", "file_contains", "ran",
+    "not_ran", "run_count", "verify",
 ];
 
 /// Returns a suite with two tasks and scripts that play `good` and `bad`.

@@ -50,34 +50,8 @@ const LINES: &[&str] = &[
 
 /// What secrets are made of: parts of what claims look for, and what disturbs JSON, lines and letters.
 const PARTS: &[&str] = &[
-    "a",
-    "b",
-    "ab",
-    "c",
-    "x",
-    "1",
-    "123-45-6789",
-    "a@b.co",
-    "\"",
-    "\\",
-    "\\n",
-    " ",
-    "\n",
-    "}",
-    "{",
-    ":",
-    "é",
-    "Σ",
-    "İ",
-    "😀",
-    "\\u0061",
-    "done",
-    "*",
-    ",\"n\":2",
-    "tool_call",
-    "\"}\n",
-    "output_json",
-    "\t",
+    "a", "b", "ab", "c", "x", "1", "123-45-6789", "a@b.co", "\"", "\\", "\\n", " ", "\n", "}", "{", ":", "é", "Σ", "İ",
+    "😀", "\\u0061", "done", "*", ",\"n\":2", "tool_call", "\"}\n", "output_json", "\t",
 ];
 
 const CLAIMS: &[&str] = &[

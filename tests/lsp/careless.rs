@@ -106,20 +106,9 @@ fn started(files: &[(&str, &str)]) -> Client {
 /// Returns everything that is shown of a document, and at one place of it. `None` if it is not a spec file.
 pub(super) fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> Option<Vec<String>> {
     const METHODS: [&str; 14] = [
-        "diagnostic",
-        "codeAction",
-        "documentSymbol",
-        "foldingRange",
-        "documentLink",
-        "codeLens",
-        "semanticTokens/full",
-        "semanticTokens/range",
-        "inlayHint",
-        "hover",
-        "definition",
-        "documentHighlight",
-        "references",
-        "selectionRange",
+        "diagnostic", "codeAction", "documentSymbol", "foldingRange", "documentLink", "codeLens",
+        "semanticTokens/full", "semanticTokens/range", "inlayHint", "hover", "definition", "documentHighlight",
+        "references", "selectionRange",
     ];
     let (uri, directory) = (client.uri(name), client.directory.path().display().to_string());
     let place = position(text, at);

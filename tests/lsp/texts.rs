@@ -47,12 +47,7 @@ fn tokens_are_counted_in_every_unit() {
         assert_eq!(
             all,
             [
-                "function echo",
-                "string 'ä😀'",
-                "string \\\"",
-                "parameter {{q}}",
-                "string \\\"",
-                "operator |",
+                "function echo", "string 'ä😀'", "string \\\"", "parameter {{q}}", "string \\\"", "operator |",
                 "function cat"
             ]
         );

@@ -89,17 +89,7 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Returns whether a variable with this name probably holds a secret.
 pub(crate) fn looks_secret(name: &str) -> bool {
     const WORDS: [&str; 12] = [
-        "KEY",
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASS",
-        "PWD",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "AUTH",
-        "APIKEY",
+        "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "AUTH", "APIKEY",
         "COOKIE",
     ];
     /// Names that contain one of the words, but hold no secret.
@@ -117,27 +107,8 @@ pub(crate) fn looks_secret(name: &str) -> bool {
 fn holds_secret(name: &str, value: &str) -> bool {
     /// Names with these endings describe a secret, but hold none.
     const ABOUT: [&str; 22] = [
-        "ALGORITHM",
-        "COUNT",
-        "DISABLED",
-        "DOMAIN",
-        "ENABLED",
-        "EXPIRATION",
-        "EXPIRES",
-        "EXPIRY",
-        "HOST",
-        "HOSTNAME",
-        "LENGTH",
-        "MODE",
-        "NAME",
-        "PORT",
-        "REGION",
-        "SIZE",
-        "TIMEOUT",
-        "TTL",
-        "TYPE",
-        "USERNAME",
-        "VERSION",
+        "ALGORITHM", "COUNT", "DISABLED", "DOMAIN", "ENABLED", "EXPIRATION", "EXPIRES", "EXPIRY", "HOST", "HOSTNAME",
+        "LENGTH", "MODE", "NAME", "PORT", "REGION", "SIZE", "TIMEOUT", "TTL", "TYPE", "USERNAME", "VERSION",
         "LIFETIME",
     ];
     let name_in_capitals = name.to_ascii_uppercase();

@@ -128,30 +128,8 @@ const POLES: &[(&str, &str)] = &[
 
 /// Words that invert a name when they are inserted or removed.
 const NEGATIONS: &[&str] = &[
-    "not",
-    "no",
-    "non",
-    "never",
-    "without",
-    "none",
-    "cannot",
-    "cant",
-    "dont",
-    "doesnt",
-    "doesnot",
-    "didnot",
-    "didnt",
-    "isnt",
-    "arent",
-    "mustnt",
-    "shouldnt",
-    "wont",
-    "lacks",
-    "missing",
-    "absent",
-    "excludes",
-    "forbidden",
-    "forbid",
+    "not", "no", "non", "never", "without", "none", "cannot", "cant", "dont", "doesnt", "doesnot", "didnot", "didnt",
+    "isnt", "arent", "mustnt", "shouldnt", "wont", "lacks", "missing", "absent", "excludes", "forbidden", "forbid",
     "anti",
 ];
 
@@ -166,29 +144,9 @@ const QUANTIFIERS: &[&str] = &["any", "all", "some", "none", "each", "every", "o
 
 /// Words with which a name forbids something.
 const DENIALS: &[&str] = &[
-    "deny",
-    "denied",
-    "disallow",
-    "disallowed",
-    "forbid",
-    "forbids",
-    "forbidden",
-    "block",
-    "blocked",
-    "exclude",
-    "excluded",
-    "excludes",
-    "reject",
-    "rejected",
-    "refuse",
-    "refused",
-    "prohibit",
-    "prohibited",
-    "unexpected",
-    "never",
-    "avoid",
-    "ban",
-    "banned",
+    "deny", "denied", "disallow", "disallowed", "forbid", "forbids", "forbidden", "block", "blocked", "exclude",
+    "excluded", "excludes", "reject", "rejected", "refuse", "refused", "prohibit", "prohibited", "unexpected", "never",
+    "avoid", "ban", "banned",
 ];
 
 /// Auxiliary verbs that do not change the sense of a name.

@@ -47,14 +47,8 @@ impl ToolUse {
 }
 
 const ARGUMENTS: [&str; 9] = [
-    "gen_ai.tool.call.arguments",
-    "gen_ai.tool.arguments",
-    "tool.parameters",
-    "ai.toolCall.args",
-    "openclaw.content.tool_input",
-    "traceloop.entity.input",
-    "langfuse.observation.input",
-    "input.value",
+    "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "tool.parameters", "ai.toolCall.args",
+    "openclaw.content.tool_input", "traceloop.entity.input", "langfuse.observation.input", "input.value",
     "tool_arguments",
 ];
 

@@ -175,13 +175,8 @@ const MODELS: &[&str] = &[
 ];
 
 const INPUT_TOKENS: &[&str] = &[
-    "gen_ai.usage.input_tokens",
-    "gen_ai.usage.prompt_tokens",
-    "llm.token_count.prompt",
-    "llm.usage.prompt_tokens",
-    "ai.usage.inputTokens",
-    "ai.usage.promptTokens",
-    "openclaw.tokens.input",
+    "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens",
+    "ai.usage.inputTokens", "ai.usage.promptTokens", "openclaw.tokens.input",
 ];
 
 const OUTPUT_TOKENS: &[&str] = &[
@@ -198,13 +193,8 @@ const TOTAL_TOKENS: &[&str] =
     &["gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens", "ai.usage.totalTokens"];
 
 const COSTS: &[&str] = &[
-    "gen_ai.usage.cost",
-    "gen_ai.usage.total_cost",
-    "gen_ai.cost.total_cost",
-    "llm.cost.total",
-    "llm.usage.total_cost",
-    "operation.cost",
-    "openclaw.cost.usd",
+    "gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.cost.total_cost", "llm.cost.total", "llm.usage.total_cost",
+    "operation.cost", "openclaw.cost.usd",
 ];
 
 /// Returns the name of the tool or the agent, or else of the span.

@@ -239,28 +239,12 @@ mod tests {
     #[test]
     fn what_may_be_another_agent_is_not_told() {
         for name in [
-            "main",
-            "brnad",
-            "openclaw-tdd-engineer",
-            "agents-marketing",
-            "agents-marketing-notes",
-            "agents-marketing-note",
-            "agents-marketing-copywriter",
-            "agents-marketing-email",
-            "agents-marketing-brand-eu",
-            // The ledger names it as a future agent.
-            "agents-marketing-brands",
-            "marketing/brands",
-            "agnets-marketing-brnad",
-            "agents-worker-2",
-            "agents-worker-b",
-            "agents-ops-head-of",
-            // Equally similar to two names.
-            "agents-tones-plans",
-            "{{handoff.to}}",
-            "agent:marketing/brnad",
-            "",
-            "-",
+            "main", "brnad", "openclaw-tdd-engineer", "agents-marketing", "agents-marketing-notes",
+            "agents-marketing-note", "agents-marketing-copywriter", "agents-marketing-email",
+            "agents-marketing-brand-eu", // The ledger names it as a future agent.
+            "agents-marketing-brands", "marketing/brands", "agnets-marketing-brnad", "agents-worker-2",
+            "agents-worker-b", "agents-ops-head-of", // Equally similar to two names.
+            "agents-tones-plans", "{{handoff.to}}", "agent:marketing/brnad", "", "-",
         ] {
             assert_eq!(of(name), Lookup::Unknown, "{name}");
         }

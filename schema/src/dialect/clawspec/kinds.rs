@@ -71,9 +71,7 @@ impl SpecFile {
         title: "ClawSpec pipeline",
         singular: "ClawSpec pipeline",
         names: FilePatterns::Perhaps(&[
-            "**/tests/pipeline.yaml",
-            "**/tests/pipelines/*.yaml",
-            "**/tests/pipelines/*.yml",
+            "**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml",
         ]),
         signs: &signs::Pipeline,
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),

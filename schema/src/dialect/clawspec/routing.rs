@@ -4,19 +4,9 @@ use crate::lint_node::LintNode;
 
 /// Keys of routing data, by precedence.
 const KEYS: [&str; 13] = [
-    "routing_path",
-    "decision_path",
-    "delegation_fallback_path",
-    "routing_decisions",
-    "state_payloads",
-    "decision_payloads",
-    "routing_decision",
-    "state_payload",
-    "decision_payload",
-    "state_paths",
-    "routing_state_paths",
-    "state_path",
-    "routing_state_path",
+    "routing_path", "decision_path", "delegation_fallback_path", "routing_decisions", "state_payloads",
+    "decision_payloads", "routing_decision", "state_payload", "decision_payload", "state_paths", "routing_state_paths",
+    "state_path", "routing_state_path",
 ];
 
 /// Routing data of an assertion.

@@ -20,21 +20,8 @@ pub(crate) struct Failure {
 
 /// Programs that a skill must declare if its text mentions them.
 const PROGRAMS: [&str; 15] = [
-    "bash",
-    "curl",
-    "docker",
-    "git",
-    "helm",
-    "jq",
-    "kubectl",
-    "node",
-    "npm",
-    "npx",
-    "python",
-    "python3",
-    "sh",
-    "terraform",
-    "uv",
+    "bash", "curl", "docker", "git", "helm", "jq", "kubectl", "node", "npm", "npx", "python", "python3", "sh",
+    "terraform", "uv",
 ];
 
 /// Required sections of an agent.

@@ -80,12 +80,8 @@ impl Gates {
         gates.extend(self.judge_avg_min.as_ref().map(|limit| facts.judge_average(limit)));
         gates.extend(self.drift_score_max.as_ref().map(|limit| facts.drift(limit)));
         gates.push(facts.failures("piiFailuresMax", "PII failures", &PII_CODES, &self.pii_failures_max));
-        gates.push(facts.failures(
-            "keywordFailuresMax",
-            "Keyword failures",
-            &KEYWORD_CODES,
-            &self.keyword_failures_max,
-        ));
+        gates
+            .push(facts.failures("keywordFailuresMax", "Keyword failures", &KEYWORD_CODES, &self.keyword_failures_max));
         gates.extend(self.cost_max_usd.as_ref().map(|limit| facts.cost(limit)));
         gates.extend(self.latency_max_ms.as_ref().map(|limit| facts.latency(limit)));
         gates.extend(self.deterministic_pass_rate.as_ref().map(|limit| {

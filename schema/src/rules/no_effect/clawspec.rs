@@ -70,11 +70,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 /// Reports settings that are set twice.
 pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     const FLAT: [&str; 6] = [
-        "observability_backend",
-        "trace_poll_delay_ms",
-        "time_window_padding_ms",
-        "model_pricing",
-        "opik_project_name",
+        "observability_backend", "trace_poll_delay_ms", "time_window_padding_ms", "model_pricing", "opik_project_name",
         "opik_workspace",
     ];
     if root.get("observability").is_some_and(|block| block.is_mapping() && !block.is_empty()) {

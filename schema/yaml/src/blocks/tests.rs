@@ -94,17 +94,8 @@ fn a_stray_line_does_not_end_the_list() {
 #[test]
 fn declines_where_cutting_would_change_the_meaning() {
     for text in [
-        "{a: 1}",
-        "- a\nb: 1\nc: 2\n",
-        " - a\n - b\n",
-        "--- &a\n- b\n",
-        "&a\n- b\n",
-        "- a\n\u{feff}- b\n",
-        "a: 1\n---\nb: 2\n",
-        "%YAML 1.2\n---\na: 1\n",
-        "? a\n: b\n",
-        "hello\n  world: 1\n",
-        "",
+        "{a: 1}", "- a\nb: 1\nc: 2\n", " - a\n - b\n", "--- &a\n- b\n", "&a\n- b\n", "- a\n\u{feff}- b\n",
+        "a: 1\n---\nb: 2\n", "%YAML 1.2\n---\na: 1\n", "? a\n: b\n", "hello\n  world: 1\n", "",
     ] {
         assert_eq!(split(&Rope::from_str(text)), None, "{text:?}");
     }

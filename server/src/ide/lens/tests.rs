@@ -43,11 +43,7 @@ fn lenses_of_each_format_are_at_its_tests() {
             SpecFile::CLAWSPEC_SCENARIOS,
             "scenarios:\n  - name: a\n  - name: b\n    given:\n    - type: gateway_healthy\n",
             vec![
-                "1: ▶ Run file",
-                "2: ▶ Run",
-                "2: Evaluate without a run",
-                "3: ▶ Run",
-                "3: Preconditions",
+                "1: ▶ Run file", "2: ▶ Run", "2: Evaluate without a run", "3: ▶ Run", "3: Preconditions",
                 "3: Evaluate without a run",
             ],
         ),

@@ -64,9 +64,7 @@ fn tasks_stand_in_place_of_their_entries_and_keep_their_file() {
     assert_eq!(
         places,
         [
-            "first  /tasks/0 true",
-            "second tasks/a.yaml /0 true",
-            "third tasks/a.yaml /1 false",
+            "first  /tasks/0 true", "second tasks/a.yaml /0 true", "third tasks/a.yaml /1 false",
             "fourth tasks/b.yaml /0 true"
         ]
     );
