@@ -175,6 +175,11 @@ fn missing_scripted_gateway_is_a_warning_that_refuses_no_other_suite() {
         assert!(done.code == Some(0) && done.stdout.contains("warning[missing-file]: `no.gateway.yaml`"), "{done:?}");
         assert_eq!(directory.run(&["run"]).code, Some(0));
     }
+    // Nothing is looked for outside of the directory.
+    directory.write("speclens.yaml", "clawspec: {gateway: ../no.gateway.yaml}\n");
+    assert!(!directory.run(&["check"]).stdout.contains("missing-file"));
+    directory.write("speclens.yaml", "clawspec: {gateway: ./no.gateway.yaml}\n");
+    assert!(directory.run(&["check"]).stdout.contains("missing-file"));
     directory.write("no.gateway.yaml", "runs: []\n");
     let done = directory.run(&["check", "kindlm.yaml"]);
     assert!(!done.stdout.contains("missing-file"), "{done:?}");

@@ -15,6 +15,7 @@ use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     faults,
+    files::inside,
     json_schema::SpecFile,
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},
@@ -141,8 +142,10 @@ fn missing_gateway(path: &Path, document: &Document) -> Option<Problem> {
     let at = Pointer::root().key("clawspec").key("gateway");
     let gateway = document.find(&at)?;
     let name = gateway.as_str().filter(|name| !name.is_empty())?;
+    // Nothing outside of the directory is looked at while a file is edited.
+    let inside = inside(name)?;
     let is_missing =
-        fs::metadata(path.with_file_name(name)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        fs::metadata(path.with_file_name(inside)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     is_missing.then(|| {
         Problem::new(Code::MissingFile, at, gateway.range(), format!("`{name}` does not exist"))
             .with_note("scenarios cannot run without this scripted gateway")
