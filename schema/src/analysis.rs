@@ -220,8 +220,8 @@ impl Analyzer {
         validate::check(node, definition, files, &mut report);
         if !self.file.is_settings() {
             duplicate_name::check(node, definition, &mut report);
-            walk::check(node, definition, self.format(), files, &mut report);
         }
+        walk::check(node, definition, self.format(), files, &mut report);
         if let Some(format) = self.format() {
             format.report(node, definition, files, &mut report);
         }

@@ -28,9 +28,10 @@ use crate::{
     finding::Report,
     json_schema::{BASE, SpecFile},
     problem::{Code, Fix, Problem, Severity},
-    rules::{too_large, wrong_type::missing_space},
+    rules::too_large,
     shape::{self, Shape},
     spec_file::{Empty, PerFile},
+    walk,
 };
 
 use context::{Violation, ViolationKind};
@@ -232,6 +233,7 @@ pub fn empty(file: SpecFile) -> Problem {
 fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
     check(node, definition, &MemoryFiles::default(), &mut report);
+    walk::check(node, definition, None, &MemoryFiles::default(), &mut report);
     let mut problems = report.resolve(false).problems(node);
     problems.sort_by_key(|problem| problem.range.start);
     problems
@@ -241,7 +243,6 @@ fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
     let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
     let validator = definition.validator();
-    missing_space::find(node, definition).into_iter().for_each(|finding| report.push(finding));
     // Usually there are no violations.
     if validator.is_valid(&value) {
         return;

@@ -18,6 +18,7 @@ use crate::{
         contradiction, invalid_path, invalid_pattern, missing_file, missing_variable, pasted_secret, placeholder,
         suspicious_pattern::{self, compared},
         unknown_reference, unquoted_template,
+        wrong_type::missing_space,
     },
     shape::{Compared, Shape, Word},
     spec_file::PerFile,
@@ -55,7 +56,14 @@ pub(crate) fn check(
     report: &mut Report,
 ) {
     let is_filled = Meaning::of(definition.file()).is_filled;
+    let is_settings = definition.file().is_settings();
     each(node, definition, &mut |value| {
+        if value.is_own() {
+            missing_space::check(value, report);
+        }
+        if is_settings {
+            return;
+        }
         if value.is_own() {
             pasted_secret::check(value, report);
             placeholder::check(value, report);
@@ -121,7 +129,9 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
             let lists = Definition::lists(file);
             let is_elsewhere =
                 |name: &str, node: NodeRef<'_>| lists.contains(&name) && node.shape() == NodeShape::Sequence;
-            if !is_elsewhere("", node) {
+            if node.shape() == NodeShape::Scalar {
+                walk.visit(&root);
+            } else if !is_elsewhere("", node) {
                 walk.entries(&root, node, &is_elsewhere);
             }
         }
@@ -261,6 +271,16 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Whether it is written here, not behind an alias.
     fn is_own(&self) -> bool {
         !self.node.resolved().is_through_alias()
+    }
+
+    /// Returns the key, and the mapping that it is in, if nothing is written behind it.
+    pub(crate) fn lone_key(&self) -> Option<(NodeRef<'d>, &Value<'w, 'd>)> {
+        match &self.place {
+            ValueLocation::In(mapping, _) if self.node.is_null() && self.node.own_range().is_empty() => {
+                Some((self.key?, *mapping))
+            }
+            ValueLocation::In(..) | ValueLocation::Root(_) => None,
+        }
     }
 
     /// Returns the key of the value. `None` for an item of a list.

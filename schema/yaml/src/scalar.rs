@@ -73,11 +73,25 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
 }
 
 /// Length of `false`: no other word with a meaning is longer.
-pub(super) const LONGEST_WORD: usize = 5;
+const LONGEST_WORD: usize = 5;
+
+/// Returns whether a plain scalar without a tag is text in all rules, as its length and its first letters show. Most
+/// texts need no closer look.
+#[inline]
+pub(super) fn is_surely_text(value: &str) -> bool {
+    match value.as_bytes() {
+        [b'0'..=b'9' | b'+' | b'-' | b'.', ..] | [b'~'] | [] => false,
+        [first, second, ..] if value.len() <= LONGEST_WORD => {
+            let begins_a_word = [b"on", b"of", b"no", b"nu", b"ye", b"tr", b"fa"];
+            !begins_a_word.contains(&&[first.to_ascii_lowercase(), second.to_ascii_lowercase()])
+        }
+        [_, ..] => true,
+    }
+}
 
 #[inline]
 fn plain(value: &str, rules: ScalarRules) -> Scalar {
-    if value.len() > LONGEST_WORD && !may_be_number(value) {
+    if is_surely_text(value) {
         return Scalar::Text;
     }
     match rules {
@@ -315,7 +329,7 @@ fn is_timestamp(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scalar, core12, is_ambiguous, python11};
+    use super::{Scalar, core12, is_ambiguous, is_surely_text, python11};
 
     #[test]
     fn the_core_schema_of_yaml_12() {
@@ -368,6 +382,22 @@ mod tests {
             ("2026-3-1", Scalar::Text),
         ] {
             assert_eq!(python11(text), meaning, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_first_look_takes_no_value_for_text() {
+        let words = ["", "~", "null", "yes", "no", "true", "false", "on", "off"];
+        let numbers = ["0", "-1", "+2", ".5", "-.INF", ".nan", "12:30", "2026-03-11", "1_000"];
+        for text in words
+            .iter()
+            .map(|word| word.to_uppercase())
+            .chain([&words[..], &numbers].concat().into_iter().map(str::to_owned))
+        {
+            assert!(!is_surely_text(&text), "{text}");
+        }
+        for text in ["type", "tool", "name", "falsehood", "nullable", "y", "~/notes", "onto the list", "é"] {
+            assert!(is_surely_text(text), "{text}");
         }
     }
 

@@ -32,7 +32,7 @@ pub enum Plain<'d> {
 pub struct Members<'d> {
     list: Vec<(Cow<'d, str>, Plain<'d>)>,
     /// The places of all keys, if there are many.
-    places: FxHashMap<Cow<'d, str>, usize>,
+    places: Option<Box<FxHashMap<Cow<'d, str>, usize>>>,
 }
 
 impl<'d> Members<'d> {
@@ -65,19 +65,20 @@ impl<'d> Members<'d> {
     }
 
     fn place(&self, key: &str) -> Option<usize> {
-        if self.list.len() > Members::MAX_LINEAR_SEARCH_ITEMS {
-            return self.places.get(key).copied();
+        match &self.places {
+            Some(places) => places.get(key).copied(),
+            None => self.list.iter().position(|(known, _)| known == key),
         }
-        self.list.iter().position(|(known, _)| known == key)
     }
 
     fn push(&mut self, key: Cow<'d, str>, value: Plain<'d>) {
         let count = self.list.len();
         if count == Members::MAX_LINEAR_SEARCH_ITEMS {
-            self.places = self.list.iter().enumerate().map(|(place, (key, _))| (key.clone(), place)).collect();
+            let places = self.list.iter().enumerate().map(|(place, (key, _))| (key.clone(), place));
+            self.places = Some(Box::new(places.collect()));
         }
-        if count >= Members::MAX_LINEAR_SEARCH_ITEMS {
-            self.places.insert(key.clone(), count);
+        if let Some(places) = &mut self.places {
+            places.insert(key.clone(), count);
         }
         self.list.push((key, value));
     }

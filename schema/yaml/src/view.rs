@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Document, Pointer,
     pointer::Step,
-    scalar::{LONGEST_WORD, Scalar, resolve},
+    scalar::{Scalar, is_surely_text, resolve},
     tree::{Entry, Node, NodeKind, Style},
 };
 
@@ -248,8 +248,13 @@ impl<'d> NodeRef<'d> {
     }
 
     /// Returns a scalar's text, if it is a string.
+    #[inline]
     pub fn as_str(self) -> Option<&'d str> {
-        self.text().filter(|_| matches!(self.scalar(), Some(Scalar::Text | Scalar::Timestamp)))
+        let Place::Node { node, .. } = self.resolved().place else { return None };
+        let NodeKind::Scalar { value, style } = &node.kind else { return None };
+        let meaning = || resolve(value, *style, node.tag(), self.document.rules);
+        let is_text = node.tag().is_none() && is_surely_text(value);
+        (is_text || matches!(meaning(), Scalar::Text | Scalar::Timestamp)).then_some(value)
     }
 
     /// Returns whether it is empty or `null`.
@@ -428,12 +433,11 @@ impl<'d> NodeRef<'d> {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
-            let is_value = matches!(key, "" | "true" | "false");
-            let is_text = is_text(key);
             let found = entries.iter().rfind(|entry| match &entry.key.kind {
                 // Most keys are compared as they are written, without regard to what they mean.
-                NodeKind::Scalar { value, .. } if !is_value && begins_as_text(value) && **value != *key => false,
-                NodeKind::Scalar { value, .. } if is_text && entry.key.tag().is_none() => **value == *key,
+                NodeKind::Scalar { value, .. } if is_surely_text(value) && entry.key.tag().is_none() => {
+                    value.as_bytes().first() == key.as_bytes().first() && **value == *key
+                }
                 NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                     node.at(block, &entry.key).is_key(key)
                 }
@@ -566,16 +570,6 @@ impl<'d> NodeRef<'d> {
 
 fn numbered(number: usize) -> BlockNumber {
     BlockNumber::try_from(number).expect("a text has fewer blocks than bytes, and 4 GB are not read")
-}
-
-/// Returns whether a key without a tag that is written like this is text in all rules.
-fn is_text(key: &str) -> bool {
-    begins_as_text(key) && key.len() > LONGEST_WORD
-}
-
-/// Returns whether a key is text, or the name of a value: it does not begin like a number.
-fn begins_as_text(key: &str) -> bool {
-    key.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
 }
 
 /// Visits every node as written; aliases are not followed.

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer, Shape as NodeShape, Style, Way},
+    document::{NodeRef, Pointer, Style},
     edit,
-    finding::{Finding, Location, MessageParts, Rule, Scope},
+    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     problem::{Code, Edit, Fix, Severity, Subject},
     shape::{Shape, Type},
-    validate::Definition,
+    walk::Value,
 };
 
 /// A space that YAML reads as a letter.
@@ -25,61 +25,19 @@ struct MissingSpace {
     keys: Vec<&'static str>,
 }
 
-/// Returns findings for strings of a part that begin with a known key.
-pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
-    // The items of these lists are checked separately.
-    let apart = match definition {
-        Definition::Root(file) => Definition::lists(file),
-        Definition::Item(..) => &[],
+/// Reports a plain string that begins with a known key.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let is_like_key = |node: NodeRef<'_>| {
+        node.text().is_some_and(|text| key_of(text).is_some()) && node.style() == Some(Style::Plain)
     };
-    let mut found = Vec::new();
-    walk(node, &Way::Root, apart, &mut |mapping, at, text| {
-        let mapping = mapping.pointer();
-        let shape = definition.shape().below(&mapping, Some(node));
-        found.extend(shape.and_then(|shape| missing_space(&mapping, at.pointer(), text, &shape)));
-    });
-    found
-}
-
-/// Visits plain strings that begin like a key, in document order.
-fn walk<'d>(node: NodeRef<'d>, at: &Way<'_>, apart: &[&str], visit: &mut impl FnMut(&Way<'_>, &Way<'_>, NodeRef<'d>)) {
-    if node.alias().is_some() {
-        return;
-    }
-    match node.shape() {
-        NodeShape::Scalar => {
-            let is_key = node.text().is_some_and(|text| key_of(text).is_some());
-            if is_key && node.style() == Some(Style::Plain) && node.as_str().is_some() {
-                visit(at, at, node);
-            }
-        }
-        NodeShape::Sequence if is_one_of(at, apart) => {}
-        NodeShape::Sequence => {
-            node.items().enumerate().for_each(|(index, item)| walk(item, &Way::Item(at, index), apart, visit));
-        }
-        NodeShape::Mapping => {
-            for entry in node.entries().filter(|entry| !entry.is_merge()) {
-                let key = entry.key.key_name();
-                let below = Way::Entry(at, &key);
-                // In a flow mapping, a key may have no value.
-                if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
-                    visit(at, &below, entry.key);
-                } else {
-                    walk(entry.value, &below, apart, visit);
-                }
-            }
-        }
-        NodeShape::Dangling => {}
-    }
-}
-
-/// Whether a node is one of the lists with these keys in the root; an empty key is the root itself.
-fn is_one_of(at: &Way<'_>, lists: &[&str]) -> bool {
-    match at {
-        Way::Root => lists.contains(&""),
-        Way::Entry(Way::Root, key) => lists.contains(key),
-        Way::Entry(..) | Way::Item(..) => false,
-    }
+    // In a flow mapping, a key may have no value.
+    let (node, around) = match value.lone_key().filter(|(key, _)| is_like_key(*key)) {
+        Some((key, mapping)) => (key, mapping),
+        None if is_like_key(value.node) => (value.node, value),
+        None => return,
+    };
+    let Some(shape) = around.shape() else { return };
+    report.extend(missing_space(&around.lint_node().at, value.lint_node().at, node, shape));
 }
 
 /// Returns the word before the first colon of a line, and the text after the colon.
