@@ -137,9 +137,11 @@ impl<'d> LintNode<'d> {
     /// Returns its bytes, or its head if it takes several lines.
     pub(crate) fn range(&self) -> Range<usize> {
         let range = self.node.range();
-        let text = self.node.document().text();
-        let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);
-        if range.is_empty() || !one_line { self.only_line().unwrap_or_else(|| self.head()) } else { range }
+        if range.is_empty() || !self.node.is_on_one_line() {
+            self.only_line().unwrap_or_else(|| self.head())
+        } else {
+            range
+        }
     }
 
     /// Returns the content of a block scalar of one line.
@@ -221,9 +223,7 @@ impl<'d> LintNode<'d> {
     /// Returns all its bytes, or its head if it takes several lines.
     pub(crate) fn head_or_line(&self) -> Range<usize> {
         let range = self.node.range();
-        let text = self.node.document().text();
-        let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);
-        if range.is_empty() || !one_line { self.head() } else { range }
+        if range.is_empty() || !self.node.is_on_one_line() { self.head() } else { range }
     }
 
     /// Whether its bytes can be edited here: they are its own, not those of an anchor elsewhere.

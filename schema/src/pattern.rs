@@ -118,7 +118,7 @@ impl<'d> Pattern<'d> {
     /// Returns the pattern in a value, in a flavour. `None` if the value itself is invalid.
     pub(crate) fn of(value: &Value<'_, 'd>, flavour: &str, format: &dyn Format) -> Option<Pattern<'d>> {
         let shape = value.shape()?;
-        let text = value.node.as_str().filter(|text| !(text.is_empty() && shape.is_never_empty()))?;
+        let text = value.text.filter(|text| !(text.is_empty() && shape.is_never_empty()))?;
         let searches = shape.searches();
         let usage = format.pattern_use(searches);
         // A template is replaced by a word.

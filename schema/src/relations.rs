@@ -207,7 +207,7 @@ pub struct Items<'f> {
     facts: &'f [Facts],
     tally: &'f Tally,
     blocks: &'f [u64],
-    start_of: &'f dyn Fn(usize) -> usize,
+    start_of: &'f (dyn Fn(usize) -> usize + Sync),
 }
 
 impl<'f> Items<'f> {
@@ -218,7 +218,7 @@ impl<'f> Items<'f> {
         facts: &'f [Facts],
         tally: &'f Tally,
         blocks: &'f [u64],
-        start_of: &'f dyn Fn(usize) -> usize,
+        start_of: &'f (dyn Fn(usize) -> usize + Sync),
     ) -> Items<'f> {
         Items { list, facts, tally, blocks, start_of }
     }

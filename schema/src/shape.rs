@@ -16,6 +16,7 @@ use std::{
     hash::{Hash, Hasher},
     rc::Rc,
     sync::Arc,
+    thread::LocalKey,
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -177,9 +178,7 @@ impl Shape {
 
     /// Returns an id that is equal for equal schemas.
     pub fn id(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        self.parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
-        hasher.finish()
+        id_of(&self.parts)
     }
 
     /// Returns a schema, with branches chosen by a node; without a node, no condition holds.
@@ -213,8 +212,16 @@ impl Shape {
         Shape::of_parts(self.root, Arc::clone(&self.own), node)
     }
 
-    /// Returns the forms of the node; empty if there is only one.
+    /// Returns the forms of the node; empty if there is only one. Cached, because problems of many items ask for the
+    /// same.
     pub fn variants(&self) -> Vec<Variant> {
+        thread_local! {
+            static KNOWN: RefCell<FxHashMap<u64, Rc<[Variant]>>> = RefCell::default();
+        }
+        cached(&KNOWN, id_of(&self.own), || self.read_variants()).to_vec()
+    }
+
+    fn read_variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
         let branches = self.own.iter().copied().flat_map(|part| branches::of(part).to_vec());
         for branch in branches.filter(|branch| !branch.is_about_null()) {
@@ -378,19 +385,22 @@ impl Shape {
         chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
     }
 
-    /// Returns the allowed keys for the chosen branches. Cached, because problems of many items ask for the same.
+    /// Whether the mapping has a key that may be written, without regard to its content.
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.at(None).known_fields().iter().any(|field| field.name == name)
+    }
+
+    /// Returns the allowed keys for the chosen branches.
     pub(crate) fn chosen_fields(&self) -> Vec<Field> {
+        self.known_fields().to_vec()
+    }
+
+    /// Returns the same. Cached, because problems of many items ask for the same.
+    fn known_fields(&self) -> Rc<[Field]> {
         thread_local! {
             static KNOWN: RefCell<FxHashMap<u64, Rc<[Field]>>> = RefCell::default();
         }
-        let id = self.id();
-        let known = KNOWN.with_borrow(|known| known.get(&id).map(Rc::clone));
-        let fields = known.unwrap_or_else(|| {
-            let fields = Rc::from(self.read_fields());
-            KNOWN.with_borrow_mut(|known| known.insert(id, Rc::clone(&fields)));
-            fields
-        });
-        fields.to_vec()
+        cached(&KNOWN, self.id(), || self.read_fields())
     }
 
     fn read_fields(&self) -> Vec<Field> {
@@ -522,6 +532,26 @@ impl Shape {
         });
         words.collect()
     }
+}
+
+/// Returns an id of parts of a schema.
+fn id_of(parts: &[&'static Keywords]) -> u64 {
+    let mut hasher = FxHasher::default();
+    parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Returns what is known of a schema, or reads it. Reading may ask for other schemas.
+fn cached<T>(
+    known: &'static LocalKey<RefCell<FxHashMap<u64, Rc<[T]>>>>,
+    id: u64,
+    read: impl FnOnce() -> Vec<T>,
+) -> Rc<[T]> {
+    known.with_borrow(|known| known.get(&id).map(Rc::clone)).unwrap_or_else(|| {
+        let found = Rc::from(read());
+        known.with_borrow_mut(|known| known.insert(id, Rc::clone(&found)));
+        found
+    })
 }
 
 /// Returns the value of a keyword. A schema has few of them, so comparing them is faster than hashing the name.

@@ -29,6 +29,8 @@ use crate::{
 /// A visited value.
 pub struct Value<'w, 'd> {
     pub(crate) node: NodeRef<'d>,
+    /// Its text, if it is a string.
+    pub(crate) text: Option<&'d str>,
     /// Key of the value.
     key: Option<NodeRef<'d>>,
     /// Nearest enclosing key, including that of the list; empty at the root.
@@ -121,7 +123,7 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
     let meaning = Meaning::of(definition.file());
     let may_mean = meaning.keys.contains(name);
     let place = ValueLocation::Root(definition);
-    let root = Value { node, key: None, name, place, may_mean, shape: OnceCell::new() };
+    let root = Value { node, text: node.as_str(), key: None, name, place, may_mean, shape: OnceCell::new() };
     let mut walk = Walk { meaning, left: MAX_REPEATED, look };
     match definition {
         Definition::Item(..) => walk.visit(&root),
@@ -207,7 +209,8 @@ impl<'w, 'd> Value<'w, 'd> {
         name: &'m str,
         may_mean: bool,
     ) -> Value<'m, 'd> {
-        Value { node, key, name, place: ValueLocation::In(self, step), may_mean, shape: OnceCell::new() }
+        let place = ValueLocation::In(self, step);
+        Value { node, text: node.as_str(), key, name, place, may_mean, shape: OnceCell::new() }
     }
 
     /// Returns the schema of the value.
@@ -225,7 +228,7 @@ impl<'w, 'd> Value<'w, 'd> {
 
     /// Returns the meaning of a string.
     fn word(&self) -> Option<Word> {
-        self.node.as_str()?;
+        self.text?;
         self.shape()?.word()
     }
 

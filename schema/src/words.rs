@@ -39,6 +39,10 @@
 
 mod antonyms;
 
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+
 /// Declares words: string types, each with its own schema.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $schema:tt;)+) => {$(
@@ -173,10 +177,9 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     };
     let mut best = None;
     for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
-        // A distance is at least the difference in length, and a change of one letter adds or removes at most two
-        // kinds of letters, so most candidates are excluded quickly.
+        // Most candidates are excluded quickly.
         let (other_length, other_letters) = outline(candidate);
-        if other_length.abs_diff(length) > limit || (letters ^ other_letters).count_ones() as usize > 2 * limit {
+        if are_farther((length, letters), (other_length, other_letters), limit) {
             continue;
         }
         let distance = strsim::osa_distance(&word, &squashed(candidate));
@@ -258,7 +261,29 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
 }
 
 /// Returns the candidate whose opposite a word expresses (`expected` for `unexpected`), unless another is more similar.
-pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+/// Remembered, because the same mistake is often made many times, and is looked at after every keystroke.
+pub(crate) fn opposite_of(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
+    /// Number of answers that are remembered.
+    const MAX_REMEMBERED: usize = 1_000;
+    type Asked = (String, Vec<*const str>);
+    thread_local! {
+        static KNOWN: RefCell<FxHashMap<Asked, Option<&'static str>>> = RefCell::default();
+    }
+    let asked = (word.to_owned(), candidates.iter().map(|name| std::ptr::from_ref::<str>(name)).collect());
+    if let Some(known) = KNOWN.with_borrow(|known| known.get(&asked).copied()) {
+        return known;
+    }
+    let found = find_opposite_of(word, candidates);
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() == MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(asked, found);
+    });
+    found
+}
+
+fn find_opposite_of(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let (name, distance) = antonyms::opposite_of(word, candidates.iter().copied())?;
     // `assertions` is another form of `assert`.
     const ENDINGS: [&str; 6] = ["s", "es", "ed", "ing", "ion", "ions"];
@@ -295,14 +320,23 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
     if antonyms::is_another(word, name) || !antonyms::slips_inside_words(word, name) {
         return false;
     }
-    let distance = |other: &str| strsim::osa_distance(&squashed(word), &squashed(other));
-    let limit = match squashed(word).chars().count() {
+    let (length, letters) = outline(word);
+    let word = squashed(word);
+    let distance = |other: &str| strsim::osa_distance(&word, &squashed(other));
+    let limit = match length {
         0..=3 => 0,
         4..=7 => 1,
         _ => 2,
     };
     let own = distance(name);
-    own <= limit && candidates.into_iter().all(|other| other == name || distance(other) > own)
+    let is_farther = |other: &str| are_farther((length, letters), outline(other), own) || distance(other) > own;
+    own <= limit && candidates.into_iter().all(|other| other == name || is_farther(other))
+}
+
+/// Whether the outlines of two words alone show that more letters differ. A distance is at least the difference in
+/// length, and a change of one letter adds or removes at most two kinds of letters.
+fn are_farther(one: (usize, u64), other: (usize, u64), limit: usize) -> bool {
+    one.0.abs_diff(other.0) > limit || (one.1 ^ other.1).count_ones() as usize > 2 * limit
 }
 
 /// Returns a word without differences in spelling.

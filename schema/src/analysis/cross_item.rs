@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::{finish, item_chunks::ItemChunks};
 use crate::{
-    document::{ItemBlocks, NodeRef},
+    document::{ItemBlocks, NodeRef, parallel},
     finding::Report,
     problem::Problem,
     relations::{CrossItemRule, Items, Link},
@@ -55,7 +55,7 @@ pub(super) struct CrossItemContext<'s, 'd> {
     pub(super) items: Items<'s>,
     pub(super) blocks: Option<ItemBlocks<'d>>,
     /// Returns the number of the block that an item is alone in, or 0, and the key of its findings.
-    pub(super) key_of: &'s dyn Fn(usize) -> (u64, u64),
+    pub(super) key_of: &'s (dyn Fn(usize) -> (u64, u64) + Sync),
     /// The items that changed since the rules last looked at them, in order.
     pub(super) changed: &'s [usize],
 }
@@ -81,7 +81,9 @@ impl RuleProblems {
             chunks.forget(numbers.iter().map(|number| self.problems[*number].link.of.item).collect());
             for &number in &numbers {
                 let link = self.problems[number].link.clone();
-                self.problems[number] = context.cross_item_problem(rule, link, None, others);
+                let (problem, unkept) = context.cross_item_problem(rule, link, None);
+                self.problems[number] = problem;
+                others.extend(unkept);
             }
             self.unkept = numbers.into_iter().filter(|number| self.problems[*number].relative.is_none()).collect();
             return;
@@ -90,8 +92,9 @@ impl RuleProblems {
         let before: Before = old.iter().map(|known| (known.key, known.relative.clone())).collect();
         let mut links = rule.links(context.items);
         links.sort_by_key(|link| link.of.item);
-        let update = |link| context.cross_item_problem(rule, link, Some(&before), others);
-        let new: Vec<CrossItemProblem> = links.into_iter().map(update).collect();
+        let found = parallel::map(&links, |link| context.cross_item_problem(rule, link.clone(), Some(&before)));
+        let (new, unkept): (Vec<CrossItemProblem>, Vec<Option<Problem>>) = found.into_iter().unzip();
+        others.extend(unkept.into_iter().flatten());
         let is_same = |(old, new): &(&CrossItemProblem, &CrossItemProblem)| old.key == new.key && old.link == new.link;
         let head = old.iter().zip(&new).take_while(is_same).count();
         let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(is_same).count();
@@ -111,22 +114,22 @@ impl RuleProblems {
 type Before = FxHashMap<u64, Option<Arc<RelativeProblem>>>;
 
 impl CrossItemContext<'_, '_> {
+    /// Returns the problem of a link; if it cannot be kept, with absolute locations in the second place.
     fn cross_item_problem(
         &self,
         rule: &dyn CrossItemRule,
         link: Link,
         before: Option<&Before>,
-        others: &mut Vec<Problem>,
-    ) -> CrossItemProblem {
+    ) -> (CrossItemProblem, Option<Problem>) {
         let Some(key) = self.key(&link) else {
-            others.extend(self.problem(rule, &link));
-            return CrossItemProblem { link, key: 0, relative: None };
+            let problem = self.problem(rule, &link);
+            return (CrossItemProblem { link, key: 0, relative: None }, problem);
         };
         if let Some(relative) = before.and_then(|before| before.get(&key)) {
-            return CrossItemProblem { link, key, relative: relative.clone() };
+            return (CrossItemProblem { link, key, relative: relative.clone() }, None);
         }
         let relative = self.problem(rule, &link).map(|problem| Arc::new(self.relative(problem, &link)));
-        CrossItemProblem { link, key, relative }
+        (CrossItemProblem { link, key, relative }, None)
     }
 
     /// Returns the hash of the items of a link. `None` if one of them is not alone in a block.

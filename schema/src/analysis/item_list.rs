@@ -82,6 +82,15 @@ struct Known {
     reported: Option<(u64, Arc<Reported>)>,
 }
 
+/// The problems of an item as they are reported.
+struct ReportedItem {
+    /// The key of the circumstances.
+    key: u64,
+    reported: Arc<Reported>,
+    /// Indices of the items that they name.
+    places: Box<[usize]>,
+}
+
 /// An item that was looked at.
 struct Fresh {
     /// Id of the block that contains only the item, or 0.
@@ -265,6 +274,11 @@ impl<'d> Looked<'d> {
     /// kept, unless others are not.
     pub(super) fn groups(&mut self, levels: &Levels<'_>) -> Vec<Group> {
         let wrong = std::mem::take(&mut self.wrong);
+        let reported = parallel::map(&wrong, |wrong| self.reported(wrong, levels));
+        for (wrong, item) in wrong.iter().zip(&reported) {
+            self.item_list.known[wrong.index].reported = Some((item.key, Arc::clone(&item.reported)));
+        }
+        let wrong: Vec<(BadItem, ReportedItem)> = wrong.into_iter().zip(reported).collect();
         let mut rest = wrong.as_slice();
         let mut groups = Vec::new();
         let mut end = 0;
@@ -277,7 +291,7 @@ impl<'d> Looked<'d> {
                 groups.extend(reports.map(|reports| Group::new(self.place_of(items.start), self.list, reports)));
                 continue;
             };
-            let (own, others) = rest.split_at(rest.partition_point(|wrong| wrong.index < items.end));
+            let (own, others) = rest.split_at(rest.partition_point(|(wrong, _)| wrong.index < items.end));
             rest = others;
             let first = self.place_of(items.start);
             let settled = self.settled(first, own, levels);
@@ -292,28 +306,29 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns what is reported of some items of a chunk. `first`: the first item of the chunk.
-    fn settled(&mut self, first: ItemPlace, wrong: &[BadItem], levels: &Levels<'_>) -> Settled {
+    fn settled(&self, first: ItemPlace, wrong: &[(BadItem, ReportedItem)], levels: &Levels<'_>) -> Settled {
         let mut items = Vec::new();
         let mut codes: Vec<Code> = Vec::new();
-        for wrong in wrong {
+        for (wrong, ReportedItem { reported, places, .. }) in wrong {
             codes.extend(self.found(wrong).map(|problem| problem.code));
-            let (reported, places) = self.reported(wrong, levels);
             if !reported.problems.is_empty() {
                 let (start, line) = (wrong.start - first.start, wrong.line - first.line);
                 let index = wrong.index - first.index;
+                let (places, reported) = (places.clone(), Arc::clone(reported));
                 items.push(ItemReport { start, line, length: wrong.length, index, places, reported });
             }
         }
+        let wrong = || wrong.iter().map(|(wrong, _)| wrong);
         codes.sort_unstable();
         codes.dedup();
-        let start = wrong.first().map_or(0, |wrong| wrong.start - first.start);
+        let start = wrong().next().map_or(0, |wrong| wrong.start - first.start);
         Settled {
             levels: levels.key(),
             reports: Reports::of(items).map(Arc::new),
             codes,
-            extent: start..wrong.last().map_or(start, |wrong| wrong.extent().end - first.start),
-            has_anchors: wrong.iter().any(|wrong| wrong.has_anchors),
-            has_cross_item: wrong.iter().any(|wrong| wrong.cross_item.0 < wrong.cross_item.1),
+            extent: start..wrong().last().map_or(start, |wrong| wrong.extent().end - first.start),
+            has_anchors: wrong().any(|wrong| wrong.has_anchors),
+            has_cross_item: wrong().any(|wrong| wrong.cross_item.0 < wrong.cross_item.1),
         }
     }
 
@@ -359,7 +374,7 @@ impl<'d> Looked<'d> {
     }
 
     /// Returns the problems of an item as they are reported, and the items that they name.
-    fn reported(&mut self, wrong: &BadItem, levels: &Levels<'_>) -> (Arc<Reported>, Box<[usize]>) {
+    fn reported(&self, wrong: &BadItem, levels: &Levels<'_>) -> ReportedItem {
         let mut hasher = FxHasher::default();
         (levels.key(), self.item_list.known[wrong.index].key).hash(&mut hasher);
         for (rule, number) in &self.cross_item[wrong.cross_item.0..wrong.cross_item.1] {
@@ -371,7 +386,7 @@ impl<'d> Looked<'d> {
         if let Some((known, reported)) = &self.item_list.known[wrong.index].reported
             && *known == key
         {
-            return (Arc::clone(reported), places);
+            return ReportedItem { key, reported: Arc::clone(reported), places };
         }
         let own =
             self.item_list.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
@@ -382,8 +397,7 @@ impl<'d> Looked<'d> {
             (relative.problem.clone(), elsewhere)
         });
         let reported = Arc::new(Reported::of(own.chain(cross_item).collect(), levels));
-        self.item_list.known[wrong.index].reported = Some((key, Arc::clone(&reported)));
-        (reported, places)
+        ReportedItem { key, reported, places }
     }
 
     /// Returns the list, and the results to keep for the next version.
@@ -402,7 +416,7 @@ impl ItemList {
     }
 
     /// Returns the facts of the items.
-    fn items<'f>(&'f self, list: &'static str, start_of: &'f dyn Fn(usize) -> usize) -> Items<'f> {
+    fn items<'f>(&'f self, list: &'static str, start_of: &'f (dyn Fn(usize) -> usize + Sync)) -> Items<'f> {
         Items::new(list, &self.facts, &self.tally, &self.ids, start_of)
     }
 

@@ -41,6 +41,7 @@ pub(crate) mod target;
 pub mod template;
 pub mod trigger;
 pub(crate) mod type_fields;
+pub(crate) mod typed_assertion;
 pub(crate) mod waiting;
 
 #[cfg(test)]

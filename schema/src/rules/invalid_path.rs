@@ -28,7 +28,7 @@ pub(crate) struct NotPortable {
 /// Checks a path that must not lead out of the workspace.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let is_inside = value.shape().is_some_and(|shape| shape.is_inside());
-    let path = value.node.as_str().filter(|path| is_inside && !path.is_empty() && files::inside(path).is_none());
+    let path = value.text.filter(|path| is_inside && !path.is_empty() && files::inside(path).is_none());
     if let Some(path) = path {
         report.push(value.lint_node().finding(Outside(path.to_owned())));
     }

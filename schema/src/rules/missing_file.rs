@@ -47,7 +47,7 @@ pub(crate) struct OtherKind {
 /// Checks a path that must exist before a run.
 pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, files: &dyn Files, report: &mut Report) {
     let Some(first) = value.shape().and_then(|shape| shape.exists_before()) else { return };
-    let Some(path) = value.node.as_str().filter(|path| !path.is_empty()) else { return };
+    let Some(path) = value.text.filter(|path| !path.is_empty()) else { return };
     let normal = match format.path(path, files) {
         Some(Ok(normal)) => normal,
         Some(Err(reason)) => {

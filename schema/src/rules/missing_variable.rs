@@ -61,7 +61,7 @@ struct OtherFileVariable {
 
 /// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
+    let Some(text) = value.text.filter(|text| text.contains('{')) else { return };
     let Some(syntax) = value.template().and_then(template::syntax) else { return };
     let Some(missing_value) = syntax.missing_value else { return };
     let (file, limited) = (value.file(), value.template_names());

@@ -40,7 +40,7 @@ pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
 
 /// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    let Some(text) = value.node.as_str() else { return };
+    let Some(text) = value.text else { return };
     if let Some(key) = value.own_key().filter(|key| is_instead_of_name(key, value.node)) {
         report.push(value.lint_node().finding(PastedSecret::InsteadOfName(key.to_owned())));
     } else if let Some((found, what)) = pasted_secret(text) {

@@ -28,7 +28,7 @@ pub(crate) fn placeholder(what: &str) -> String {
 
 /// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    let Some(what) = value.node.as_str().and_then(left_out) else { return };
+    let Some(what) = value.text.and_then(left_out) else { return };
     if !what.is_empty() || SPEAKING.contains(&value.name) {
         report.push(value.lint_node().finding(Placeholder { what: what.to_owned() }));
     }

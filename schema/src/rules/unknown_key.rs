@@ -195,13 +195,13 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
 /// Returns the intended meaning of a key, and whether it resembles a key of its mapping.
 fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (IntendedKey, bool) {
     let file = context.file;
-    let Mapping { node: mapping, here, fields, free, variant, tags, .. } = known;
+    let Mapping { node: mapping, here, fields, free, variant, .. } = known;
     if key == "<<" && !context.node.document().rules().merges() {
         return (IntendedKey::Merge(file.dialect()), false);
     }
     let is_resolved = |name: &str| known.shape.as_ref()?.step(name, None)?.resolved_as().filter(|other| *other == key);
     let is_written = |name: &str| mapping.is_some_and(|mapping| mapping.entry(name).is_some());
-    if let Some(field) = fields.iter().copied().find(|name| is_resolved(name).is_some() && is_written(name)) {
+    if let Some(field) = fields.iter().copied().find(|name| is_written(name) && is_resolved(name).is_some()) {
         return (IntendedKey::Resolved { field }, false);
     }
     let entry = mapping.and_then(|mapping| mapping.entry(key));
@@ -209,8 +209,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (IntendedKey::Secret, true);
     }
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
-    let mut tags: Vec<&'static str> =
-        tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+    let mut tags = known.forms_with(key);
     // The most similar form comes first.
     if let Some((_, own)) = variant {
         tags.sort_by_key(|tag| Reverse(likeness(own, tag)));

@@ -218,8 +218,8 @@ pub(crate) fn check_names(
 
 /// Checks a name that directories of the workspace define.
 pub(crate) fn check_shared(value: &Value<'_, '_>, format: &dyn Format, files: &dyn Files, report: &mut Report) {
-    let Some(kind) = value.node.as_str().and_then(|_| value.shape()?.shares()) else { return };
-    let (Some(name), Some(directories)) = (value.node.as_str(), format.directories(kind)) else { return };
+    let Some(kind) = value.text.and_then(|_| value.shape()?.shares()) else { return };
+    let (Some(name), Some(directories)) = (value.text, format.directories(kind)) else { return };
     let Lookup::Misspelled(near) = directories.look_up(name, files) else { return };
     let rule = Unknown::new(format!("unknown {} `{name}`", names::singular(kind)), Some(&near));
     report.push(value.lint_node().finding(rule.note(directories.lacking())));

@@ -1,8 +1,8 @@
 use crate::{
+    dialect::clawspec::parts::Member,
     document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Location, MessageParts, Report, Rule, Scope},
-    lint_node::LintNode,
     problem::{Code, Fix},
     walk::Value,
 };
@@ -28,9 +28,9 @@ pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
 }
 
 /// Checks a list or a mapping as a key.
-pub(crate) fn check_key(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn check_key(member: &Member<'_, '_>, key: NodeRef<'_>, report: &mut Report) {
     if matches!(key.shape(), Shape::Sequence | Shape::Mapping) && is_template(key) {
-        report.push(Finding::new(UnquotedKey, member.at.clone(), key.range()));
+        report.push(Finding::new(UnquotedKey, member.lint_node().at, key.range()));
     }
 }
 

@@ -83,13 +83,18 @@ pub(crate) struct Mapping<'d> {
     pub(crate) missing: Vec<&'static str>,
     /// Tag of the mapping, and its form.
     pub(crate) variant: Option<(&'static str, &'static str)>,
-    /// Tags of its forms, with the keys of each.
-    pub(crate) tags: Vec<(&'static str, Vec<&'static str>)>,
+    /// Its forms.
+    forms: Vec<Variant>,
     /// Whether an unknown key would be a lost assertion.
     pub(crate) claims: bool,
 }
 
 impl Mapping<'_> {
+    /// Returns the values of the tag of the forms with a key.
+    pub(crate) fn forms_with(&self, key: &str) -> Vec<&'static str> {
+        self.forms.iter().filter(|form| form.shape.has_field(key)).filter_map(|form| Some(form.tag?.1)).collect()
+    }
+
     /// Whether a member contains assertions.
     pub(crate) fn holds_claims(&self, name: &str) -> bool {
         self.shape.as_ref().and_then(|shape| shape.step(name, None)).is_some_and(|member| member.holds_claims())
@@ -114,6 +119,7 @@ impl<'d> Context<'d> {
         let node = self.node.find(at);
         let shape = self.shape(at);
         let fields = shape.iter().flat_map(|shape| shape.fields(node)).collect::<Vec<_>>();
+        let forms = shape.as_ref().map(Shape::variants).unwrap_or_default();
         let is_free = |name: &str| node.is_none_or(|node| node.entry(name).is_none());
         let known = Rc::new(Mapping {
             node,
@@ -125,8 +131,8 @@ impl<'d> Context<'d> {
                 .map(|field| field.name)
                 .collect(),
             fields: fields.iter().map(|field| field.name).collect(),
-            variant: self.variant(at).and_then(|variant| variant.tag),
-            tags: self.tags(at),
+            variant: node.and_then(|node| chosen(node, &forms)?.tag),
+            forms,
             shape,
             claims: is_claim(&self.shape, self.node, at),
         });
@@ -193,19 +199,13 @@ impl<'d> Context<'d> {
 
     /// Returns the tag and the form of a mapping with several forms.
     pub(crate) fn variant(&self, at: &Pointer) -> Option<Variant> {
-        let node = self.node.find(at)?;
-        let matches = |variant: &Variant| {
-            variant.tag.is_some_and(|(key, tag)| node.get(key).and_then(NodeRef::as_str) == Some(tag))
-        };
-        self.shape(at)?.variants().into_iter().find(matches)
+        chosen(self.node.find(at)?, &self.shape(at)?.variants()).cloned()
     }
+}
 
-    /// Returns the tags of the forms of a mapping, with the keys of each.
-    fn tags(&self, at: &Pointer) -> Vec<(&'static str, Vec<&'static str>)> {
-        let variants = self.shape(at).map(|shape| shape.variants()).unwrap_or_default();
-        let keys = |variant: &Variant| variant.shape.fields(None).iter().map(|field| field.name).collect();
-        variants.iter().filter_map(|variant| Some((variant.tag?.1, keys(variant)))).collect()
-    }
+/// Returns the form that the tag of a mapping chooses.
+fn chosen<'v>(node: NodeRef<'_>, forms: &'v [Variant]) -> Option<&'v Variant> {
+    forms.iter().find(|form| form.tag.is_some_and(|(key, tag)| node.get(key).and_then(NodeRef::as_str) == Some(tag)))
 }
 
 /// Whether an unknown key in a mapping would be a lost assertion. `shape` is that of `node`.

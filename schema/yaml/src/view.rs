@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Document, Pointer,
+    lines::is_on_one_line,
     pointer::Step,
     scalar::{Scalar, is_surely_text, resolve},
     tree::{Entry, Node, NodeKind, Style},
@@ -150,6 +151,11 @@ impl<'d> NodeRef<'d> {
         let (&(block, _), &last) = items.first().zip(items.last())?;
         let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range().start);
         Some(self.document.start_of(block) + dash..self.item(last).own_range().end)
+    }
+
+    /// Returns whether [`NodeRef::range`] is on one line.
+    pub fn is_on_one_line(self) -> bool {
+        self.through.is_some() || is_on_one_line(&self.document.text, &self.range())
     }
 
     /// Returns whether it was reached through an alias.
@@ -419,6 +425,8 @@ impl<'d> NodeRef<'d> {
 
     /// Returns the entry with this key in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
+        /// Texts of numbers that are written in another way: see [`NodeRef::key_text`].
+        const NAMES_OF_FLOATS: [&str; 2] = ["inf", "NaN"];
         /// Below this, a linear search is faster than a table.
         const MAX_LINEAR_SEARCH_ITEMS: usize = 32;
         let node = self.resolved();
@@ -433,9 +441,10 @@ impl<'d> NodeRef<'d> {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
                 return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
+            // Most keys are compared as they are written, without regard to what they mean.
+            let is_text = is_surely_text(key) && !NAMES_OF_FLOATS.contains(&key);
             let found = entries.iter().rfind(|entry| match &entry.key.kind {
-                // Most keys are compared as they are written, without regard to what they mean.
-                NodeKind::Scalar { value, .. } if is_surely_text(value) && entry.key.tag().is_none() => {
+                NodeKind::Scalar { value, .. } if is_text && entry.key.tag().is_none() => {
                     value.as_bytes().first() == key.as_bytes().first() && **value == *key
                 }
                 NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {

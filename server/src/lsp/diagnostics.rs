@@ -10,6 +10,7 @@ use std::{
 use rustc_hash::FxHasher;
 use speclens_schema::{
     analysis::{Group, Located, Part, Problems, Run},
+    document::parallel,
     problem::Severity,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -34,9 +35,11 @@ impl List {
 
     /// Returns the diagnostics of the text of a document: all of them, or the most important.
     pub(super) fn of(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> List {
-        let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-        let writer = Writer::new(Converter { ranges, uri, directory: &snapshot.place.directory }, problems);
+        let writer = Writer::of(snapshot, uri, problems);
         let mut choice = Choice::of(problems, snapshot.edited_at);
+        if snapshot.latest.is_none() {
+            write_ahead(snapshot, uri, problems, choice.clone());
+        }
         let mut list = List::new();
         for run in problems.runs() {
             match run {
@@ -123,8 +126,25 @@ struct DiagnosticJson {
     related: Box<[(Box<str>, Option<u32>)]>,
 }
 
+/// Writes the diagnostics of a document that was just opened, of which there may be hundreds, on several threads.
+fn write_ahead(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems, mut choice: Choice) {
+    let all = problems.runs().flat_map(|run| match run {
+        Run::Group(group) => problems.of_group(group).collect(),
+        Run::One(located) => vec![located],
+    });
+    let chosen: Vec<Located<'_>> = all.filter(|located| choice.takes(located.severity(), &located.range())).collect();
+    parallel::map(&chosen, |located| {
+        if let Some((part, index)) = located.part() {
+            let writer = Writer::of(snapshot, uri, problems);
+            writer.worded(&writer.words_of_part(part), index, located);
+        }
+    });
+}
+
 impl<'s> Writer<'s> {
-    fn new(converter: Converter<'s>, problems: &'s Problems) -> Writer<'s> {
+    fn of(snapshot: &'s Snapshot, uri: &'s lsp::Uri, problems: &'s Problems) -> Writer<'s> {
+        let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+        let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
         let mut hasher = FxHasher::default();
         // Links to the reference exist only once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
@@ -155,9 +175,13 @@ impl<'s> Writer<'s> {
         part.memo(self.circumstances, || PartDiagnostics(part.problems().iter().map(|_| OnceLock::new()).collect()))
     }
 
+    fn worded<'w>(&self, words: &'w PartDiagnostics, index: usize, located: &Located<'_>) -> &'w DiagnosticJson {
+        words.0[index].get_or_init(|| DiagnosticJson::of(located, &self.converter))
+    }
+
     /// Writes a diagnostic of a part, with the lines that its places are in now.
     fn write(&self, words: &PartDiagnostics, index: usize, located: &Located<'_>, json: &mut String) {
-        let worded = words.0[index].get_or_init(|| DiagnosticJson::of(located, &self.converter));
+        let worded = self.worded(words, index, located);
         push_moved(&worded.json, worded.line, line_of(located), json);
         if worded.related.is_empty() {
             return;

@@ -55,6 +55,7 @@ pub(super) fn chosen<T>(
 
 /// The same choice among the problems of a text. What is chosen of a group is known without a look at its problems, unless
 /// the group is at the edge of what is chosen.
+#[derive(Clone)]
 pub(super) struct Choice {
     edited_at: usize,
     /// Rank of the last problem that is sent.

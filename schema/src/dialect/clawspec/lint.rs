@@ -29,6 +29,7 @@ use super::{
     paths, siblings,
     stage_contracts::NamedContract,
     target::{Directory, Target},
+    typed_assertion::TypedAssertion,
 };
 
 /// Adds the format's knowledge to a violation of the schema.
@@ -91,12 +92,12 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
 
 /// Reports values and keys of a node that PyYAML reads differently, except for the values of some keys.
 fn report_yaml(root: &LintNode<'_>, definition: Definition, without: &[&str], report: &mut Report) {
-    parts::each(root, without, &mut |part| match part {
-        Part::Value(lint_node) => {
-            syntax::clawspec::check_anchor(lint_node, report);
-            invalid_value::clawspec::unread::check_tag(lint_node, report);
-            invalid_value::clawspec::unread::check_scalar(lint_node, report);
-            wrong_type::clawspec::check_date(lint_node, root, definition, report);
+    parts::each(root.node, without, &mut |part| match part {
+        Part::Value(member) => {
+            syntax::clawspec::check_anchor(member, report);
+            invalid_value::clawspec::unread::check_tag(member, report);
+            invalid_value::clawspec::unread::check_scalar(member, report);
+            wrong_type::clawspec::check_date(member, root, definition, report);
         }
         Part::Key { mapping, member, key } => {
             unquoted_template::check_key(member, key, report);
@@ -173,8 +174,9 @@ pub(crate) fn report_item(
 fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut Report) {
     let Some(list) = list.filter(LintNode::is_list) else { return };
     let is_before = list.at.last().is_some_and(|key| key == "given");
-    contradiction::clawspec::check_assertions(&list, report);
-    for assertion in &list.items() {
+    let assertions = TypedAssertion::all_of(&list);
+    contradiction::clawspec::check_assertions(&assertions, report);
+    for assertion in &assertions {
         contradiction::clawspec::impossible::check_assertion(assertion, is_before, report);
         vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);
         invalid_value::clawspec::check_assertion(assertion, report);
@@ -184,10 +186,12 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
         unchecked::clawspec::assertion::check_assertion(assertion, report);
         ambiguous_scalar::clawspec::check_assertion(assertion, report);
         never_evaluated::clawspec::check_assertion(assertion, report);
-        syntax::clawspec::check_assertion(assertion, report);
-        unknown_type::check_assertion(assertion, report);
+        if assertion.info.is_none() {
+            syntax::clawspec::check_assertion(assertion, report);
+            unknown_type::check_assertion(assertion, report);
+            wrong_type::clawspec::form::check_assertion(assertion, report);
+        }
         wrong_type::clawspec::check_assertion(assertion, report);
-        wrong_type::clawspec::form::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
     }
 }

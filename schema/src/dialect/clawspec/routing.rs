@@ -21,7 +21,6 @@ pub(crate) struct Routing<'d> {
 impl<'d> Routing<'d> {
     /// Returns the routing data of a `delegation_path` assertion.
     pub(crate) fn of(assertion: &LintNode<'d>) -> Option<Routing<'d>> {
-        assertion.text_at("type").filter(|kind| *kind == "delegation_path")?;
         let mut given = KEYS.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
         let (key, value) = given.next()?;
         Some(Routing { key, value, ignored: given.collect() })

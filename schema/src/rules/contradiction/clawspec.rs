@@ -10,6 +10,7 @@ use crate::{
         clawspec::{
             agents,
             stage_contracts::{ContractLookup, NamedContract},
+            typed_assertion::TypedAssertion,
         },
     },
     files::Files,
@@ -47,8 +48,17 @@ struct OtherValue {
 /// The opposite of another assertion.
 #[derive(Debug)]
 struct Opposite {
-    about: Subject,
+    event: Event,
     name: String,
+}
+
+/// What one of two opposite assertions requires, and the other one prohibits.
+#[derive(Debug)]
+enum Event {
+    Call,
+    File,
+    /// A text in this log.
+    Log(String),
 }
 
 /// A tool that must be called but is not allowed.
@@ -96,10 +106,10 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
 }
 
 /// Subject of an assertion.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Subject {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Subject<'d> {
     /// Calls of a tool in a run, in the log of the gateway.
-    Call(LoggedRun),
+    Call(LoggedRun<'d>),
     /// Calls of a tool, in the trace.
     Span,
     /// A file.
@@ -107,28 +117,28 @@ enum Subject {
     /// A file whose name contains wildcards, which count as they are.
     LiteralFile,
     /// Text in this log.
-    Log(String),
+    Log(&'d str),
 }
 
 /// Run that an assertion is about: the path of the log and the id of the run, if they are not the defaults.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct LoggedRun {
-    log_path: Option<String>,
-    run_id: Option<String>,
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct LoggedRun<'d> {
+    log_path: Option<&'d str>,
+    run_id: Option<&'d str>,
 }
 
-impl LoggedRun {
-    fn of(assertion: &LintNode<'_>) -> LoggedRun {
-        let text = |key: &str| assertion.text_at(key).map(str::to_owned);
-        let run_id = text("run_id").filter(|run| run.replace(' ', "") != "{{run_id}}");
-        LoggedRun { log_path: text("log_path"), run_id }
+impl<'d> LoggedRun<'d> {
+    fn of(assertion: &LintNode<'d>) -> LoggedRun<'d> {
+        let is_own = |run: &str| run.chars().filter(|letter| *letter != ' ').eq("{{run_id}}".chars());
+        let run_id = assertion.text_at("run_id").filter(|run| !is_own(run));
+        LoggedRun { log_path: assertion.text_at("log_path"), run_id }
     }
 }
 
 /// Statement of an assertion.
 struct Statement<'d> {
-    about: Subject,
-    name: String,
+    about: Subject<'d>,
+    name: &'d str,
     holds: bool,
     lint_node: LintNode<'d>,
 }
@@ -164,13 +174,13 @@ fn has_wildcard(assertion: &LintNode<'_>) -> bool {
 }
 
 /// Checks the assertions of a list.
-pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
+pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut Report) {
     let mut said: Vec<Statement<'_>> = Vec::new();
     let mut values: Vec<(String, String, LintNode<'_>)> = Vec::new();
-    let mut allowed: Vec<(LoggedRun, Vec<String>, LintNode<'_>)> = Vec::new();
-    for assertion in list.items() {
-        let Some(kind) = assertion.get("type") else { continue };
-        if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
+    let mut allowed: Vec<(LoggedRun<'_>, Vec<&str>, LintNode<'_>)> = Vec::new();
+    for assertion in assertions {
+        let Some(kind) = assertion.name else { continue };
+        if let Some(value) = value_of(assertion, kind) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, lint_node)) => {
                     let rule = OtherValue { own: value.1, other: other.clone() };
@@ -179,22 +189,22 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
                 None => values.push(value),
             }
         }
-        let mut say = |about: Subject, key: &str, holds| {
+        let mut say = |about, key: &str, holds| {
             let Some(member) = assertion.get(key) else { return };
             let items = if member.is_list() { member.items() } else { vec![member] };
             said.extend(items.into_iter().filter_map(|lint_node| {
-                let name = lint_node.text().filter(|name| !name.is_empty())?.to_owned();
-                Some(Statement { about: about.clone(), name, holds, lint_node })
+                let name = lint_node.text().filter(|name| !name.is_empty())?;
+                Some(Statement { about, name, holds, lint_node })
             }));
         };
-        match kind.text().unwrap_or_default() {
-            "tool_was_called" => say(Subject::Call(LoggedRun::of(&assertion)), "tool", true),
-            "tool_not_called" => say(Subject::Call(LoggedRun::of(&assertion)), "tool", false),
+        match kind {
+            "tool_was_called" => say(Subject::Call(LoggedRun::of(assertion)), "tool", true),
+            "tool_not_called" => say(Subject::Call(LoggedRun::of(assertion)), "tool", false),
             "tool_sequence" => say(Subject::Span, "expected", true),
             "tool_not_invoked" => say(Subject::Span, "tool", false),
             // These two treat wildcards literally, the others do not, so they are about different files.
-            "file_present" if has_wildcard(&assertion) => say(Subject::LiteralFile, "path", true),
-            "file_absent" if has_wildcard(&assertion) => say(Subject::LiteralFile, "path", false),
+            "file_present" if has_wildcard(assertion) => say(Subject::LiteralFile, "path", true),
+            "file_absent" if has_wildcard(assertion) => say(Subject::LiteralFile, "path", false),
             "file_present" | "artifact_exists" | "artifact_contains" => say(Subject::File, "path", true),
             "file_absent" => say(Subject::File, "path", false),
             "log_entry" => {
@@ -203,40 +213,43 @@ pub(crate) fn check_assertions(list: &LintNode<'_>, report: &mut Report) {
                 if let Some(pattern) = assertion.get("pattern")
                     && let Some(text) = pattern.text().filter(|text| !text.is_empty())
                 {
-                    let (about, name) = (Subject::Log(path.to_owned()), text.to_owned());
-                    said.push(Statement { about, name, holds: !absent, lint_node: pattern });
+                    said.push(Statement { about: Subject::Log(path), name: text, holds: !absent, lint_node: pattern });
                 }
             }
             "tool_not_permitted" => {
                 let Some(tools) = assertion.get("allowed_tools").filter(LintNode::is_list) else { continue };
-                let names = tools.texts().into_iter().map(|(name, _)| name.to_owned()).collect();
-                allowed.push((LoggedRun::of(&assertion), names, tools));
+                let names = tools.texts().into_iter().map(|(name, _)| name).collect();
+                allowed.push((LoggedRun::of(assertion), names, tools));
             }
             _ => {}
         }
     }
-    let mut held: FxHashMap<(&Subject, &str), &Statement<'_>> = FxHashMap::default();
-    for claim in said.iter().filter(|it| it.holds) {
-        held.entry((&claim.about, &claim.name)).or_insert(claim);
+    let mut held: FxHashMap<(Subject<'_>, &str), &Statement<'_>> = FxHashMap::default();
+    // Most lists deny nothing.
+    let denies = said.iter().any(|it| !it.holds);
+    for claim in said.iter().filter(|it| it.holds && denies) {
+        held.entry((claim.about, claim.name)).or_insert(claim);
     }
     for denied in said.iter().filter(|it| !it.holds) {
-        let Some(other) = held.get(&(&denied.about, &*denied.name)).copied() else { continue };
+        let Some(other) = held.get(&(denied.about, denied.name)).copied() else { continue };
         let (_, last) = if denied.lint_node.range().start < other.lint_node.range().start {
             (denied, other)
         } else {
             (other, denied)
         };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        report.push(
-            last.lint_node
-                .finding(Opposite { about: denied.about.clone(), name: denied.name.clone() })
-                .with("the other assertion", &first.lint_node),
-        );
+        let event = match denied.about {
+            Subject::Call(_) | Subject::Span => Event::Call,
+            Subject::File | Subject::LiteralFile => Event::File,
+            Subject::Log(path) => Event::Log(path.to_owned()),
+        };
+        let rule = Opposite { event, name: denied.name.to_owned() };
+        report.push(last.lint_node.finding(rule).with("the other assertion", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds) {
-        let Subject::Call(run) = &called.about else { continue };
-        if let Some((_, _, tools)) = allowed.iter().find(|(of, names, _)| of == run && !names.contains(&called.name)) {
-            let finding = called.lint_node.finding(NotAllowed(called.name.clone()));
+        let Subject::Call(run) = called.about else { continue };
+        if let Some((_, _, tools)) = allowed.iter().find(|(of, names, _)| *of == run && !names.contains(&called.name)) {
+            let finding = called.lint_node.finding(NotAllowed(called.name.to_owned()));
             report.push(finding.with("the tools that are allowed", tools));
         }
     }
@@ -278,11 +291,11 @@ impl Rule for Opposite {
     const CODE: Code = Code::Contradiction;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        let Opposite { about, name } = self;
-        let words = match about {
-            Subject::Call(_) | Subject::Span => format!("`{name}` both must and must not be called"),
-            Subject::File | Subject::LiteralFile => format!("`{name}` both must and must not exist"),
-            Subject::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
+        let Opposite { event, name } = self;
+        let words = match event {
+            Event::Call => format!("`{name}` both must and must not be called"),
+            Event::File => format!("`{name}` both must and must not exist"),
+            Event::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
         };
         MessageParts::new(words).help("remove one of the two")
     }

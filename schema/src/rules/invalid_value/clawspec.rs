@@ -2,7 +2,7 @@
 
 use crate::{
     check::time,
-    dialect::clawspec::{config::Config, template::variable, waiting},
+    dialect::clawspec::{config::Config, template::variable, typed_assertion::TypedAssertion, waiting},
     document::Scalar,
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
@@ -60,9 +60,8 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks the address of an assertion, and the time that it compares with.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let has_type = assertion.text_at("type").is_some();
-    if let Some(endpoint) = assertion.get("endpoint").filter(|_| has_type) {
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    if let Some(endpoint) = assertion.get("endpoint").filter(|_| assertion.name.is_some()) {
         check_address(&endpoint, report);
     }
     if let Some((after, text)) = waiting::compared(assertion) {

@@ -38,7 +38,7 @@ enum MissingVariable {
 
 /// Checks a string: the placeholders where they are replaced, and `{{workdir}}` elsewhere.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    let Some(text) = value.node.as_str().filter(|text| text.contains("{{")) else { return };
+    let Some(text) = value.text.filter(|text| text.contains("{{")) else { return };
     let lint_node = value.lint_node();
     match value.template() {
         _ if value.shape().is_some_and(Shape::is_shell) => check_command(&lint_node, text, report),

@@ -1,12 +1,8 @@
 //! Assertion types that ClawSpec accepts but does not define.
 
 use crate::{
-    dialect::clawspec::{
-        assertion::{Assertion, Category},
-        assertion_lists::comment,
-    },
+    dialect::clawspec::{assertion::Category, assertion_lists::comment, typed_assertion::TypedAssertion},
     finding::{Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::Code,
 };
 
@@ -15,10 +11,9 @@ use crate::{
 struct Undefined(String);
 
 /// Checks the type of an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(name) = assertion.text_at("type") else { return };
-    if Assertion::type_info(name).is_some_and(|info| info.category == Category::Unsupported) {
-        report.extend(assertion.get("type").map(|kind| kind.finding(Undefined(name.to_owned()))));
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    if let Some(info) = assertion.info.filter(|info| info.category == Category::Unsupported) {
+        report.extend(assertion.get("type").map(|kind| kind.finding(Undefined(info.name.to_owned()))));
     }
 }
 

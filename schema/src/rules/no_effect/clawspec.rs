@@ -5,7 +5,8 @@ use crate::{
         facts::About,
         ignored_defaults::{IgnoredDefaults, UnrepeatedDefaults},
         routing::Routing,
-        type_fields::{number_of, type_of},
+        type_fields::number_of,
+        typed_assertion::TypedAssertion,
         waiting::WAITING,
     },
     edit,
@@ -41,8 +42,8 @@ enum Idle {
 }
 
 /// Checks an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(info) = type_of(assertion) else { return };
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    let Some(info) = assertion.info else { return };
     match info.name {
         "token_budget" => {
             let total = number_of(assertion, "max_total_tokens").unwrap_or(f64::INFINITY);
@@ -57,13 +58,16 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
                 report.push(consistency.head_finding(Idle::Consistency).instead_of(instead));
             }
         }
+        "delegation_path" => {
+            if let Some(Routing { key: first, ignored, .. }) = Routing::of(assertion) {
+                report
+                    .extend(ignored.into_iter().map(|(key, member)| member.head_finding(Idle::Routing { key, first })));
+            }
+        }
         _ => {}
     }
     if let Some(timeout) = assertion.get("timeout").filter(|_| !info.waits) {
         report.push(timeout.head_finding(Idle::Timeout(info.name)));
-    }
-    if let Some(Routing { key: first, ignored, .. }) = Routing::of(assertion) {
-        report.extend(ignored.into_iter().map(|(key, member)| member.head_finding(Idle::Routing { key, first })));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::clawspec::joined_type::JoinedType,
+    dialect::clawspec::{joined_type::JoinedType, parts::Member},
     document::{Document, Fault, FaultKind, NodeRef, Style},
     finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
@@ -65,10 +65,10 @@ pub(crate) fn check_text(root: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks that the name of an anchor consists of letters, digits, `-` and `_`.
-pub(crate) fn check_anchor(lint_node: &LintNode<'_>, report: &mut Report) {
-    let Some(name) = lint_node.node.resolved().anchor() else { return };
+pub(crate) fn check_anchor(member: &Member<'_, '_>, report: &mut Report) {
+    let Some(name) = member.node.resolved().anchor() else { return };
     if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) {
-        report.push(lint_node.head_finding(Anchor(name.to_owned())));
+        report.push(member.lint_node().head_finding(Anchor(name.to_owned())));
     }
 }
 

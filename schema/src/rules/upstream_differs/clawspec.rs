@@ -7,7 +7,7 @@ use crate::{
         ignored_defaults::{IgnoredDefaults, UnrepeatedDefaults},
         lower::settings,
         paths,
-        type_fields::type_of,
+        typed_assertion::TypedAssertion,
     },
     files::{FileKind, Files, matches},
     finding::{Location, MessageParts, Report, Rule},
@@ -52,8 +52,8 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks an assertion. ClawSpec's schema lacks the types about the trace.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(info) = type_of(assertion) else { return };
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    let Some(info) = assertion.info else { return };
     if info.category == Category::Trace {
         report.extend(assertion.get("type").map(|it| it.finding(NotInSchema(info.name.to_owned()))));
     }

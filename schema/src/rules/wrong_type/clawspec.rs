@@ -3,7 +3,8 @@
 use crate::{
     dialect::clawspec::{
         facts::About,
-        type_fields::type_of,
+        parts::Member,
+        typed_assertion::TypedAssertion,
         waiting::{is_unquoted, updated_after},
     },
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
@@ -66,10 +67,11 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 }
 
 /// Checks a value that must be a string: a plain date is not one.
-pub(crate) fn check_date(lint_node: &LintNode<'_>, root: &LintNode<'_>, definition: Definition, report: &mut Report) {
-    let node = lint_node.node.resolved();
+pub(crate) fn check_date(member: &Member<'_, '_>, root: &LintNode<'_>, definition: Definition, report: &mut Report) {
+    let node = member.node.resolved();
     let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
     if node.scalar() == Some(Scalar::Timestamp) && is_moment(text) {
+        let lint_node = member.lint_node();
         let shape = definition.shape().below(&lint_node.at, Some(root.node));
         if shape.is_some_and(|shape| shape.kind() == Type::Text) {
             report.push(lint_node.finding(Date(text.to_owned())).unless_wrong(lint_node.at.clone()));
@@ -86,8 +88,8 @@ struct NotANumber {
 }
 
 /// Checks the numbers and the time of an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(info) = type_of(assertion) else { return };
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    let Some(info) = assertion.info else { return };
     let texts = |keys: &[&'static str]| {
         let members = keys.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
         members.filter_map(|(key, member)| Some((key, member.text()?, member))).collect::<Vec<_>>()
@@ -117,13 +119,13 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 }
 
 /// Checks the value of a merge key.
-pub(crate) fn check_merge(member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn check_merge(member: &Member<'_, '_>, key: NodeRef<'_>, report: &mut Report) {
     if key.text() == Some("<<") && key.style() == Some(Style::Plain) {
         let fits = |node: NodeRef<'_>| node.shape() == NodeShape::Mapping;
         let value = member.node;
         let is_merged = fits(value) || value.shape() == NodeShape::Sequence && value.items().all(fits);
         if !is_merged && value.shape() != NodeShape::Dangling {
-            report.push(member.finding(Merged));
+            report.push(member.lint_node().finding(Merged));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     check::time,
+    dialect::clawspec::parts::Member,
     document::{NodeRef, Scalar, Shape, Style},
     finding::{Finding, Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::{Code, Fix},
     rules::unquoted_template,
     validate::describe,
@@ -30,19 +30,20 @@ enum Unread {
 }
 
 /// Checks the tag of a value.
-pub(crate) fn check_tag(lint_node: &LintNode<'_>, report: &mut Report) {
+pub(crate) fn check_tag(member: &Member<'_, '_>, report: &mut Report) {
     const KNOWN: [&str; 12] =
         ["null", "bool", "int", "float", "binary", "timestamp", "omap", "pairs", "set", "str", "seq", "map"];
-    let node = lint_node.node.resolved();
+    let node = member.node.resolved();
     let Some(written) = node.tag().filter(|tag| *tag != "!") else { return };
     let core = written.strip_prefix("tag:yaml.org,2002:");
     let tag = core.map_or_else(|| written.to_owned(), |core| format!("!!{core}"));
     if core.is_none_or(|core| !KNOWN.contains(&core)) {
-        report.push(lint_node.finding(Unread::Tag(tag)));
+        report.push(member.lint_node().finding(Unread::Tag(tag)));
     } else if matches!(core, Some("int" | "float" | "bool")) && node.scalar() == Some(Scalar::Text) {
-        report.push(lint_node.finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
+        report
+            .push(member.lint_node().finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
     } else if let Some(wanted) = core.and_then(|core| other_shape(core, node.shape())) {
-        report.push(lint_node.finding(Unread::OtherShape { tag, wanted }));
+        report.push(member.lint_node().finding(Unread::OtherShape { tag, wanted }));
     }
 }
 
@@ -62,21 +63,21 @@ fn other_shape(core: &str, shape: Shape) -> Option<&'static str> {
 }
 
 /// Checks a list or a mapping as a key.
-pub(crate) fn check_key(mapping: &LintNode<'_>, member: &LintNode<'_>, key: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn check_key(mapping: &Member<'_, '_>, member: &Member<'_, '_>, key: NodeRef<'_>, report: &mut Report) {
     let rule = match key.shape() {
         Shape::Sequence => Unread::ListKey,
         Shape::Mapping => Unread::MappingKey,
         Shape::Scalar | Shape::Dangling => return,
     };
     // A key that was meant as a template is reported separately.
-    if !unquoted_template::is_template(key) && unquoted_template::of(&mapping.at, mapping.node).is_none() {
-        report.push(Finding::new(rule, member.at.clone(), key.range()));
+    if !unquoted_template::is_template(key) && unquoted_template::of(&mapping.lint_node().at, mapping.node).is_none() {
+        report.push(Finding::new(rule, member.lint_node().at, key.range()));
     }
 }
 
 /// Checks a plain value that PyYAML does not read as a string.
-pub(crate) fn check_scalar(lint_node: &LintNode<'_>, report: &mut Report) {
-    let node = lint_node.node.resolved();
+pub(crate) fn check_scalar(member: &Member<'_, '_>, report: &mut Report) {
+    let node = member.node.resolved();
     let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
     let rule = if node.scalar() == Some(Scalar::Timestamp) {
         if is_moment(text) {
@@ -88,6 +89,7 @@ pub(crate) fn check_scalar(lint_node: &LintNode<'_>, report: &mut Report) {
     } else {
         return;
     };
+    let lint_node = member.lint_node();
     report.push(lint_node.finding(rule).unless_wrong(lint_node.at.clone()));
 }
 

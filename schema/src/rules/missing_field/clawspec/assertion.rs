@@ -4,12 +4,12 @@ use crate::{
     dialect::clawspec::{
         assertion_lists::{artifact_paths, comment},
         lower::settings,
-        type_fields::{log_members, type_of},
+        type_fields::log_members,
+        typed_assertion::TypedAssertion,
     },
     document::Pointer,
     files::Files,
     finding::{Explanation, Finding, Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
     validate::Context,
@@ -74,9 +74,9 @@ pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Checks an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
-    let Some(info) = type_of(assertion) else { return };
-    let (kind, lacks) = (info.name, |key: &&'static str| assertion.get(key).is_none());
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, files: &dyn Files, report: &mut Report) {
+    let Some(info) = assertion.info else { return };
+    let (kind, lacks) = (info.name, |key: &&'static str| assertion.node.get(key).is_none());
     if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
         report.push(assertion.head_finding(AnyOf { kind, keys }));
     }

@@ -1,7 +1,7 @@
 //! Keys of ClawSpec assertions that only seem to check something.
 
 use crate::{
-    dialect::clawspec::{routing::Routing, type_fields::type_of},
+    dialect::clawspec::{routing::Routing, typed_assertion::TypedAssertion},
     finding::{Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix},
@@ -23,8 +23,8 @@ enum Unchecked {
 }
 
 /// Checks an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(info) = type_of(assertion) else { return };
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
+    let Some(info) = assertion.info else { return };
     let both = |one: &str, other: &str| Some((assertion.get(one)?, assertion.get(other)?));
     match info.name {
         "state_file" => {
@@ -41,6 +41,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
                 report.push(source.head_finding(Unchecked::BesideWords));
             }
         }
+        "delegation_path" => check_decisions(assertion, report),
         _ => {}
     }
     if let Some(time) = assertion.get("updated_after") {
@@ -50,6 +51,10 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
             report.push(time.head_finding(Unchecked::NoTime).instead_of(Scope::At(time.at.clone())));
         }
     }
+}
+
+/// Checks that routing decisions name an agent.
+fn check_decisions(assertion: &LintNode<'_>, report: &mut Report) {
     for decision in Routing::of(assertion).map(|routing| routing.decisions()).unwrap_or_default() {
         let is_filled = |lint_node: &LintNode<'_>| lint_node.text().is_some_and(|text| !text.is_empty());
         let names_agent =

@@ -3,7 +3,7 @@
 use crate::{
     dialect::{
         ScalarRules,
-        clawspec::{paths, scale::Scale, type_fields::number_of},
+        clawspec::{paths, scale::Scale, type_fields::number_of, typed_assertion::TypedAssertion},
     },
     document::{Document, Pointer},
     files::Files,
@@ -44,8 +44,8 @@ enum AlwaysPasses {
 }
 
 /// Checks an assertion. `is_before`: whether it is a precondition.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
-    let Some(name) = assertion.text_at("type") else { return };
+pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
+    let Some(name) = assertion.name else { return };
     if is_before && matches!(name, "tool_not_called" | "tool_not_permitted" | "token_budget") && is_of_run(assertion) {
         report.extend(assertion.get("type").map(|kind| kind.finding(AlwaysPasses::BeforeRun(name.to_owned()))));
     }
