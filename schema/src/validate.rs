@@ -9,6 +9,7 @@
 mod context;
 mod describe;
 pub(crate) mod fix;
+mod form_groups;
 mod instance;
 mod misspelled;
 pub(crate) mod unit;
@@ -103,8 +104,13 @@ impl Definition {
         match self {
             Definition::Root(file) => ROOTS.get(file, || compile(&skeleton(file), "")),
             Definition::Item(file, list) => {
-                let compiled = |list: &&'static str| (*list, compile(file.schema(), &items_in(file.schema(), list)));
-                &ITEMS.get(file, || Definition::lists(file).iter().map(compiled).collect())[list]
+                let all = || {
+                    let mut schema = file.schema().clone();
+                    form_groups::insert(&mut schema);
+                    let compiled = |list: &&'static str| (*list, compile(&schema, &items_in(&schema, list)));
+                    Definition::lists(file).iter().map(compiled).collect()
+                };
+                &ITEMS.get(file, all)[list]
             }
         }
     }

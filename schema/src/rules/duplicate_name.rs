@@ -1,10 +1,7 @@
 pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 
-use std::{
-    collections::HashMap,
-    hash::{Hash, Hasher},
-};
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -37,7 +34,7 @@ struct DuplicateName {
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Report) {
     let defines = |it: &&Declaration| it.role == Role::Defines && !it.is_keys();
     for declaration in names::declared(definition).iter().filter(defines) {
-        let mut seen: HashMap<String, LintNode<'_>> = HashMap::new();
+        let mut seen: FxHashMap<String, LintNode<'_>> = FxHashMap::default();
         declaration.each(LintNode::root(node), &mut |name, node| match seen.get(name) {
             Some(first) => {
                 report.push(node.finding(DuplicateName { declaration, name: name.to_owned() }).with(FIRST, first));

@@ -16,7 +16,7 @@ struct LastCommandOnly;
 
 /// Checks the assertions of a task.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
-    if asserted.types().is_none() {
+    if asserted.types.is_none() {
         return;
     }
     let ran = asserted.texts("ran");

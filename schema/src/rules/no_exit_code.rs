@@ -18,10 +18,12 @@ struct NoExitCode;
 
 /// Checks the assertions of a task.
 pub(crate) fn check_task(task: &LintNode<'_>, asserted: &Asserted<'_>, report: &mut Report) {
-    let Some(types) = asserted.types() else { return };
-    let checks_success = |name: &String| ["exit_code", "verify"].contains(&name.as_str());
+    let Some(types) = &asserted.types else { return };
     // Next to the list it is only misplaced, which is reported separately.
-    if task.get("exit_code").is_none() && !types.iter().any(checks_success) && !asserted.are_idle() {
+    if task.get("exit_code").is_none()
+        && !types.iter().any(|name| matches!(&**name, "exit_code" | "verify"))
+        && !asserted.are_idle()
+    {
         report.push(asserted.list.head_finding(NoExitCode));
     }
 }

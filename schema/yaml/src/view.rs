@@ -90,6 +90,11 @@ impl Document {
     pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
         self.root()?.find(pointer)
     }
+
+    /// Returns whether a mapping may have a merge key that counts.
+    pub fn may_merge(&self) -> bool {
+        self.index.may_merge
+    }
 }
 
 /// Returns the number of the first child that ends at an offset or after it. `end_of` returns the end of a child, if it

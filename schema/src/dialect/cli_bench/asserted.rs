@@ -1,7 +1,9 @@
 //! Assertions of one task, as written.
 
+use std::borrow::Cow;
+
 use crate::{
-    document::Pointer,
+    document::{NodeRef, Pointer},
     json_schema::SpecFile,
     lint_node::LintNode,
     shape::Shape,
@@ -14,13 +16,20 @@ use super::assertions::Assertion;
 pub(crate) struct Asserted<'d> {
     pub(crate) list: LintNode<'d>,
     pub(crate) items: Vec<LintNode<'d>>,
+    /// The type of each assertion. `None` if there are no assertions, or if one has an unknown type, so its meaning is
+    /// unknown.
+    pub(crate) types: Option<Vec<Cow<'d, str>>>,
 }
 
 impl<'d> Asserted<'d> {
     /// Returns the assertions of a task. `None` if they are not a list.
     pub(crate) fn of(task: &LintNode<'d>) -> Option<Asserted<'d>> {
         let list = task.get("assert").filter(LintNode::is_list)?;
-        Some(Asserted { items: list.items(), list })
+        let names: Vec<Cow<'d, str>> =
+            list.node.items().flat_map(NodeRef::entries).map(|entry| entry.key.key_name()).collect();
+        let is_known = |name: &Cow<'_, str>| Assertion::NAMES.contains(&&**name);
+        let types = (!names.is_empty() && names.iter().all(is_known)).then_some(names);
+        Some(Asserted { items: list.items(), list, types })
     }
 
     /// Returns the values of all assertions of a type.
@@ -31,15 +40,6 @@ impl<'d> Asserted<'d> {
     /// Returns the values of all assertions of a type that are strings.
     pub(crate) fn texts(&self, name: &str) -> Vec<(&'d str, LintNode<'d>)> {
         self.all(name).into_iter().filter_map(|lint_node| Some((lint_node.text()?, lint_node))).collect()
-    }
-
-    /// Returns the type of each assertion. `None` if there are no assertions, or if one has an unknown type, so its
-    /// meaning is unknown.
-    pub(crate) fn types(&self) -> Option<Vec<String>> {
-        let names = |item: &LintNode<'_>| -> Vec<String> { item.entries().into_iter().map(|(name, _)| name).collect() };
-        let names: Vec<String> = self.items.iter().flat_map(names).collect();
-        let is_known = |name: &String| Assertion::NAMES.contains(&name.as_str());
-        (!names.is_empty() && names.iter().all(is_known)).then_some(names)
     }
 
     /// Whether a model passes that does nothing.

@@ -21,7 +21,10 @@ pub(crate) struct TestParts<'d> {
 #[derive(Debug)]
 pub(crate) struct Expect<'d> {
     pub(crate) node: LintNode<'d>,
-    /// Its tool calls that have a name.
+    pub(crate) output: Option<LintNode<'d>>,
+    pub(crate) guardrails: Option<LintNode<'d>>,
+    pub(crate) tool_calls: Option<LintNode<'d>>,
+    /// The tool calls that have a name.
     pub(crate) calls: Vec<ToolCall<'d>>,
 }
 
@@ -63,8 +66,23 @@ impl<'d> Expect<'d> {
             let is_forbidden = call.get("shouldNotCall").and_then(|lint_node| lint_node.bool()) == Some(true);
             Some(ToolCall { name: tool.text()?, tool, call, is_forbidden })
         };
-        let calls = node.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
-        Expect { calls: calls.into_iter().filter_map(read).collect(), node }
+        let tool_calls = node.get("toolCalls");
+        let calls = tool_calls.as_ref().map(|calls| calls.items()).unwrap_or_default();
+        let calls = calls.into_iter().filter_map(read).collect();
+        Expect { output: node.get("output"), guardrails: node.get("guardrails"), tool_calls, calls, node }
+    }
+
+    /// Returns `guardrails.keywords`.
+    pub(crate) fn keywords(&self) -> Option<LintNode<'d>> {
+        self.guardrails.as_ref()?.get("keywords")
+    }
+
+    /// Returns the lists of texts that are in the reply, or not: `contains`, `notContains`, `deny` and `allow`.
+    pub(crate) fn text_lists(&self) -> impl Iterator<Item = LintNode<'d>> {
+        let keywords = self.keywords();
+        let of = |owner: Option<&LintNode<'d>>, keys: [&str; 2]| keys.map(|key| owner?.get(key));
+        let lists = [of(self.output.as_ref(), ["contains", "notContains"]), of(keywords.as_ref(), ["deny", "allow"])];
+        lists.into_iter().flatten().flatten()
     }
 
     /// Returns the calls that must happen.

@@ -80,6 +80,9 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
 /// Reports duplicate assertions in a list.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     let items = &asserted.items;
+    if items.len() < 2 {
+        return;
+    }
     let mut seen: HashMap<String, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
         // A command may have another result if it runs again.

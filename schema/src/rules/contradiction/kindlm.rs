@@ -27,11 +27,11 @@ enum Contradiction {
 /// Checks the expectations of a test.
 pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
     for expect in &parts.expects {
-        if let Some(output) = expect.node.get("output") {
-            check_output(&output, report);
+        if let Some(output) = &expect.output {
+            check_output(output, report);
         }
         check_tool_calls(expect, report);
-        if let Some(keywords) = expect.node.find(&["guardrails", "keywords"]) {
+        if let Some(keywords) = expect.keywords() {
             check_keywords(&keywords, &expect.node, report);
         }
     }

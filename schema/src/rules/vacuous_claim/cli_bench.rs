@@ -82,7 +82,7 @@ fn check_count(count: &LintNode<'_>, report: &mut Report) {
 
 /// Checks the assertions of a task together.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
-    if asserted.types().is_some() && asserted.are_idle() {
+    if asserted.types.is_some() && asserted.are_idle() {
         report.push(asserted.list.head_finding(Vacuous::Idle));
     }
 }

@@ -92,19 +92,19 @@ pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
 
 fn check_expect(expect: &Expect<'_>, report: &mut Report) {
     let node = &expect.node;
-    if let Some(output) = node.get("output") {
-        check_output(&output, report);
+    if let Some(output) = &expect.output {
+        check_output(output, report);
     }
-    if let Some(calls) = node.get("toolCalls") {
-        empty_list(&calls, report);
+    if let Some(calls) = &expect.tool_calls {
+        empty_list(calls, report);
     }
     for call in expect.wanted() {
         if let Some(args) = call.call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
             report.push(args.finding(Vacuous::AnyArguments));
         }
     }
-    if let Some(guardrails) = node.get("guardrails") {
-        check_guardrails(&guardrails, report);
+    if let Some(guardrails) = &expect.guardrails {
+        check_guardrails(guardrails, report);
     }
     if let Some(judge) = node.get("judge") {
         empty_list(&judge, report);

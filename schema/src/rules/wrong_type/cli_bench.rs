@@ -111,6 +111,9 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
 
 /// Checks the merge keys of every mapping below a node, except for the values of some keys.
 pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut Report) {
+    if !owner.node.document().may_merge() {
+        return;
+    }
     each_merge(owner.node, &Way::Root, without, &mut |merge, at| {
         let is_mapping = |node: NodeRef<'_>| matches!(node.shape(), Shape::Mapping | Shape::Dangling);
         let is_list = merge.value.shape() == Shape::Sequence;

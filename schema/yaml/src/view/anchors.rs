@@ -11,26 +11,37 @@ impl Document {
     pub(crate) fn blocks_that_define(&self, name: &str, block: usize, offset: usize) -> impl Iterator<Item = usize> {
         let places = self.index.definitions.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
         let places = &places[..places.partition_point(|&place| place <= block)];
-        let found = self.definition(name, block, offset).map_or(0, |(place, _)| place);
+        let found = self.defining_block(name, block, offset).unwrap_or(0);
         places.iter().rev().copied().take_while(move |place| *place >= found)
     }
 
-    /// Returns the last node before a position that has this name.
+    /// Returns the last node before a position that has this name, and its block.
     pub(super) fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
-        let places = self.index.definitions.anchors.get(name)?;
+        self.definitions_before(name, block, offset)
+            .find_map(|(place, at)| Some((place, self.named_in(place, name, at)?)))
+    }
+
+    /// Returns the block of that node.
+    fn defining_block(&self, name: &str, block: usize, offset: usize) -> Option<usize> {
+        self.definitions_before(name, block, offset).map(|(place, _)| place).next()
+    }
+
+    /// Returns the blocks that define a name before a position, from the last one, each with the place of the node in it.
+    fn definitions_before(&self, name: &str, block: usize, offset: usize) -> impl Iterator<Item = (usize, usize)> {
+        let places = self.index.definitions.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
         let before = places.partition_point(|&place| place <= block);
-        for &place in places[..before].iter().rev() {
+        places[..before].iter().rev().filter_map(move |&place| {
             let limit = if place == block { offset } else { usize::MAX };
-            let at = self.blocks[place].last_anchor(name, limit).map(|anchor| anchor.at);
-            if let Some(at) = at
-                && let Some(node) = self.blocks[place].root.as_ref().and_then(|root| named(root, name, at))
-                // A node that contains its own alias has no end.
-                && !(place == block && node.range().start <= offset && offset < node.range().end)
-            {
-                return Some((place, node));
-            }
-        }
-        None
+            let at = self.blocks[place].last_anchor(name, limit)?.at;
+            // A node that contains its own alias has no end.
+            let is_around = |node: &Node| node.range().start <= offset && offset < node.range().end;
+            let is_own = place == block && self.named_in(place, name, at).is_none_or(is_around);
+            (!is_own).then_some((place, at))
+        })
+    }
+
+    fn named_in(&self, block: usize, name: &str, at: usize) -> Option<&Node> {
+        named(self.blocks[block].root.as_ref()?, name, at)
     }
 }
 
