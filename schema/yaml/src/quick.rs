@@ -23,7 +23,8 @@ pub(super) fn read(text: &str) -> Option<Node> {
     if !is_ordinary(text) {
         return None;
     }
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 0, depth: 0 };
+    let mut reader =
+        Reader { text, bytes: text.as_bytes(), at: 0, line: 0, depth: 0, entries: Vec::new(), items: Vec::new() };
     reader.go_to_content()?;
     let root = reader.block()?;
     (reader.at == text.len()).then_some(root)
@@ -47,6 +48,9 @@ struct Reader<'t> {
     /// The start of the line.
     line: usize,
     depth: usize,
+    /// The entries of the mappings that are being read, and the items of the lists: those of the innermost one last.
+    entries: Vec<Entry>,
+    items: Vec<Node>,
 }
 
 /// The end of unquoted text.
@@ -156,7 +160,7 @@ impl Reader<'_> {
 
     fn list(&mut self) -> Option<Node> {
         let (start, column) = (self.at, self.column());
-        let mut items = Vec::new();
+        let before = self.items.len();
         loop {
             self.at += 1;
             let behind_dash = self.at;
@@ -173,19 +177,19 @@ impl Reader<'_> {
             } else {
                 Some(self.scalar(column)?)
             };
-            items.push(named(item, anchor, behind_dash)?);
+            self.items.push(named(item, anchor, behind_dash)?);
             if !self.goes_on(column)? || !self.is_at_dash() {
                 break;
             }
         }
+        let items: Vec<Node> = self.items.drain(before..).collect();
         let end = items.last().map_or(start, |item| item.range().end);
-        items.shrink_to_fit();
         Some(Node::new(start..end, NodeKind::Sequence(items)))
     }
 
     fn mapping(&mut self) -> Option<Node> {
         let (start, column) = (self.at, self.column());
-        let mut entries: Vec<Entry> = Vec::new();
+        let before = self.entries.len();
         loop {
             let key = self.key()?;
             let behind_colon = self.at;
@@ -199,13 +203,13 @@ impl Reader<'_> {
             } else {
                 Some(self.scalar(column)?)
             };
-            entries.push(Entry { key, value: named(value, anchor, behind_colon)? });
+            self.entries.push(Entry { key, value: named(value, anchor, behind_colon)? });
             if !self.goes_on(column)? {
                 break;
             }
         }
+        let entries: Vec<Entry> = self.entries.drain(before..).collect();
         let end = entries.last().map_or(start, |entry| entry.value.range().end.max(entry.key.range().end));
-        entries.shrink_to_fit();
         Some(Node::new(start..end, NodeKind::Mapping(entries)))
     }
 
