@@ -11,6 +11,7 @@ mod checking;
 mod clawspec;
 mod cli;
 mod compat;
+mod contracts;
 mod coverage;
 mod crashes;
 mod fixing;
