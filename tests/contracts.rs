@@ -49,3 +49,62 @@ fn tag_of_a_timestamp_makes_a_date_in_every_style() {
         }
     }
 }
+
+/// Returns the `payload` of the request that a dry run shows.
+fn payload(place: &Place) -> String {
+    let shown = place.run(&["run", "--dry-run"]);
+    let body = shown.stdout.lines().find_map(|line| line.find("{\"skill_command\"").map(|at| &line[at..]));
+    let body: Value = serde_json::from_str(body.unwrap_or_else(|| panic!("{shown:?}"))).unwrap();
+    body["payload"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn numbers_of_params_are_sent_as_python_writes_them() {
+    const PARAMS: [(&str, &str); 7] = [
+        ("id", "12345678901234567890123"),
+        ("edge", "9223372036854775808"),
+        ("ratio", "1.0"),
+        ("count", "1"),
+        ("list", "[2.0, -18446744073709551616, 1_000]"),
+        ("text", "'1.0'"),
+        ("low", "1.0e-5"),
+    ];
+    let expected = r#"{"count": 1, "edge": 9223372036854775808, "id": 12345678901234567890123, "list": [2.0, -18446744073709551616, 1000], "low": 1e-05, "ratio": 1.0, "text": "1.0"}"#;
+    let start = "  - name: one\n    tags: [negative]\n    then: [{type: file_absent, path: a.md}]\n    when:\n      invoke: /demo\n";
+    let block: String = PARAMS.iter().map(|(name, value)| format!("        {name}: {value}\n")).collect();
+    let flow = PARAMS.map(|(name, value)| format!("{name}: {value}")).join(", ");
+    let scenarios = [
+        format!("{start}      params:\n{block}"),
+        format!("{start}      params: {{{flow}}}\n"),
+        format!("{start}      params:\n        <<: {{{flow}}}\n        count: 1\n"),
+    ];
+    for scenarios in scenarios {
+        let place = workspace(&scenarios);
+        assert_eq!(payload(&place), expected, "{scenarios}");
+        place.write("skills/demo/tests/scenarios.yaml", contract(&scenarios).replace('\n', "\r\n"));
+        assert_eq!(payload(&place), expected, "with CRLF: {scenarios}");
+    }
+}
+
+#[test]
+fn scripted_gateway_compares_params_by_their_value() {
+    for (script, contract, is_equal) in [
+        ("1", "1.0", true),
+        ("1.0", "1", true),
+        ("{a: [2.0]}", "{a: [2]}", true),
+        ("12345678901234567890", "12345678901234567890", true),
+        ("1", "'1'", false),
+        ("1", "2", false),
+    ] {
+        let place = workspace(&format!(
+            "  - name: one\n    tags: [negative]\n    when: {{invoke: /demo, params: {{n: {contract}}}}}\n    then: [{{type: file_absent, path: a.md}}]\n"
+        ));
+        place.write("speclens.yaml", "clawspec: {gateway: demo.gateway.yaml}\n");
+        place.write(
+            "demo.gateway.yaml",
+            format!("runs:\n  - when: {{skill: /demo, params: {{n: {script}}}}}\n    steps: []\n"),
+        );
+        let (code, report) = place.report(&[]);
+        assert_eq!(code == Some(0), is_equal, "{script} and {contract}: {report:#}");
+    }
+}
