@@ -50,6 +50,10 @@ fn tag_of_a_timestamp_makes_a_date_in_every_style() {
     }
 }
 
+/// A scenario without problems.
+const ONE: &str =
+    "  - name: one\n    tags: [negative]\n    when: {invoke: /demo}\n    then: [{type: file_absent, path: a.md}]\n";
+
 /// Returns the `payload` of the request that a dry run shows.
 fn payload(place: &Place) -> String {
     let shown = place.run(&["run", "--dry-run"]);
@@ -106,5 +110,33 @@ fn scripted_gateway_compares_params_by_their_value() {
         );
         let (code, report) = place.report(&[]);
         assert_eq!(code == Some(0), is_equal, "{script} and {contract}: {report:#}");
+    }
+}
+
+#[test]
+fn run_of_the_callee_is_reported_outside_of_a_run_id() {
+    let log = "type: tool_was_called, tool: web.fetch, log_path: a.log, run_id: '{{callee_run_id}}'";
+    let start = "version: '1.0'\nhandoff: {from: lead, to: copy, mechanism: sessions_spawn}\ncallee_produces:\n  required_artifacts: [{path_pattern: a.md, description: a}]\nassertions:\n  post_delegation:\n";
+    let block = format!("{start}    - {{{log}}}\n    - type: file_present\n      path: PATH\n");
+    let flow = format!("{start}    [{{{log}}}, {{type: file_present, path: PATH}}]\n");
+    for style in [block, flow] {
+        for path in ["'out/{{callee_run_id}}.md'", "\"out/{{callee_run_id}}.md\"", "!!str 'out/{{callee_run_id}}.md'"] {
+            for line_break in ["\n", "\r\n"] {
+                let text = style.replace("PATH", path).replace('\n', line_break);
+                let place = workspace(ONE);
+                place.write("skills/demo/tests/handoffs/lead-to-copy.yaml", &text);
+                let (_, report) = place.check(&[]);
+                let problems =
+                    report["suites"].as_array().unwrap().iter().flat_map(|it| it["problems"].as_array().unwrap());
+                let found: Vec<_> = problems.filter(|it| it["code"] == "missing-variable").collect();
+                assert_eq!(found.len(), 1, "{text}: {report:#}");
+                let start = &found[0]["place"]["range"]["start"];
+                assert_eq!(found[0]["severity"], "warning", "{text}");
+                assert_eq!(found[0]["help"], "use `{{run_id}}` for the run of the caller", "{text}");
+                let line = text.lines().nth(start["line"].as_u64().unwrap() as usize).unwrap();
+                let column = start["character"].as_u64().unwrap() as usize;
+                assert!(line[column..].starts_with("{{callee_run_id}}.md"), "{text}: {start}");
+            }
+        }
     }
 }
