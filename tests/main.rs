@@ -19,6 +19,7 @@ mod gateway;
 mod judging;
 mod kinds;
 mod loopback;
+mod messages;
 mod places;
 mod processes;
 #[cfg(unix)]

@@ -1,0 +1,42 @@
+//! Messages of `speclens check` with what to do about them, however the file is written.
+
+use serde_json::Value;
+
+use crate::support::{Place, suite};
+
+/// Returns the problems of a report with this code.
+fn with_code<'r>(report: &'r Value, code: &str) -> Vec<&'r Value> {
+    let suites = report["suites"].as_array().unwrap();
+    let problems = suites.iter().flat_map(|suite| suite["problems"].as_array().unwrap());
+    problems.filter(|problem| problem["code"] == code).collect()
+}
+
+#[test]
+fn empty_item_on_another_line_is_reported_at_its_comma_with_a_fix() {
+    for (tags, line, column) in [
+        ("tags: [a,, b]", 0, 9),
+        ("tags: [a,\n      , b]", 1, 6),
+        ("tags: ['a', # one\n      , \"b\"]", 1, 6),
+        ("tags:\n      [\n        a,\n        ,\n      ]", 3, 8),
+        ("tags: [{a: 1},\n      , [b]]", 1, 6),
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let text = suite("echo hello", "{output: {contains: [hello]}}")
+                .replace("    command", &format!("    {tags}\n    command"));
+            let first = text.lines().position(|line| line.trim_start().starts_with("tags")).unwrap();
+            let place = Place::with(&text.replace('\n', line_break));
+            let (code, report) = place.check(&[]);
+            let found = with_code(&report, "syntax");
+            assert_eq!((code, found.len()), (Some(2), 1), "{text}: {report:#}");
+            assert_eq!(found[0]["message"], "empty list item", "{text}");
+            let start = &found[0]["place"]["range"]["start"];
+            let indent = if line == 0 { 4 } else { 0 };
+            assert_eq!(
+                (start["line"].as_u64(), start["character"].as_u64()),
+                (Some((first + line) as u64), Some(column + indent)),
+                "{text}"
+            );
+            assert!(found[0]["fixes"][0]["edits"].is_array(), "{text}: {found:#?}");
+        }
+    }
+}
