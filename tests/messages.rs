@@ -40,3 +40,26 @@ fn empty_item_on_another_line_is_reported_at_its_comma_with_a_fix() {
         }
     }
 }
+
+#[test]
+fn misspelled_key_of_no_threshold_is_a_warning() {
+    for (key, severity) in [
+        ("modles: [scripted/a]", "warning"),
+        ("modles:\n  - scripted/a", "warning"),
+        ("'modles': 0.5", "warning"),
+        ("\"modelss\": [scripted/a]", "warning"),
+        // They would be limits.
+        ("modles: {scripted/a: 0.5}", "error"),
+        ("thresolds: {models: {scripted/a: 0.5}}", "error"),
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let text = format!("cli: sh\n{key}\ntasks:\n  - {{id: a, intent: print it, assert: [{{ran: a}}]}}\n");
+            let place = Place::empty();
+            place.write("cli-bench.yaml", text.replace('\n', line_break));
+            let (_, report) = place.check(&[]);
+            let found: Vec<_> =
+                with_code(&report, "unknown-key").iter().map(|it| it["severity"].as_str().unwrap()).collect();
+            assert_eq!(found, [severity], "{text}: {report:#}");
+        }
+    }
+}
