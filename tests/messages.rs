@@ -63,3 +63,35 @@ fn misspelled_key_of_no_threshold_is_a_warning() {
         }
     }
 }
+
+#[test]
+fn invalid_values_of_settings_have_a_help() {
+    let model = "write the id of the model that scores, such as `anthropic/claude-haiku-4-5`";
+    let share = "write a number from 0 to 1, such as `0.9`";
+    for (text, help) in [
+        ("judge: [a/b]\n", model),
+        ("judge:\n  - a/b\n  - c/d\n", model),
+        ("judge: 'gpt'\n", model),
+        ("thresholds: {pass_rate: 2}\n", share),
+        ("thresholds:\n  pass_rate: \"high\"\n", share),
+        ("limits: {concurrency: 0}\n", "write an integer from 1 to 64"),
+        ("recordings: {enabled: maybe}\n", "write `true` or `false`"),
+        ("clawspec: {thresholds: none}\n", "write `fail` or `warn`"),
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+            place.write("speclens.yaml", text.replace('\n', line_break));
+            let (code, report) = place.check(&[]);
+            let found = with_code(&report, "invalid-setting");
+            assert_eq!((code, found.len()), (Some(2), 1), "{text}: {report:#}");
+            assert_eq!(found[0]["help"], help, "{text}");
+            let shown = place.run(&["check"]);
+            assert!(shown.stdout.contains(&format!("= help: {help}\n")), "{text}: {shown:?}");
+        }
+    }
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", b"\xff\xfej\0u\0d\0g\0e\0:\0 \0a\0/\0b\0\n\0");
+    let (_, report) = place.check(&[]);
+    assert_eq!(with_code(&report, "encoding")[0]["help"], "save the file as UTF-8", "{report:#}");
+    assert!(place.run(&["check"]).stdout.contains("= help: save the file as UTF-8\n"));
+}
