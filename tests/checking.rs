@@ -36,7 +36,7 @@ fn hints_and_notes_are_printed_only_on_demand() {
 fn problems_of_many_files_are_summed_up_by_code() {
     let place = workspace(21);
     let done = place.run(&["check"]);
-    assert!(done.stdout.contains("error[unknown-key]: 21 in 21 files, 21 fixable with `--fix`\n"), "{done:?}");
+    assert!(done.stdout.contains("error[unknown-key]: 21 in 21 files, 21 with a safe fix\n"), "{done:?}");
     assert!(done.stdout.contains("00/kindlm.yaml:8:25, ...\n"), "{done:?}");
     assert!(!done.stdout.contains("-->"), "{done:?}");
     assert!(done.stdout.contains("`--format concise`"), "{done:?}");

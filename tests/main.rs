@@ -11,6 +11,7 @@ mod checking;
 mod clawspec;
 mod cli;
 mod compat;
+mod contracts;
 mod coverage;
 mod crashes;
 mod fixing;
@@ -18,6 +19,7 @@ mod gateway;
 mod judging;
 mod kinds;
 mod loopback;
+mod messages;
 mod places;
 mod processes;
 #[cfg(unix)]

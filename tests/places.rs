@@ -117,6 +117,7 @@ fn report_of(directory: &Path, suite: Suite, store: &EvidenceStore) -> SuiteRepo
     let document = Document::read(&text, suite.dialect.scalar_rules());
     SuiteReport {
         source: SourceText { path: "b/cli-bench.yaml".to_owned(), document, secrets },
+        real_path: directory.join("cli-bench.yaml"),
         root: Root { directory: "b".into(), here: "/w".into() },
         dialect: suite.dialect,
         settings: None,

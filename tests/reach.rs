@@ -90,3 +90,24 @@ fn a_task_file_reports_its_own_problems() {
     let (_, report) = place.check(&[]);
     assert!(report.to_string().contains("the task file `t.yaml` is not a list of tasks"), "{report}");
 }
+
+#[test]
+fn tests_of_a_task_file_outside_of_the_directory_are_counted_once() {
+    let place = Place::empty();
+    place.write("out/t.yaml", format!("{TASK}{}", TASK.replace("id: one", "id: two")));
+    for entry in ["file://t.yaml", "file://k/t.yaml", "file://*.yaml", "file://../out/t.yaml"] {
+        place.write("w/cli-bench.yaml", main(entry));
+        for (link, target) in [("w/t.yaml", "../out/t.yaml"), ("w/k", "../out")] {
+            let _ = symlink(target, place.path().join(link));
+        }
+        for (directory, arguments) in
+            [("w", &["check"][..]), (".", &["check", "w"]), (".", &["check", "w", "out/t.yaml"])]
+        {
+            let done = place.run_in(directory, arguments);
+            assert!(
+                done.stdout.contains("in 2 files with 2 tests\n"),
+                "{entry}, {arguments:?} in {directory}: {done:?}"
+            );
+        }
+    }
+}

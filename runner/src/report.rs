@@ -11,7 +11,13 @@ mod matrix;
 pub mod plain;
 pub mod sarif;
 
-use std::{borrow::Cow, collections::BTreeSet, ops::Range, path::PathBuf, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use speclens_schema::{
     dialect::{Dialect, ScalarRules},
@@ -50,6 +56,11 @@ impl Root {
         let path = lexical(&self.directory.join(path));
         path.strip_prefix(&self.here).unwrap_or(&path).display().to_string()
     }
+
+    /// Returns the absolute path of a file that a suite includes, whose links are resolved.
+    fn real_path(&self, path: &str) -> PathBuf {
+        lexical(&self.here.join(&self.directory).join(path))
+    }
 }
 
 /// The problems of another file that a suite needs: its settings, or a part of it.
@@ -66,6 +77,8 @@ pub struct FileReport {
 pub struct SuiteReport {
     /// The file and its text.
     pub source: SourceText,
+    /// The absolute path of the file, with links resolved. The path in `source` may be that of a link.
+    pub real_path: PathBuf,
     /// The base of its paths.
     pub root: Root,
     /// The format.
@@ -146,9 +159,13 @@ impl SuiteReport {
 
     /// Returns the number of tests. A test in a file with its own report counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
-        let reported: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
+        let reported: BTreeSet<&Path> = reports.iter().map(|report| report.real_path.as_path()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));
-        cases.filter(|(report, case)| case.file.is_none() || !reported.contains(report.path_of(case).as_ref())).count()
+        let is_elsewhere = |report: &SuiteReport, case: &Case| {
+            let file = case.file.as_ref().map(|file| report.root.real_path(&file.path));
+            file.is_some_and(|file| reported.contains(file.as_path()))
+        };
+        cases.filter(|(report, case)| !is_elsewhere(report, case)).count()
     }
 
     /// Returns the name for headings: the author's, or the file's.

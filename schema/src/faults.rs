@@ -257,6 +257,7 @@ fn title(rewrite: &Rewrite) -> String {
         RewriteKind::Text | RewriteKind::Template => format!("write `{}`", rewrite.text),
         RewriteKind::Blanks => "replace it with a space".to_owned(),
         RewriteKind::Space => "insert a space".to_owned(),
+        RewriteKind::Comma => "remove the comma".to_owned(),
         RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
         RewriteKind::IndentBy(1) => "indent it by 1 more space".to_owned(),
         RewriteKind::IndentBy(columns) => format!("indent it by {columns} more spaces"),

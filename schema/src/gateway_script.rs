@@ -365,6 +365,24 @@ impl When {
         };
         is_meant
             && self.says.as_ref().is_none_or(|text| message.contains(&**text))
-            && self.params.iter().all(|(name, value)| params.get(name) == Some(value))
+            && self.params.iter().all(|(name, value)| params.get(name).is_some_and(|found| equals(value, found)))
+    }
+}
+
+/// Whether two parameters are equal. Numbers are compared as doubles: a request writes 1 as `1` or `1.0`.
+fn equals(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equals(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, value)| other.get(name).is_some_and(|found| equals(value, found)))
+        }
+        (
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
+            _,
+        ) => one == other,
     }
 }

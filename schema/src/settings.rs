@@ -170,7 +170,7 @@ pub struct Thresholds {
     ///
     /// It replaces the default of `gates.passRateMin` in KindLM and of `thresholds.default` in cli-bench; ClawSpec has
     /// no such limit. As with a limit in the suite, a run that reaches it passes even if tests failed.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.9]))]
     pub pass_rate: Option<f64>,
 }
 

@@ -8,6 +8,7 @@
 mod branches;
 mod key_paths;
 mod keywords;
+mod labels;
 mod names;
 mod written;
 
@@ -27,8 +28,6 @@ use crate::{
     json_schema::SpecFile,
     words::URL_BEGINNING,
 };
-
-use written::plain;
 
 pub use key_paths::{KeyPath, all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;
@@ -216,7 +215,7 @@ impl Shape {
     /// same.
     pub fn variants(&self) -> Vec<Variant> {
         thread_local! {
-            static KNOWN: RefCell<FxHashMap<u64, Rc<[Variant]>>> = RefCell::default();
+            static KNOWN: Known<Variant> = RefCell::default();
         }
         cached(&KNOWN, id_of(&self.own), || self.read_variants()).to_vec()
     }
@@ -398,7 +397,7 @@ impl Shape {
     /// Returns the same. Cached, because problems of many items ask for the same.
     fn known_fields(&self) -> Rc<[Field]> {
         thread_local! {
-            static KNOWN: RefCell<FxHashMap<u64, Rc<[Field]>>> = RefCell::default();
+            static KNOWN: Known<Field> = RefCell::default();
         }
         cached(&KNOWN, self.id(), || self.read_fields())
     }
@@ -441,21 +440,6 @@ impl Shape {
         branches.filter_map(|branch| branch.get("required")?.get(0)?.as_str()).collect()
     }
 
-    /// Returns the bounds of a number or length in words; `None` if there are none.
-    pub fn bounds(&self) -> Option<String> {
-        /// Bounds beyond the exact range of a double are omitted, because they mean nothing to a reader.
-        const EXACT: f64 = 9_007_199_254_740_991.0;
-        let number = |name: &str| self.keyword(name).filter(|value| value.as_f64().is_some_and(|at| at.abs() < EXACT));
-        match (number("minimum"), number("maximum"), number("exclusiveMinimum")) {
-            (_, Some(most), Some(least)) => Some(format!("above {least}, at most {most}")),
-            (Some(least), Some(most), None) => Some(format!("{} to {}", plain(least), plain(most))),
-            (None, Some(most), None) => Some(format!("at most {}", plain(most))),
-            (_, None, Some(least)) => Some(format!("above {}", plain(least))),
-            (Some(least), None, None) => Some(format!("at least {}", plain(least))),
-            (None, None, None) => None,
-        }
-    }
-
     /// Returns the maximum of a number.
     pub fn maximum(&self) -> Option<f64> {
         self.keyword("maximum")?.as_f64()
@@ -468,70 +452,6 @@ impl Shape {
             && bound("exclusiveMinimum").is_none_or(|least| number > least)
             && self.maximum().is_none_or(|most| number <= most)
     }
-
-    /// Returns the type in words, with its bounds: "integer, 1 to 100", "list of strings".
-    pub fn type_label(&self) -> String {
-        let name = self.type_name();
-        match self.bounds().filter(|_| self.values().is_empty()) {
-            Some(bounds) if matches!(self.kind(), Type::Integer | Type::Number) => format!("{name}, {bounds}"),
-            Some(_) | None => name,
-        }
-    }
-
-    /// Returns the type in words: "integer", "list of strings".
-    pub fn type_name(&self) -> String {
-        let values = self.values();
-        if !values.is_empty() && self.kind() != Type::Boolean {
-            let names: Vec<String> = values.iter().map(|choice| choice_label(choice.value)).collect();
-            return crate::words::listed(names.iter().map(String::as_str));
-        }
-        match self.kind() {
-            Type::Text if self.is_shell() => "shell command".to_owned(),
-            Type::Text => match self.word() {
-                Some(Word::File("json-schema")) => "path of a JSON Schema file".to_owned(),
-                Some(Word::File("directory")) => "directory path".to_owned(),
-                Some(Word::File(_)) if self.is_glob() => "path or pattern of files".to_owned(),
-                Some(Word::File(_)) => "file path".to_owned(),
-                Some(Word::Shell) => "shell command".to_owned(),
-                Some(Word::Pattern(_)) => "regular expression".to_owned(),
-                Some(Word::Refers(kind)) => format!("name from `{kind}`"),
-                Some(Word::Defines(_)) => "name".to_owned(),
-                // Template support is not a condition.
-                Some(Word::Template(_)) | None => "string".to_owned(),
-            },
-            Type::Integer => "integer".to_owned(),
-            Type::Number => "number".to_owned(),
-            Type::Boolean => "`true` or `false`".to_owned(),
-            Type::List => match self.item() {
-                Some(item) => format!("list of {}", plural(&item)),
-                None => "list".to_owned(),
-            },
-            Type::Mapping => match self.map_value() {
-                Some(value) => format!("mapping of names to {}", plural(&value)),
-                None => "mapping".to_owned(),
-            },
-            Type::Any => match self.type_names().as_slice() {
-                [] => "any value".to_owned(),
-                names => one_of(names),
-            },
-        }
-    }
-
-    /// Whether a string is meant, although other scalars are accepted.
-    pub(crate) fn is_loose_text(&self) -> bool {
-        matches!(self.type_names().as_slice(), ["string", _, ..])
-    }
-
-    /// Returns the allowed types, if there are several.
-    fn type_names(&self) -> Vec<&'static str> {
-        let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        let words = names.map(|name| match name {
-            "array" => "list",
-            "object" => "mapping",
-            other => other,
-        });
-        words.collect()
-    }
 }
 
 /// Returns an id of parts of a schema.
@@ -541,12 +461,11 @@ fn id_of(parts: &[&'static Keywords]) -> u64 {
     hasher.finish()
 }
 
+/// What is known of schemas, by their ids.
+type Known<T> = RefCell<FxHashMap<u64, Rc<[T]>>>;
+
 /// Returns what is known of a schema, or reads it. Reading may ask for other schemas.
-fn cached<T>(
-    known: &'static LocalKey<RefCell<FxHashMap<u64, Rc<[T]>>>>,
-    id: u64,
-    read: impl FnOnce() -> Vec<T>,
-) -> Rc<[T]> {
+fn cached<T>(known: &'static LocalKey<Known<T>>, id: u64, read: impl FnOnce() -> Vec<T>) -> Rc<[T]> {
     known.with_borrow(|known| known.get(&id).map(Rc::clone)).unwrap_or_else(|| {
         let found = Rc::from(read());
         known.with_borrow_mut(|known| known.insert(id, Rc::clone(&found)));
@@ -588,45 +507,6 @@ fn choices_of(part: &'static Keywords) -> Vec<Choice> {
         branch.get("const").map(|value| Choice { value, docs })
     });
     listed.chain(documented).collect()
-}
-
-/// Returns names such as `a`, `b` or `c`, which may contain "or" themselves.
-fn one_of(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if first.len() > 1 => format!("{} or {last}", first.join(", ")),
-        names => names.join(" or "),
-    }
-}
-
-fn plural(shape: &Shape) -> String {
-    if let Some(text) = shape.text_form() {
-        return format!("mappings or {}", plural(&text));
-    }
-    match shape.kind() {
-        Type::Mapping => "mappings".to_owned(),
-        Type::List => "lists".to_owned(),
-        Type::Any => {
-            let names = shape.type_names().into_iter().map(|name| match name {
-                "null" => name.to_owned(),
-                name => format!("{name}s"),
-            });
-            match names.collect::<Vec<String>>().as_slice() {
-                [] => "values of any type".to_owned(),
-                names => one_of(&names.iter().map(String::as_str).collect::<Vec<_>>()),
-            }
-        }
-        Type::Text if !shape.values().is_empty() => shape.type_label(),
-        Type::Text => match shape.word() {
-            Some(Word::Pattern(_)) => "regular expressions".to_owned(),
-            Some(Word::Refers(kind)) => format!("names from `{kind}`"),
-            Some(Word::File(_)) => "paths".to_owned(),
-            Some(Word::Shell) => "shell commands".to_owned(),
-            Some(Word::Template(_) | Word::Defines(_)) | None => "strings".to_owned(),
-        },
-        Type::Integer => "integers".to_owned(),
-        Type::Number => "numbers".to_owned(),
-        Type::Boolean => "`true` or `false`".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -54,3 +54,26 @@ fn the_programs_of_compat_are_completed_and_checked() {
     let found = client.diagnostics("speclens.yaml", |found| !found.is_empty());
     assert!(found[0]["message"].as_str().unwrap().contains("clawspek"), "{found:#?}");
 }
+
+#[test]
+fn invalid_values_of_settings_say_what_to_write() {
+    let mut client = Client::opened(&[("speclens.yaml", "judge: [a/b]\r\nthresholds: {pass_rate: 2}\r\n")]);
+    let found = client.diagnostics("speclens.yaml", |found| found.len() == 2);
+    let messages: Vec<&str> = found.iter().map(|it| it["message"].as_str().unwrap()).collect();
+    assert!(
+        messages[0].ends_with("\nhelp: write the id of the model that scores, such as `anthropic/claude-haiku-4-5`"),
+        "{messages:?}"
+    );
+    assert!(messages[1].ends_with("\nhelp: write a number from 0 to 1, such as `0.9`"), "{messages:?}");
+}
+
+#[test]
+fn settings_that_are_not_text_say_how_to_save_them() {
+    let mut client = Client::opened(&[("kindlm.yaml", "kindlm: 1\n")]);
+    std::fs::write(client.path("speclens.yaml"), b"\xff\xfej\0u\0d\0g\0e\0:\0 \0a\0/\0b\0\n\0").unwrap();
+    client.files_changed(&[("speclens.yaml", 1)]);
+    let is_told = |params: &Value| params["diagnostics"].to_string().contains("UTF-16");
+    let params = client.notification("textDocument/publishDiagnostics", is_told);
+    let messages: Vec<&Value> = params["diagnostics"].as_array().unwrap().iter().map(|it| &it["message"]).collect();
+    assert!(messages.contains(&&json!("not UTF-8 but UTF-16\nhelp: save the file as UTF-8")), "{params:#}");
+}

@@ -53,6 +53,7 @@ fn everything_safe_is_fixed_at_once() {
             assert_eq!(all.len(), 1, "{found:?}");
             assert!(of_kind(&found, "quickfix").is_empty(), "{found:?}");
             let mut action = all[0].clone();
+            assert_eq!(action["title"], "Apply all safe fixes in this file");
             if resolves {
                 assert!(action.get("edit").is_none(), "{action}");
                 action = client.request("codeAction/resolve", action)["result"].clone();

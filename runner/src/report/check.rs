@@ -97,7 +97,7 @@ fn place(source: &SourceText, problem: &Problem) -> String {
 struct Group<'r> {
     files: BTreeSet<&'r str>,
     problems: usize,
-    fixable: usize,
+    with_safe_fix: usize,
     /// By the message without the names in it.
     messages: BTreeMap<String, Message<'r>>,
 }
@@ -116,7 +116,7 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
         let group = groups.entry((problem.severity, problem.code)).or_default();
         group.files.insert(&source.path);
         group.problems += 1;
-        group.fixable += usize::from(problem.fixes.iter().any(|fix| fix.is_safe()));
+        group.with_safe_fix += usize::from(problem.fixes.iter().any(|fix| fix.is_safe()));
         let message = source.secrets.mask(&problem.message);
         let entry = group.messages.entry(nameless(&message)).or_insert_with(|| Message {
             first: (source, problem),
@@ -136,9 +136,10 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
         };
         let _ = write!(text, "{style}{}[{}]{style:#}", severity.as_str(), code.as_str());
         let _ = write!(text, "{BOLD}: {} in {}{BOLD:#}", group.problems, plural(group.files.len(), "file"));
-        let _ = match group.fixable {
+        // How many are fixed is known only when the fixes are applied: some conflict, and one may fix several problems.
+        let _ = match group.with_safe_fix {
             0 => writeln!(text),
-            count => writeln!(text, ", {count} fixable with `--fix`"),
+            count => writeln!(text, ", {count} with a safe fix"),
         };
         let mut messages: Vec<_> = group.messages.into_iter().collect();
         messages.sort_by_key(|(_, message)| std::cmp::Reverse(message.problems));

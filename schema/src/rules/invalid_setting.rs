@@ -1,6 +1,9 @@
 use crate::{
-    finding::{Explanation, Finding},
+    finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Severity},
+    shape::{self, Shape, Type},
+    validate::{Context, as_fragment, with_article},
+    words::listed,
 };
 
 page! {
@@ -11,11 +14,51 @@ page! {
 
 /// A problem in `speclens.yaml`, with the message of another rule.
 #[derive(Debug)]
-struct InSettings;
+struct InSettings {
+    /// Schema of a value that is not valid.
+    shape: Option<Shape>,
+}
 
 /// Reports a finding of another rule as a problem of a setting.
-pub(crate) fn in_settings(finding: Finding) -> Finding {
-    finding.explained(InSettings)
+pub(crate) fn in_settings(context: &Context<'_>, finding: Finding) -> Finding {
+    let is_about_value = matches!(finding.code(), Code::WrongType | Code::OutOfRange | Code::InvalidValue);
+    let shape = is_about_value.then(|| context.member(finding.at())).flatten();
+    finding.explained(InSettings { shape })
+}
+
+/// Returns the help that says what to write.
+fn what_to_write(shape: &Shape) -> String {
+    let values: Vec<String> = shape.values().iter().map(|choice| shape::choice_label(choice.value)).collect();
+    let example = shape.examples().first().map(|example| format!(", such as `{}`", shape::show(example)));
+    let example = example.unwrap_or_default();
+    let expected = match shape.kind() {
+        _ if !values.is_empty() => listed(values.iter().map(String::as_str)),
+        Type::Boolean => "`true` or `false`".to_owned(),
+        Type::Integer | Type::Number => {
+            let number = with_article(&shape.type_name());
+            match shape.bounds() {
+                Some(bounds) if bounds.starts_with(|first: char| first.is_ascii_digit()) => {
+                    format!("{number} from {bounds}{example}")
+                }
+                Some(bounds) if bounds.starts_with("a ") => format!("{bounds}{example}"),
+                Some(bounds) => format!("{number} of {bounds}{example}"),
+                None => format!("{number}{example}"),
+            }
+        }
+        Type::Mapping => match shape.fields(None).first() {
+            Some(field) => format!("it as a mapping, such as `{}: …`", field.name),
+            None => "it as a mapping, `KEY: VALUE`".to_owned(),
+        },
+        Type::List => "it as a list".to_owned(),
+        Type::Text | Type::Any => match shape.summary().map(as_fragment) {
+            Some(summary) if ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article)) => {
+                format!("{summary}{example}")
+            }
+            Some(summary) => format!("the {summary}{example}"),
+            None => format!("{}{example}", with_article(&shape.type_name())),
+        },
+    };
+    format!("write {expected}")
 }
 
 impl Explanation for InSettings {
@@ -25,5 +68,12 @@ impl Explanation for InSettings {
 
     fn severity(&self, _: Severity) -> Severity {
         Severity::Error
+    }
+
+    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
+        match &self.shape {
+            Some(shape) if said.help.is_none() => said.help(what_to_write(shape)),
+            Some(_) | None => said,
+        }
     }
 }

@@ -266,6 +266,13 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (IntendedKey::Elsewhere(way(place, here)), near.is_some());
     }
     let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
+    if let Some(name) = alike.and_then(|name| misspelled_other_name(file, known, entry, name)) {
+        let meant = match free.contains(&name) {
+            true => IntendedKey::Name(rename(name, false)),
+            false => IntendedKey::Taken(name),
+        };
+        return (meant, true);
+    }
     if let (Some(name), Some(here)) = (alike, here) {
         let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
         let is_sure = is_surely(key, name, shape::all_keys(file));
@@ -275,6 +282,24 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         );
     }
     (IntendedKey::OneOf(free.clone()), near.is_some())
+}
+
+/// Returns the key of a mapping that has another name like a misspelled key, unless only the place where that name is the
+/// key itself accepts the value.
+fn misspelled_other_name(
+    file: SpecFile,
+    known: &Mapping<'_>,
+    entry: Option<EntryRef<'_>>,
+    alike: &str,
+) -> Option<&'static str> {
+    let (field, _) = known.shape.as_ref()?.field_called(alike, None)?;
+    let value = entry.map(|entry| entry.value).filter(|value| !value.is_null());
+    let is_elsewhere = |value| {
+        let places = shape::places_of(file, alike).iter();
+        let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(alike), None));
+        shapes.any(|shape| could_hold(&shape, value)) && !could_hold(&field.shape, value)
+    };
+    (!value.is_some_and(is_elsewhere)).then_some(field.name)
 }
 
 fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> IntendedKey {

@@ -10,7 +10,11 @@ use super::{
     parts::{self, Parts},
 };
 use crate::{
-    dialect::{Dialect, clawspec::config::Config, cli_bench::config::HelpMode},
+    dialect::{
+        Dialect,
+        clawspec::{config::Config, trigger::Params},
+        cli_bench::config::HelpMode,
+    },
     document::Pointer,
 };
 
@@ -192,7 +196,7 @@ pub struct TriggerAction {
     /// Text to send, with unexpanded templates; `None` for a pipeline, and if there is nothing to do.
     pub invoke: Option<String>,
     /// Additional data, with unexpanded templates.
-    pub params: Option<serde_json::Map<String, serde_json::Value>>,
+    pub params: Option<Params>,
     /// Files that define the target, each with a digest of its content: if one changes, the recording is
     /// stale. A separate parameter of the key.
     #[serde(skip)]

@@ -163,7 +163,7 @@ impl<'d> Context<'d> {
             None => finding,
         };
         let finding = finding.of_schema();
-        if self.file == SpecFile::SETTINGS { invalid_setting::in_settings(finding) } else { finding }
+        if self.file == SpecFile::SETTINGS { invalid_setting::in_settings(self, finding) } else { finding }
     }
 
     /// Returns the key of a location, unless it is an item of a list.

@@ -267,6 +267,8 @@ pub enum RewriteKind {
     Tabs(usize),
     /// A missing space.
     Space,
+    /// A comma without an item before it, which is removed.
+    Comma,
 }
 
 impl Rewrite {
@@ -408,6 +410,22 @@ impl Fault {
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
+    /// Returns the fault of an empty item of a list on several lines. `at`: the comma after it.
+    fn empty_item(text: &str, at: usize) -> Fault {
+        let line = line_at(text, at);
+        let (before, behind) = (&text[line.start..at], &text[at + 1..line.end]);
+        let range = if text[line.clone()].trim() == "," {
+            // The whole line, with its line break.
+            line.start..(line.end + 1).min(text.len())
+        } else if before.trim().is_empty() {
+            at..at + 1 + behind.len() - behind.trim_start().len()
+        } else {
+            at - (before.len() - before.trim_end().len())..at + 1
+        };
+        let rewrite = Rewrite { range, text: String::new(), is_certain: false, kind: RewriteKind::Comma };
+        Fault::new(at..at + 1, FaultKind::EmptyItem).with_rewrite(rewrite)
+    }
+
     /// Returns the fault of a parser error; `range` is the wrong part as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
@@ -440,8 +458,9 @@ impl Fault {
         if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
             return fault;
         }
-        if let Some(at) = reading::empty_item(blamed).map(|at| range.start + at) {
-            return Fault::new(at..at + 1, FaultKind::EmptyItem);
+        let within = reading::empty_item(blamed).map(|at| range.start + at);
+        if let Some(at) = within.or_else(|| comma_below(text, range.start, error.offset)) {
+            return Fault::empty_item(text, at);
         }
         let kind = if value.starts_with('"') && value.matches('"').count() == 1 {
             FaultKind::Unclosed('"')
@@ -456,6 +475,13 @@ impl Fault {
         };
         Fault::new(range, kind)
     }
+}
+
+/// Returns the comma at which the parser stopped, if it follows an empty item of a list in brackets. `start`: the start
+/// of the value with the list, on a line above.
+fn comma_below(text: &str, start: usize, stopped: usize) -> Option<usize> {
+    let value = text.get(start..stopped + 1).filter(|value| value.ends_with(','))?;
+    reading::empty_item(value).map(|at| start + at).filter(|at| *at == stopped)
 }
 
 /// Returns whether a word can be a key, rather than a drive or a time.

@@ -361,7 +361,7 @@ impl Reader {
         if is_list && is_dash(&self.work[content..head_end]) {
             blank(&mut self.work, content..content + 1);
             let anchor = self.anchor_in(content + 1..head_end);
-            let inner = if self.work[piece.clone()].trim().is_empty() {
+            let inner = if self.work[piece.clone()].trim().is_empty() || self.has_empty_item(piece.clone(), error) {
                 None
             } else if let Some(meant) = self.meant(piece.clone(), error) {
                 Some(meant)
@@ -401,6 +401,9 @@ impl Reader {
         let empty = Node::empty(behind_colon);
         if self.work[rest.clone()].trim().is_empty() {
             self.blame_error(error, key.start..head_end);
+            return Some(mapping(key_node, empty));
+        }
+        if self.has_empty_item(rest.clone(), error) {
             return Some(mapping(key_node, empty));
         }
         let anchor = self.anchor_in(behind_colon..head_end);
@@ -502,6 +505,20 @@ impl Reader {
         let node = fault.rewrite.as_ref().filter(|rewrite| rewrite.range.start == content.start)?.node()?;
         self.faults.push(fault);
         Some(node)
+    }
+
+    /// Reports an empty item of a value in brackets. Its lines cannot be read alone.
+    fn has_empty_item(&mut self, value: Range<usize>, error: &SyntaxError) -> bool {
+        let value = trimmed(&self.work, value);
+        if !self.work[value.clone()].starts_with(['[', '{']) {
+            return false;
+        }
+        let fault = Fault::of_error(&self.work, value, error);
+        let is_empty_item = fault.kind == FaultKind::EmptyItem && fault.rewrite.is_some();
+        if is_empty_item {
+            self.faults.push(fault);
+        }
+        is_empty_item
     }
 
     /// Reports an error of the parser. Returns the intended node, if it is known.

@@ -62,7 +62,7 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
         return match core {
             "null" => Scalar::Null,
             "bool" | "int" | "float" => plain(value, rules),
-            "timestamp" if rules.is_yaml11() && is_timestamp(value) => Scalar::Timestamp,
+            "timestamp" if rules.is_yaml11() && (is_timestamp(value) || is_short_date(value)) => Scalar::Timestamp,
             _ => Scalar::Text,
         };
     }
@@ -325,6 +325,14 @@ fn is_timestamp(value: &str) -> bool {
             number(hours, 1, 2) && number(minutes, 2, 2)
         });
     hour && minute && second && clock.next().is_none() && zone_fits
+}
+
+/// `2026-3-1`, which is a date only after a tag.
+fn is_short_date(value: &str) -> bool {
+    let is_number =
+        |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = value.split('-').collect();
+    matches!(parts[..], [year, month, day] if year.len() == 4 && is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
 }
 
 #[cfg(test)]

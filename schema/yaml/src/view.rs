@@ -1,12 +1,11 @@
 //! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows its position in the text.
 
 mod anchors;
+mod entries;
 mod items;
 mod pointers;
 
 use std::{ops::Range, sync::PoisonError};
-
-use rustc_hash::FxHashMap;
 
 use super::{
     Document, Pointer,
@@ -384,100 +383,6 @@ impl<'d> NodeRef<'d> {
                 items.get(index).map(|item| node.at(block, item))
             }
             Place::Node { .. } | Place::Root => None,
-        }
-    }
-
-    /// Returns the entry with this key, including merged ones if the rules have merge keys.
-    pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
-        self.entry_within(key, 0, &mut 1_000)
-    }
-
-    /// `left`: number of bases that may still be searched, since bases that are merged twice multiply.
-    fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
-        /// Bases may have bases; aliases cannot be circular, the bound is for safety only.
-        const MAX_DEPTH: usize = 64;
-        if let Some(entry) = self.own_entry(key) {
-            return Some(entry);
-        }
-        if !self.document.index.may_merge || depth > MAX_DEPTH || self.own_entry("<<").is_none() {
-            return None;
-        }
-        let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);
-        merged.into_iter().find_map(|base| {
-            let bases = base.items();
-            let alone = (base.shape() == Shape::Mapping).then_some(base);
-            alone.into_iter().chain(bases).find_map(|base| {
-                *left = left.checked_sub(1)?;
-                base.entry_within(key, depth + 1, left)
-            })
-        })
-    }
-
-    /// Returns the entries of a mapping, with merged ones after its own.
-    pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
-        let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
-        let mut entries = own;
-        for base in bases.into_iter().map(|entry| entry.value) {
-            let alone = (base.shape() == Shape::Mapping).then_some(base);
-            for entry in alone.into_iter().chain(base.items()).flat_map(NodeRef::entries) {
-                if !entries.iter().any(|known| known.key.key_text() == entry.key.key_text()) {
-                    entries.push(entry);
-                }
-            }
-        }
-        entries
-    }
-
-    /// Returns the entry with this key in the mapping itself; of a repeated key the last one, which counts.
-    fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
-        /// Texts of numbers that are written in another way: see [`NodeRef::key_text`].
-        const NAMES_OF_FLOATS: [&str; 2] = ["inf", "NaN"];
-        /// Below this, a linear search is faster than a table.
-        const MAX_LINEAR_SEARCH_ITEMS: usize = 32;
-        let node = self.resolved();
-        let (place, count) = match node.place {
-            Place::Root => (0, node.document.index.entries.len()),
-            Place::Node { node: Node { kind: NodeKind::Mapping(entries), .. }, .. } => {
-                (entries.as_ptr().addr(), entries.len())
-            }
-            Place::Node { .. } | Place::RootList | Place::List(_) => return None,
-        };
-        if count <= MAX_LINEAR_SEARCH_ITEMS {
-            let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
-                return node.entries().filter(|entry| entry.key.is_key(key)).last();
-            };
-            // Most keys are compared as they are written, without regard to what they mean.
-            let is_text = is_surely_text(key) && !NAMES_OF_FLOATS.contains(&key);
-            let found = entries.iter().rfind(|entry| match &entry.key.kind {
-                NodeKind::Scalar { value, .. } if is_text && entry.key.tag().is_none() => {
-                    value.as_bytes().first() == key.as_bytes().first() && **value == *key
-                }
-                NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
-                    node.at(block, &entry.key).is_key(key)
-                }
-            })?;
-            return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
-        }
-        let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = tables.entry(place).or_insert_with(|| {
-            let mut table = FxHashMap::default();
-            for (number, entry) in node.entries().enumerate() {
-                table.insert(entry.key.key_text(), number);
-            }
-            table
-        });
-        node.entry_at(*table.get(key)?)
-    }
-
-    /// Returns entry `number` of a mapping, in constant time.
-    fn entry_at(self, number: usize) -> Option<EntryRef<'d>> {
-        match self.place {
-            Place::Root => (number < self.document.index.entries.len()).then(|| self.root_entry(number)),
-            Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
-                let entry = entries.get(number)?;
-                Some(EntryRef { key: self.at(block, &entry.key), value: self.at(block, &entry.value) })
-            }
-            Place::Node { .. } | Place::RootList | Place::List(_) => None,
         }
     }
 

@@ -207,6 +207,7 @@ impl Loader<'_> {
         };
         let report = SuiteReport {
             source: SourceText { path: shown(path), secrets: with_pasted(&document, &problems, &secrets), document },
+            real_path: fs::canonicalize(path).unwrap_or_else(|_| path.clone()),
             root: root_of(&scope.root),
             dialect: suite.dialect,
             settings: settings_report,

@@ -357,6 +357,7 @@ mod tests {
         };
         let report = SuiteReport {
             source,
+            real_path: std::path::PathBuf::new(),
             root: Root::default(),
             dialect: Dialect::CLI_BENCH,
             settings: None,

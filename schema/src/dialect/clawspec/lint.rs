@@ -13,9 +13,9 @@ use crate::{
     relations::{CrossItemRule, Items},
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
-        invalid_value, missing_field, missing_file, missing_negative, never_evaluated, no_effect, out_of_range,
-        pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key, unknown_type,
-        unquoted_template, unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
+        invalid_value, missing_field, missing_file, missing_negative, missing_variable, never_evaluated, no_effect,
+        out_of_range, pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key,
+        unknown_type, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
     },
     validate::{Context, Definition},
 };
@@ -56,6 +56,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
         }
         ContractFile::Handoff => {
             invalid_value::clawspec::check_handoff(root, report);
+            missing_variable::clawspec::check_handoff(root, report);
             unchecked::clawspec::check_handoff(root, files, report);
             let artifacts = root.find(&["callee_produces", "required_artifacts"]);
             let artifacts = artifacts.map(|list| list.items()).unwrap_or_default();

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     assertion::Assertion,
@@ -20,7 +20,7 @@ use super::{
     paths::below_root,
     scenarios::{Regression, ScenarioConsistency, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
-    trigger::definition_of,
+    trigger::{Params, definition_of},
 };
 use crate::{
     dialect::{Dialect, ScalarRules, lenient::lenient},
@@ -128,7 +128,9 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     let text = |key: &str| item.get(key).and_then(NodeRef::as_str).map(str::to_owned);
     let when = item.get("when");
     let invoke = when.and_then(|when| when.get("invoke")?.as_str()).filter(|text| !text.is_empty());
-    let params = when.and_then(|when| when.get("params")).and_then(value_of);
+    // Data that cannot be read as ClawSpec reads it is not sent at all.
+    let params = when.and_then(|when| when.get("params")).map_or(Ok(None), Params::of_node);
+    intact &= params.is_ok();
     let kind = match context.kind {
         Some(TargetType::Agent) => TriggerKind::Agent,
         Some(TargetType::Skill) | None => TriggerKind::Skill,
@@ -141,7 +143,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
             target: context.target.clone(),
             trigger: context.trigger.clone(),
             invoke: Some(invoke.to_owned()),
-            params: params.and_then(|params| params.as_object().cloned()),
+            params: params.unwrap_or_default(),
             inputs: definition_of(&context.target, files),
             settings: Arc::clone(&context.settings),
             timeout_ms: context.timeout_ms,
@@ -339,7 +341,7 @@ impl Lowering<'_> {
             target: context.target.clone(),
             trigger: context.trigger.clone(),
             invoke: Some(context.trigger.clone()),
-            params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
+            params: Some(Params::of_pipeline()),
             inputs: definition_of(&context.target, self.files),
             settings: Arc::clone(&context.settings),
             timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),

@@ -1,14 +1,16 @@
 //! The request that starts a target, and the meaning of its response. Pure: the runner sends it.
 
 mod agent;
+mod params;
 mod python_json;
 mod reply;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub use agent::{agent_id, agent_of_workspace, run_of};
+pub use params::Params;
 pub use reply::{Reply, reply};
 
 use super::{
@@ -16,6 +18,7 @@ use super::{
     template::{NoValue, expand},
 };
 use crate::{
+    check::python::PythonValue,
     files::Files,
     suite::{Inputs, TriggerAction, TriggerKind},
 };
@@ -26,7 +29,7 @@ pub struct Filled {
     /// Value of `when.invoke`, or the command of a pipeline.
     pub invoke: String,
     /// Additional data.
-    pub params: Map<String, Value>,
+    pub params: Params,
 }
 
 impl Filled {
@@ -34,8 +37,8 @@ impl Filled {
     pub fn of(action: &TriggerAction, values: &BTreeMap<String, String>) -> Result<Filled, NoValue> {
         let fill = |text: &str| expand(text, |name| values.get(name).map(String::as_str));
         let invoke = fill(action.invoke.as_deref().unwrap_or_default())?;
-        let params = action.params.iter().flatten().map(|(key, value)| Ok((key.clone(), filled(value, &fill)?)));
-        Ok(Filled { invoke, params: params.collect::<Result<_, NoValue>>()? })
+        let params = action.params.as_ref().map(|params| params.filled(&fill)).transpose()?;
+        Ok(Filled { invoke, params: params.unwrap_or_default() })
     }
 
     /// Returns the body of the request that starts a skill or a pipeline. `session` is the key of its session;
@@ -45,10 +48,11 @@ impl Filled {
         let is_command = invoke.starts_with('/') || action.kind == TriggerKind::Pipeline;
         let (command, payload) = match is_command {
             true if self.params.is_empty() => (invoke, String::new()),
-            true => (invoke, python_json::text(&Value::Object(self.params.clone()))),
+            true => (invoke, python_json::text(&self.params.to_value())),
             false => {
-                let wrapped = json!({ "invoke": invoke, "params": self.params });
-                (action.trigger.as_str(), python_json::text(&wrapped))
+                let text = |text: &str| PythonValue::Text(text.to_owned());
+                let wrapped = vec![(text("invoke"), text(invoke)), (text("params"), self.params.to_value())];
+                (action.trigger.as_str(), python_json::text(&PythonValue::Map(wrapped)))
             }
         };
         let mut body = json!({ "skill_command": command, "payload": payload, "test_mode": self.is_test() });
@@ -70,7 +74,7 @@ impl Filled {
             return Ok(invoke.to_owned());
         }
         match self.params.get("task") {
-            Some(Value::String(task)) if !task.trim().is_empty() => Ok(task.clone()),
+            Some(PythonValue::Text(task)) if !task.trim().is_empty() => Ok(task.clone()),
             Some(_) | None => Err("`sessions_spawn` needs `params.task`, the task of the agent".to_owned()),
         }
     }
@@ -95,27 +99,17 @@ pub fn slug(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-fn filled(value: &Value, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Result<Value, NoValue> {
-    Ok(match value {
-        Value::String(text) => Value::String(fill(text)?),
-        Value::Array(items) => Value::Array(items.iter().map(|item| filled(item, fill)).collect::<Result<_, _>>()?),
-        Value::Object(members) => {
-            let members = members.iter().map(|(key, value)| Ok((key.clone(), filled(value, fill)?)));
-            Value::Object(members.collect::<Result<_, NoValue>>()?)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    })
-}
-
 /// Converts a value to a truth value, as Python does.
-fn is_true(value: &Value) -> bool {
+fn is_true(value: &PythonValue) -> bool {
     match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
+        PythonValue::None => false,
+        PythonValue::Bool(value) => *value,
+        PythonValue::Int(digits) => digits != "0",
+        PythonValue::Float(number) => *number != 0.0,
+        PythonValue::Text(text) => !text.is_empty(),
+        PythonValue::Date(_) => true,
+        PythonValue::List(items) => !items.is_empty(),
+        PythonValue::Map(members) => !members.is_empty(),
     }
 }
 
@@ -124,7 +118,15 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::document::Pointer;
+    use crate::{
+        dialect::ScalarRules,
+        document::{Document, Pointer},
+    };
+
+    fn sent(params: Value) -> Option<Params> {
+        let document = Document::read(&params.to_string(), ScalarRules::Yaml11);
+        Params::of_node(document.root()?).unwrap()
+    }
 
     fn action(kind: TriggerKind, invoke: &str, params: Value) -> TriggerAction {
         TriggerAction {
@@ -134,7 +136,7 @@ mod tests {
             target: "skills/demo".to_owned(),
             trigger: "/demo".to_owned(),
             invoke: Some(invoke.to_owned()),
-            params: params.as_object().cloned(),
+            params: sent(params),
             inputs: Default::default(),
             settings: Arc::default(),
             timeout_ms: TriggerAction::TIMEOUT_MS,
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn sessions_spawn_sends_its_task_and_every_other_text_itself() {
         let message = |invoke: &str, params: Value| {
-            Filled { invoke: invoke.to_owned(), params: params.as_object().cloned().unwrap_or_default() }.message()
+            Filled { invoke: invoke.to_owned(), params: sent(params).unwrap_or_default() }.message()
         };
         assert_eq!(message(" write it ", json!({ "task": "other" })), Ok("write it".to_owned()));
         assert_eq!(message("sessions_spawn", json!({ "task": "write it" })), Ok("write it".to_owned()));

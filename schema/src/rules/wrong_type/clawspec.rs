@@ -5,14 +5,14 @@ use crate::{
         facts::About,
         parts::Member,
         typed_assertion::TypedAssertion,
-        waiting::{is_unquoted, updated_after},
+        waiting::{is_date, updated_after},
     },
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
     finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::Code,
     relations::Items,
-    rules::invalid_value::clawspec::unread::{TIME_HELP, in_quotes, is_moment},
+    rules::invalid_value::clawspec::unread::{is_moment, with_quotes},
     shape::Type,
     validate::{Context, Definition, describe, in_seconds},
 };
@@ -66,11 +66,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Checks a value that must be a string: a plain date is not one.
+/// Checks a value that must be a string: a date is not one.
 pub(crate) fn check_date(member: &Member<'_, '_>, root: &LintNode<'_>, definition: Definition, report: &mut Report) {
-    let node = member.node.resolved();
-    let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
-    if node.scalar() == Some(Scalar::Timestamp) && is_moment(text) {
+    if let Some(text) = member.node.text().filter(|text| is_date(member.node) && is_moment(text)) {
         let lint_node = member.lint_node();
         let shape = definition.shape().below(&lint_node.at, Some(root.node));
         if shape.is_some_and(|shape| shape.kind() == Type::Text) {
@@ -110,7 +108,7 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
             }
         }
     }
-    if let Some(after) = updated_after(assertion).filter(is_unquoted)
+    if let Some(after) = updated_after(assertion).filter(|after| is_date(after.node))
         && let Some(text) = after.node.text()
     {
         let finding = after.finding(ComparedTime(text.to_owned()));
@@ -141,7 +139,7 @@ fn dates(lint_node: &LintNode<'_>, report: &mut Report) {
     if lint_node.node.alias().is_some() {
         return;
     }
-    if lint_node.node.scalar() == Some(Scalar::Timestamp) && lint_node.node.style() == Some(Style::Plain) {
+    if is_date(lint_node.node) {
         report.push(lint_node.finding(SentDate(lint_node.node.text().unwrap_or_default().to_owned())));
     }
     lint_node.items().iter().for_each(|item| dates(item, report));
@@ -182,27 +180,28 @@ impl Rule for Date {
     const CODE: Code = Code::WrongType;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("expected a string, found the date `{}`", self.0))
-            .note("ClawSpec reads YAML 1.1, in which an unquoted date is not a string")
-            .fix_with_help(in_quotes(location, &self.0))
+        let is_tagged = location.node().is_some_and(|node| node.resolved().tag().is_some());
+        let note = match is_tagged {
+            true => "with the tag `!!timestamp`, it is not a string",
+            false => "ClawSpec reads YAML 1.1, in which an unquoted date is not a string",
+        };
+        let words = MessageParts::new(format!("expected a string, found the date `{}`", self.0)).note(note);
+        with_quotes(words, location, &self.0)
     }
 }
 
-/// Returns the message for a time that ClawSpec cannot use without quotes.
-fn unquoted(text: &str, location: &Location<'_>) -> MessageParts {
+/// Returns the message for a time that ClawSpec cannot use unless it is a string.
+fn not_a_string(text: &str, location: &Location<'_>) -> MessageParts {
     let words =
         MessageParts::new(format!("expected a string, found the date `{text}`")).note("ClawSpec aborts with an error");
-    match in_quotes(location, text) {
-        Some(fix) => words.fix_with_help(Some(fix)),
-        None => words.help(TIME_HELP),
-    }
+    with_quotes(words, location, text)
 }
 
 impl Rule for SentDate {
     const CODE: Code = Code::WrongType;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        unquoted(&self.0, location)
+        not_a_string(&self.0, location)
     }
 }
 
@@ -210,7 +209,7 @@ impl Rule for ComparedTime {
     const CODE: Code = Code::WrongType;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        unquoted(&self.0, location)
+        not_a_string(&self.0, location)
     }
 }
 

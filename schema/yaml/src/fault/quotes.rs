@@ -364,12 +364,30 @@ mod tests {
     #[test]
     fn empty_items_of_lists_on_several_lines_are_reported_at_their_comma() {
         for eol in ["\n", "\r\n"] {
-            for (text, comma) in [("k: [a,,\n  b]\nl: 1\n", 6), ("k: {o: {c: [a,,\n  b]}}\nl: 1\n", 14)] {
-                let document = crate::Document::read(&text.replace('\n', eol), crate::ScalarRules::Yaml12);
+            for (text, comma, corrected) in [
+                ("k: [a,,\n  b]\nl: 1\n", 6, "k: [a,\n  b]\nl: 1\n"),
+                ("k: {o: {c: [a,,\n  b]}}\nl: 1\n", 14, "k: {o: {c: [a,\n  b]}}\nl: 1\n"),
+                ("k: [a,\n  , b]\nl: 1\n", 9, "k: [a,\n  b]\nl: 1\n"),
+                ("k: [a, b,\n  c, ,\n  d]\nl: 1\n", 15, "k: [a, b,\n  c,\n  d]\nl: 1\n"),
+                ("k: {o: {c: ['a, [',\n  , \"b\"]}}\nl: 1\n", 22, "k: {o: {c: ['a, [',\n  \"b\"]}}\nl: 1\n"),
+                ("k: [a, # one,\n  # two\n  , b]\nl: 1\n", 24, "k: [a, # one,\n  # two\n  b]\nl: 1\n"),
+                ("k: [a,\n  ,\n  b]\nl: 1\n", 9, "k: [a,\n  b]\nl: 1\n"),
+                ("k: [\n  , a,\n  b\n]\nl: 1\n", 7, "k: [\n  a,\n  b\n]\nl: 1\n"),
+                ("k:\n  [a,\n  , b]\nl: 1\n", 11, "k:\n  [a,\n  b]\nl: 1\n"),
+                ("k:\n  [a,,\n  b]\nl: 1\n", 8, "k:\n  [a,\n  b]\nl: 1\n"),
+                ("k:\n  - [a,\n    , b]\nl: 1\n", 15, "k:\n  - [a,\n    b]\nl: 1\n"),
+                ("- k: [a,\n    , b]\n- l: 1\n", 13, "- k: [a,\n    b]\n- l: 1\n"),
+            ] {
+                let written = text.replace('\n', eol);
+                let document = crate::Document::read(&written, crate::ScalarRules::Yaml12);
                 let faults = document.faults();
-                let faults: Vec<_> = faults.iter().map(|fault| (&fault.kind, fault.range.start)).collect();
+                let found: Vec<_> = faults.iter().map(|fault| (&fault.kind, fault.range.start)).collect();
                 let comma = comma + text[..comma].matches('\n').count() * (eol.len() - 1);
-                assert_eq!(faults, [(&FaultKind::EmptyItem, comma)], "{text}");
+                assert_eq!(found, [(&FaultKind::EmptyItem, comma)], "{text}");
+                let rewrite = faults[0].rewrite.as_ref().unwrap();
+                let mut fixed = written.clone();
+                fixed.replace_range(rewrite.range.clone(), &rewrite.text);
+                assert_eq!((fixed, rewrite.is_certain), (corrected.replace('\n', eol), false), "{text}");
             }
         }
     }

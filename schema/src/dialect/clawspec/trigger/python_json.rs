@@ -2,23 +2,36 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use crate::check::python::PythonValue;
 
 /// Returns a value as `json.dumps(value, sort_keys=True)` writes it.
-pub(super) fn text(value: &Value) -> String {
+pub(super) fn text(value: &PythonValue) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
     out
 }
 
-fn write_value(value: &Value, out: &mut String) {
+/// Returns a key of a mapping as `json.dumps` writes it, without quotes.
+pub(super) fn key(key: &PythonValue) -> String {
+    match key {
+        PythonValue::Text(text) | PythonValue::Date(text) => text.clone(),
+        PythonValue::None
+        | PythonValue::Bool(_)
+        | PythonValue::Int(_)
+        | PythonValue::Float(_)
+        | PythonValue::List(_)
+        | PythonValue::Map(_) => text(key),
+    }
+}
+
+fn write_value(value: &PythonValue, out: &mut String) {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) if number.is_f64() => out.push_str(&float(number.as_f64().unwrap_or_default())),
-        Value::Number(number) => out.push_str(&number.to_string()),
-        Value::String(text) => write_string(text, out),
-        Value::Array(items) => {
+        PythonValue::None => out.push_str("null"),
+        PythonValue::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        PythonValue::Int(digits) => out.push_str(digits),
+        PythonValue::Float(value) => out.push_str(&float(*value)),
+        PythonValue::Text(text) | PythonValue::Date(text) => write_string(text, out),
+        PythonValue::List(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 out.push_str(if index > 0 { ", " } else { "" });
@@ -26,18 +39,41 @@ fn write_value(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_unstable_by_key(|(key, _)| *key);
+        PythonValue::Map(members) => {
             out.push('{');
-            for (index, (key, value)) in sorted.into_iter().enumerate() {
+            for (index, (name, value)) in sorted(members).into_iter().enumerate() {
                 out.push_str(if index > 0 { ", " } else { "" });
-                write_string(key, out);
+                write_string(&key(name), out);
                 out.push_str(": ");
                 write_value(value, out);
             }
             out.push('}');
         }
+    }
+}
+
+/// Returns the members in the order of their keys: numbers by value, everything else as written.
+fn sorted(members: &[(PythonValue, PythonValue)]) -> Vec<&(PythonValue, PythonValue)> {
+    let mut sorted: Vec<_> = members.iter().collect();
+    match sorted.iter().map(|(key, _)| number(key)).collect::<Option<Vec<f64>>>() {
+        Some(_) => sorted.sort_by(|(one, _), (other, _)| {
+            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
+        }),
+        None => sorted.sort_by_cached_key(|(name, _)| key(name)),
+    }
+    sorted
+}
+
+fn number(key: &PythonValue) -> Option<f64> {
+    match key {
+        PythonValue::Bool(value) => Some(f64::from(u8::from(*value))),
+        PythonValue::Int(digits) => digits.parse().ok(),
+        PythonValue::Float(value) => Some(*value),
+        PythonValue::None
+        | PythonValue::Text(_)
+        | PythonValue::Date(_)
+        | PythonValue::List(_)
+        | PythonValue::Map(_) => None,
     }
 }
 
@@ -65,6 +101,12 @@ fn write_string(text: &str, out: &mut String) {
 
 /// Returns the shortest digits that represent the number, with an exponent from `1e16` and below `1e-4`.
 fn float(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() };
+    }
     let written = format!("{value:e}");
     let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));
     match exponent.parse::<i32>().unwrap_or_default() {
@@ -78,25 +120,32 @@ fn float(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::check::python::PythonValue;
 
     use super::text;
 
     #[test]
     fn values_are_written_as_python_writes_them() {
-        for (value, expected) in [
+        for (yaml, expected) in [
             (
-                json!({ "b": [1, true, null], "a": { "z": "é\u{1F600}", "y": "\u{1}\u{7f}\"\\\n" } }),
+                "{b: [1, true, null], a: {z: é\u{1F600}, y: \"\\u0001\\u007f\\\"\\\\\\n\"}}",
                 r#"{"a": {"y": "\u0001\u007f\"\\\n", "z": "\u00e9\ud83d\ude00"}, "b": [1, true, null]}"#,
             ),
             (
-                json!([1.0, 0.1, -0.0, 1e15, 1e16, 1.5e-5, 0.0001, 1e300]),
+                "[1.0, 0.1, -0.0, 1.0e+15, 1.0e+16, 1.5e-5, 0.0001, 1.0e+300]",
                 "[1.0, 0.1, -0.0, 1000000000000000.0, 1e+16, 1.5e-05, 0.0001, 1e+300]",
             ),
-            (json!({}), "{}"),
-            (json!([]), "[]"),
+            (
+                "[9223372036854775808, -123456789012345678901, 0x10, 1_000]",
+                "[9223372036854775808, -123456789012345678901, 16, 1000]",
+            ),
+            ("[.nan, .inf, -.inf, !!float 2, !!int '3']", "[NaN, Infinity, -Infinity, 2.0, 3]"),
+            ("{10: a, 9: b}", r#"{"9": "b", "10": "a"}"#),
+            ("{yes: a, ~: b, 1.50: c, x: d}", r#"{"1.5": "c", "null": "b", "true": "a", "x": "d"}"#),
+            ("{}", "{}"),
+            ("[]", "[]"),
         ] {
-            assert_eq!(text(&value), expected);
+            assert_eq!(text(&PythonValue::of_yaml(yaml).unwrap()), expected, "{yaml}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn check_tag(member: &Member<'_, '_>, report: &mut Report) {
     let tag = core.map_or_else(|| written.to_owned(), |core| format!("!!{core}"));
     if core.is_none_or(|core| !KNOWN.contains(&core)) {
         report.push(member.lint_node().finding(Unread::Tag(tag)));
-    } else if matches!(core, Some("int" | "float" | "bool")) && node.scalar() == Some(Scalar::Text) {
+    } else if matches!(core, Some("int" | "float" | "bool" | "timestamp")) && node.scalar() == Some(Scalar::Text) {
         report
             .push(member.lint_node().finding(Unread::Tagged { text: node.text().unwrap_or_default().to_owned(), tag }));
     } else if let Some(wanted) = core.and_then(|core| other_shape(core, node.shape())) {
@@ -75,16 +75,16 @@ pub(crate) fn check_key(mapping: &Member<'_, '_>, member: &Member<'_, '_>, key: 
     }
 }
 
-/// Checks a plain value that PyYAML does not read as a string.
+/// Checks a value that PyYAML does not read as a string, although it seems to be one.
 pub(crate) fn check_scalar(member: &Member<'_, '_>, report: &mut Report) {
     let node = member.node.resolved();
-    let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
+    let Some(text) = node.text() else { return };
     let rule = if node.scalar() == Some(Scalar::Timestamp) {
         if is_moment(text) {
             return;
         }
         Unread::Moment(text.to_owned())
-    } else if matches!(text, "=" | "<<") {
+    } else if matches!(text, "=" | "<<") && node.style() == Some(Style::Plain) && node.tag().is_none() {
         Unread::Sign(text.to_owned())
     } else {
         return;
@@ -115,41 +115,35 @@ impl Rule for Unread {
     const CODE: Code = Code::InvalidValue;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let (message, help, fix) = match self {
-            Unread::Tag(tag) => (format!("unknown tag `{tag}`"), Some("remove it"), None),
-            Unread::Tagged { text, tag } => (format!("`{text}` is not a valid `{tag}`"), None, None),
+        let words = |message: String| MessageParts::new(message).note("ClawSpec rejects the file");
+        match self {
+            Unread::Tag(tag) => words(format!("unknown tag `{tag}`")).help("remove it"),
+            Unread::Tagged { text, tag } => words(format!("`{text}` is not a valid `{tag}`")).help("remove the tag"),
             Unread::OtherShape { tag, wanted } => {
                 let found = location.node().map(describe).unwrap_or_default();
-                (format!("expected {wanted} after `{tag}`, found {found}"), Some("remove the tag"), None)
+                words(format!("expected {wanted} after `{tag}`, found {found}")).help("remove the tag")
             }
-            Unread::ListKey => ("expected a string as the key, found a list".to_owned(), None, None),
-            Unread::MappingKey => ("expected a string as the key, found a mapping".to_owned(), None, None),
-            Unread::Sign(text) => (format!("`{text}` is not a string in YAML 1.1"), None, in_quotes(location, text)),
-            Unread::Moment(text) => {
-                let help = is_for_time(location).then_some(TIME_HELP);
-                (format!("`{text}` is not a valid date or time"), help, in_quotes(location, text))
-            }
-        };
-        let words = MessageParts::new(message).note("ClawSpec rejects the file").fix_with_help(fix);
-        match help {
-            Some(help) => words.help(help),
-            None => words,
+            Unread::ListKey => words("expected a string as the key, found a list".to_owned()),
+            Unread::MappingKey => words("expected a string as the key, found a mapping".to_owned()),
+            Unread::Sign(text) => with_quotes(words(format!("`{text}` is not a string in YAML 1.1")), location, text),
+            Unread::Moment(text) => with_quotes(words(format!("`{text}` is not a valid date or time")), location, text),
         }
     }
 }
 
-/// Returns the fix that puts a value in quotes; `None` if the string would not be valid either.
-pub(crate) fn in_quotes(location: &Location<'_>, text: &str) -> Option<Fix> {
+/// Adds the help and the fix that put a value in quotes, or the help to write a time if the string would not be one.
+pub(crate) fn with_quotes(words: MessageParts, location: &Location<'_>, text: &str) -> MessageParts {
     if is_for_time(location) && time::parse(text).is_none() {
-        return None;
+        return words.help("write it as `\"2026-05-14T12:00:00Z\"`");
     }
     let quoted = serde_json::Value::from(text).to_string();
-    let edits = location.lint_node()?.replaced(quoted.clone())?;
-    Some(Fix::safe(format!("write `{quoted}`"), edits))
+    let Some(lint_node) = location.lint_node() else { return words };
+    if lint_node.node.resolved().tag().is_some() {
+        return words.help(format!("write `{quoted}` without the tag"));
+    }
+    let edits = lint_node.replaced(quoted.clone());
+    words.fix_with_help(edits.map(|edits| Fix::safe(format!("write `{quoted}`"), edits)))
 }
-
-/// Help for a value that must be a time.
-pub(crate) const TIME_HELP: &str = "write it as `\"2026-05-14T12:00:00Z\"`";
 
 /// Whether a value must be a time in a string.
 fn is_for_time(location: &Location<'_>) -> bool {
