@@ -48,8 +48,10 @@ fn misspelled_key_of_no_threshold_is_a_warning() {
         ("modles:\n  - scripted/a", "warning"),
         ("'modles': 0.5", "warning"),
         ("\"modelss\": [scripted/a]", "warning"),
+        ("models: [scripted/a]", "warning"),
         // They would be limits.
         ("modles: {scripted/a: 0.5}", "error"),
+        ("models:\n  scripted/a: 0.5", "error"),
         ("thresolds: {models: {scripted/a: 0.5}}", "error"),
     ] {
         for line_break in ["\n", "\r\n"] {

@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 
 use crate::{
     dialect::Dialect,
-    document::{EntryRef, Pointer, Scalar},
+    document::{EntryRef, NodeRef, Pointer, Scalar},
     edit,
     finding::{Finding, Location, MessageParts, Rule, Scope},
     json_schema::SpecFile,
@@ -117,7 +117,8 @@ struct Move {
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
     let mut rule = decide(context, &at, key, is_required);
-    rule.other_name = OtherName::of(context, &at, key).filter(|_| !matches!(rule.meant, IntendedKey::Secret));
+    rule.other_name = OtherName::of(context, &at, key)
+        .filter(|other| !matches!(rule.meant, IntendedKey::Secret) && !other.is_only_elsewhere(context, &at, key));
     let mut explains = None;
     if let Some(other_name) = &rule.other_name {
         explains.clone_from(&other_name.explains);
@@ -293,13 +294,15 @@ fn misspelled_other_name(
     alike: &str,
 ) -> Option<&'static str> {
     let (field, _) = known.shape.as_ref()?.field_called(alike, None)?;
-    let value = entry.map(|entry| entry.value).filter(|value| !value.is_null());
-    let is_elsewhere = |value| {
-        let places = shape::places_of(file, alike).iter();
-        let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(alike), None));
-        shapes.any(|shape| could_hold(&shape, value)) && !could_hold(&field.shape, value)
-    };
-    (!value.is_some_and(is_elsewhere)).then_some(field.name)
+    let is_elsewhere = entry.is_some_and(|entry| fits_only_elsewhere(file, alike, &field.shape, entry.value));
+    (!is_elsewhere).then_some(field.name)
+}
+
+/// Whether only a place where a name is a key itself accepts a value, and the field that it is another name of does not.
+fn fits_only_elsewhere(file: SpecFile, name: &str, field: &Shape, value: NodeRef<'_>) -> bool {
+    let places = shape::places_of(file, name).iter();
+    let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(name), None));
+    !value.is_null() && shapes.any(|shape| could_hold(&shape, value)) && !could_hold(field, value)
 }
 
 fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> IntendedKey {

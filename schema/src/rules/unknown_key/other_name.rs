@@ -8,7 +8,7 @@ use crate::{
     validate::Context,
 };
 
-use super::{Rename, ignored_by, move_to};
+use super::{Rename, fits_only_elsewhere, ignored_by, move_to};
 
 /// Explanation of another name in the types.
 #[derive(Debug)]
@@ -81,6 +81,12 @@ impl OtherName {
             KeyMeaning::Advice { .. } | KeyMeaning::Field { .. } => true,
             KeyMeaning::Taken(_) => false,
         })
+    }
+
+    /// Whether the value of a key belongs to another place, where the name is the key itself.
+    pub(super) fn is_only_elsewhere(&self, context: &Context<'_>, at: &Pointer, key: &str) -> bool {
+        let KeyMeaning::Field { rename: Rename { member: Some(field), .. }, .. } = &self.meant else { return false };
+        context.node.find(at).is_some_and(|value| fits_only_elsewhere(context.file, key, field, value))
     }
 
     /// Whether it names a field.
