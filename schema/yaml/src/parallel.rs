@@ -1,13 +1,8 @@
 //! Processes the parts of a long list on several threads.
 
-use std::{
-    panic::resume_unwind,
-    sync::{
-        LazyLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{panic::resume_unwind, sync::LazyLock, thread};
+
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 /// Below this, threads cost more than they save.
 pub const FEW: usize = 256;
@@ -18,38 +13,23 @@ const MAX_THREADS: usize = 4;
 /// Stack size of a thread: the parts may be nested as deeply as YAML may be here.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
+/// The threads. `None` if there would be only one, or none is available.
+static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES);
+    (threads > 1).then(|| pool.thread_name(|number| format!("parts-{number}")).build().ok()).flatten()
+});
+
 /// Returns the results for all parts, in order.
-pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    /// Number of parts that a thread takes at once.
+pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    /// Minimum number of parts that a thread takes at once.
     const PIECE: usize = 32;
-    /// The system is asked once: it reads files to answer.
-    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
-    let threads = if parts.len() < FEW { 1 } else { MAX_THREADS.min(*CORES) };
-    if threads < 2 {
-        return parts.iter().map(work).collect();
+    // A thread of the pool that waits is given other parts, which may wait for what it is doing.
+    let is_in_pool = rayon::current_thread_index().is_some();
+    match POOL.as_ref().filter(|_| parts.len() >= FEW && !is_in_pool) {
+        Some(pool) => pool.install(|| parts.par_iter().with_min_len(PIECE).map(&work).collect()),
+        None => parts.iter().map(work).collect(),
     }
-    let pieces: Vec<&[T]> = parts.chunks(PIECE).collect();
-    let next = AtomicUsize::new(0);
-    let run_worker = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = pieces.get(number) else { return done };
-            done.push((number, piece.iter().map(&work).collect::<Vec<R>>()));
-        }
-    };
-    let mut done = thread::scope(|scope| {
-        // If no thread is available, this one does all the work.
-        let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_worker).ok();
-        let others: Vec<_> = (1..threads).filter_map(start).collect();
-        let mut done = run_worker();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().flat_map(|(_, made)| made).collect()
 }
 
 /// Runs a function on another thread while another one runs here.
