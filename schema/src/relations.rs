@@ -121,7 +121,8 @@ fn sorted(mut topics: Vec<Topic>) -> Arc<[Topic]> {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     items: FxHashMap<Topic, usize>,
-    kinds: FxHashMap<u8, TopicCounts>,
+    /// By the number of the kind. Empty if no topics were counted.
+    kinds: Vec<TopicCounts>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,11 +134,14 @@ struct TopicCounts {
 }
 
 impl Tally {
-    /// Counts the topics of an item.
-    pub(crate) fn add(&mut self, facts: &Facts) {
-        for topic in &*facts.topics {
+    /// Counts the topics of items.
+    pub(crate) fn add(&mut self, facts: &[Facts]) {
+        self.kinds.resize(usize::from(u8::MAX) + 1, TopicCounts::default());
+        // Most items have a name that no other one has.
+        self.items.reserve(facts.len());
+        for topic in facts.iter().flat_map(|facts| &*facts.topics) {
             let items = self.items.entry(*topic).or_default();
-            let kind = self.kinds.entry(topic.kind).or_default();
+            let kind = &mut self.kinds[usize::from(topic.kind)];
             *items += 1;
             kind.total += 1;
             kind.shared += usize::from(*items == 2);
@@ -148,7 +152,7 @@ impl Tally {
     pub(crate) fn remove(&mut self, facts: &Facts) {
         for topic in &*facts.topics {
             let Some(items) = self.items.get_mut(topic) else { continue };
-            let kind = self.kinds.entry(topic.kind).or_default();
+            let kind = &mut self.kinds[usize::from(topic.kind)];
             *items -= 1;
             kind.total -= 1;
             kind.shared -= usize::from(*items == 1);
@@ -159,7 +163,7 @@ impl Tally {
     }
 
     fn of(&self, kind: u8) -> TopicCounts {
-        self.kinds.get(&kind).copied().unwrap_or_default()
+        self.kinds.get(usize::from(kind)).copied().unwrap_or_default()
     }
 }
 

@@ -453,7 +453,7 @@ impl ItemList {
         let gone = if self.facts.is_empty() { 0..0 } else { old.clone() };
         self.facts[gone.clone()].iter().for_each(|facts| self.tally.remove(facts));
         let facts: Vec<Facts> = new.iter().filter_map(|fresh| fresh.known.findings.facts.clone()).collect();
-        facts.iter().for_each(|facts| self.tally.add(facts));
+        self.tally.add(&facts);
         drop(self.facts.splice(gone, facts));
         let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().map(|fresh| (fresh.id, fresh.known)).unzip();
         let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
