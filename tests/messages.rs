@@ -42,14 +42,14 @@ fn empty_item_on_another_line_is_reported_at_its_comma_with_a_fix() {
 }
 
 #[test]
-fn misspelled_key_of_no_threshold_is_a_warning() {
+fn misspelled_key_that_sets_no_threshold_is_a_warning() {
     for (key, severity) in [
         ("modles: [scripted/a]", "warning"),
         ("modles:\n  - scripted/a", "warning"),
         ("'modles': 0.5", "warning"),
         ("\"modelss\": [scripted/a]", "warning"),
         ("models: [scripted/a]", "warning"),
-        // They would be limits.
+        // These would set limits.
         ("modles: {scripted/a: 0.5}", "error"),
         ("models:\n  scripted/a: 0.5", "error"),
         ("thresolds: {models: {scripted/a: 0.5}}", "error"),
@@ -67,7 +67,7 @@ fn misspelled_key_of_no_threshold_is_a_warning() {
 }
 
 #[test]
-fn invalid_values_of_settings_have_a_help() {
+fn invalid_values_of_settings_have_help() {
     let model = "write the id of the model that scores, such as `anthropic/claude-haiku-4-5`";
     let share = "write a number from 0 to 1, such as `0.9`";
     for (text, help) in [

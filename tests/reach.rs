@@ -92,7 +92,7 @@ fn a_task_file_reports_its_own_problems() {
 }
 
 #[test]
-fn tests_of_a_task_file_outside_of_the_directory_are_counted_once() {
+fn tests_of_a_task_file_outside_the_directory_are_counted_once() {
     let place = Place::empty();
     place.write("out/t.yaml", format!("{TASK}{}", TASK.replace("id: one", "id: two")));
     for entry in ["file://t.yaml", "file://k/t.yaml", "file://*.yaml", "file://../out/t.yaml"] {

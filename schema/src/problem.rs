@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{document::Pointer, shape::KeyPath};
+use crate::{document::Pointer, shape::KeyPath, words};
 
 pub use crate::rules::Code;
 
@@ -99,12 +99,8 @@ pub struct Listing {
 impl Listing {
     /// Returns the whole message, with all names.
     pub fn message(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
-        let listed = match names.as_slice() {
-            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-            _ => names.concat(),
-        };
-        format!("{} {listed}", self.before)
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        format!("{} {}", self.before, words::sentence(&names, "or"))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     problem::{Code, example::examples},
     shape::{Field, Need, Shape, Type, show},
     template::SYNTAXES,
+    words::sentence,
 };
 
 /// Returns the whole reference.
@@ -235,15 +236,14 @@ fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         let Some((key, value)) = variant.tag else { continue };
         let docs = variant.shape.type_docs().unwrap_or_default();
         if shape.type_docs() == Some(docs) {
-            requirements(shape, &variant.shape, (key, value), out);
             continue;
         }
         write(out, format_args!("\n#### `{key}: {value}`\n\n{docs}\n"));
         let kinds = shape.step(key, None);
         let named = kinds.iter().flat_map(Shape::values_by_other_names).filter(|(known, _)| *known == value);
-        let others: Vec<String> = named.map(|(_, other)| format!("`{}`", other.name)).collect();
+        let others: Vec<&str> = named.map(|(_, other)| other.name).collect();
         if !others.is_empty() {
-            write(out, format_args!("\nWrite `{value}` instead of {}.\n", others.join(", ")));
+            write(out, format_args!("\nWrite `{value}` instead of {}.\n", sentence(&others, "or")));
         }
         let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
         if fields.is_empty() {
@@ -254,16 +254,6 @@ fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         for field in &fields {
             below(&field.shape, &join(path, field.name), written, out);
         }
-    }
-}
-
-/// Writes which fields of a mapping are required only in one of its forms.
-fn requirements(shape: &Shape, form: &Shape, (key, value): (&str, &str), out: &mut String) {
-    let optional: Vec<Field> = shape.fields(None).into_iter().filter(|field| field.need != Need::Required).collect();
-    let is_optional = |name: &str| name != key && optional.iter().any(|field| field.name == name);
-    let fields = form.fields(None);
-    for field in fields.iter().filter(|field| field.need == Need::Required && is_optional(field.name)) {
-        write(out, format_args!("\nWith `{key}: {value}`, `{}` is required.\n", field.name));
     }
 }
 
@@ -298,8 +288,8 @@ fn below(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
 /// Writes other names of the fields.
 fn other_names(fields: &[Field], out: &mut String) {
     let names = fields.iter().filter_map(|field| {
-        let others: Vec<String> = field.shape.other_names().iter().map(|other| format!("`{}`", other.name)).collect();
-        (!others.is_empty()).then(|| format!("`{}` instead of {}", field.name, others.join(", ")))
+        let others: Vec<&str> = field.shape.other_names().iter().map(|other| other.name).collect();
+        (!others.is_empty()).then(|| format!("`{}` instead of {}", field.name, sentence(&others, "or")))
     });
     let names: Vec<String> = names.collect();
     if !names.is_empty() {

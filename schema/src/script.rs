@@ -40,9 +40,8 @@ pub const PREFIX: &str = "scripted/";
 /// usage: { input_tokens: 100, output_tokens: 20 }
 /// ```
 ///
-/// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` in the directory of
-/// the main file. On the command line, `--model scripted:PATH` plays any script. A script gives the same answers in
-/// every run.
+/// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` in the suite's directory.
+/// On the command line, `--model scripted:PATH` plays any script. A script gives the same answers in every run.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Script {
@@ -63,7 +62,7 @@ pub struct Script {
     pub usage: Option<Tokens>,
 }
 
-/// One reply of the model. After the last turn of a test, the model replies without a command, which ends the task.
+/// One reply of the model. After the last turn of a test, the model replies without a command, which ends the test.
 ///
 /// ```yaml
 /// - say: I'll look for the user first.
@@ -74,7 +73,7 @@ pub struct Script {
 #[serde(default)]
 #[schemars(extend("x-claims" = true))]
 pub struct Turn {
-    /// Text of the reply. A turn with only text ends the task.
+    /// Text of the reply. A turn with only text ends the test.
     #[schemars(extend("examples" = ["Done."]))]
     pub say: Option<String>,
     /// Shell command that the model runs, or a list of commands that it runs in one turn.

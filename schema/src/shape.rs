@@ -212,7 +212,7 @@ impl Shape {
     }
 
     /// Returns the forms of the node; empty if there is only one. Cached, because problems of many items ask for the
-    /// same.
+    /// same forms.
     pub fn variants(&self) -> Vec<Variant> {
         thread_local! {
             static KNOWN: Known<Variant> = RefCell::default();
@@ -394,7 +394,7 @@ impl Shape {
         self.known_fields().to_vec()
     }
 
-    /// Returns the same. Cached, because problems of many items ask for the same.
+    /// Returns the allowed keys for the chosen branches. Cached, because problems of many items ask for the same keys.
     fn known_fields(&self) -> Rc<[Field]> {
         thread_local! {
             static KNOWN: Known<Field> = RefCell::default();
@@ -461,7 +461,7 @@ fn id_of(parts: &[&'static Keywords]) -> u64 {
     hasher.finish()
 }
 
-/// What is known of schemas, by their ids.
+/// Parsed facts about schemas, by schema id.
 type Known<T> = RefCell<FxHashMap<u64, Rc<[T]>>>;
 
 /// Returns what is known of a schema, or reads it. Reading may ask for other schemas.

@@ -276,7 +276,7 @@ impl<'w, 'd> Value<'w, 'd> {
         !self.node.resolved().is_through_alias()
     }
 
-    /// Returns the key, and the mapping that it is in, if nothing is written behind it.
+    /// Returns the key, and the mapping that it is in, if nothing is written after it.
     pub(crate) fn lone_key(&self) -> Option<(NodeRef<'d>, &Value<'w, 'd>)> {
         match &self.place {
             ValueLocation::In(mapping, _) if self.node.is_null() && self.node.own_range().is_empty() => {

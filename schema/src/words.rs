@@ -357,19 +357,21 @@ pub(crate) fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
 fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     const SHOWN: usize = 8;
     let names: Vec<&str> = names.into_iter().collect();
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    if names.len() > SHOWN {
-        let rest = names.len() - SHOWN;
-        let others = match (word, rest) {
-            ("or", 1) => "other",
-            ("or", _) => "others",
-            _ => "more",
-        };
-        return format!("{} {word} {rest} {others}", shown.join(", "));
+    // The count of one or two names would be as long as the names.
+    if names.len() <= SHOWN + 2 {
+        return sentence(&names, word);
     }
-    match shown.as_slice() {
+    let shown: Vec<String> = names[..SHOWN].iter().map(|name| format!("`{name}`")).collect();
+    let others = if word == "or" { "others" } else { "more" };
+    format!("{} {word} {} {others}", shown.join(", "), names.len() - SHOWN)
+}
+
+/// Returns all names in backticks, with a word before the last: "`a`, `b` or `c`".
+pub(crate) fn sentence(names: &[&str], word: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("{} {word} {last}", first.join(", ")),
-        _ => shown.concat(),
+        _ => quoted.concat(),
     }
 }
 
@@ -460,10 +462,10 @@ mod tests {
     fn names_are_listed_as_in_a_sentence() {
         assert_eq!(listed(["a"]), "`a`");
         assert_eq!(listed(["a", "b", "c"]), "`a`, `b` or `c`");
-        assert_eq!(
-            listed(["1", "2", "3", "4", "5", "6", "7", "8", "9"]),
-            "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` or 1 other"
-        );
+        let names = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"];
+        assert_eq!(listed(names[..10].to_vec()), "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8`, `9` or `10`");
+        assert_eq!(listed(names), "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` or 3 others");
+        assert_eq!(all_of(names), "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` and 3 more");
     }
 
     #[test]

@@ -68,12 +68,12 @@ fn invalid_values_of_settings_say_what_to_write() {
 }
 
 #[test]
-fn settings_that_are_not_text_say_how_to_save_them() {
+fn settings_not_in_utf8_say_how_to_save_them() {
     let mut client = Client::opened(&[("kindlm.yaml", "kindlm: 1\n")]);
     std::fs::write(client.path("speclens.yaml"), b"\xff\xfej\0u\0d\0g\0e\0:\0 \0a\0/\0b\0\n\0").unwrap();
     client.files_changed(&[("speclens.yaml", 1)]);
-    let is_told = |params: &Value| params["diagnostics"].to_string().contains("UTF-16");
-    let params = client.notification("textDocument/publishDiagnostics", is_told);
+    let is_reported = |params: &Value| params["diagnostics"].to_string().contains("UTF-16");
+    let params = client.notification("textDocument/publishDiagnostics", is_reported);
     let messages: Vec<&Value> = params["diagnostics"].as_array().unwrap().iter().map(|it| &it["message"]).collect();
     assert!(messages.contains(&&json!("not UTF-8 but UTF-16\nhelp: save the file as UTF-8")), "{params:#}");
 }

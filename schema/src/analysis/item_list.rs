@@ -85,7 +85,7 @@ struct Known {
 
 /// The problems of an item as they are reported.
 struct ReportedItem {
-    /// The key of the circumstances.
+    /// Hash of everything that `reported` depends on.
     key: u64,
     reported: Arc<Reported>,
     /// Indices of the items that they name.

@@ -68,14 +68,14 @@ impl Rule for PastedSecret {
             PastedSecret::Text { what, masked_by } => MessageParts::new(format!("this looks like {what}"))
                 .note("anyone who can read the file has it")
                 .help(format!(
-                    "revoke it, put the new one in an environment variable, and list the variable in {masked_by}"
+                    "revoke it, put a new one in an environment variable, and list the variable in {masked_by}"
                 )),
             PastedSecret::InsteadOfName(key) => {
                 MessageParts::new(format!("`{key}` contains a key, not the name of an environment variable"))
                     .note("anyone who can read the file has the key")
                     .help(
-                        "revoke the key, put a new one in an environment variable, and write the variable's name \
-                         as `apiKeyEnv`, such as `OPENAI_API_KEY`",
+                        "revoke the key, put a new one in an environment variable, and set `apiKeyEnv` to the \
+                         name of that variable, such as `OPENAI_API_KEY`",
                     )
             }
         }

@@ -267,7 +267,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (IntendedKey::Elsewhere(way(place, here)), near.is_some());
     }
     let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
-    if let Some(name) = alike.and_then(|name| misspelled_other_name(file, known, entry, name)) {
+    if let Some(name) = alike.and_then(|name| key_with_other_name(file, known, entry, name)) {
         let meant = match free.contains(&name) {
             true => IntendedKey::Name(rename(name, false)),
             false => IntendedKey::Taken(name),
@@ -285,9 +285,9 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     (IntendedKey::OneOf(free.clone()), near.is_some())
 }
 
-/// Returns the key of a mapping that has another name like a misspelled key, unless only the place where that name is the
-/// key itself accepts the value.
-fn misspelled_other_name(
+/// Returns the key of a mapping that has `alike` as an alternative name. `None` if the value fits only where `alike` is
+/// itself a key.
+fn key_with_other_name(
     file: SpecFile,
     known: &Mapping<'_>,
     entry: Option<EntryRef<'_>>,

@@ -91,7 +91,7 @@ impl Rule for WrongType {
         if is_whole_file {
             words.help = Some(match kind {
                 Type::List => "begin each item with `- `".to_owned(),
-                _ => format!("begin the file with `{}: …`", first_field(shape)),
+                _ => format!("begin the file with `{}`", first_entry(shape)),
             });
         }
         if let Some((key, meant)) =
@@ -225,8 +225,13 @@ impl WrongType {
     }
 }
 
-fn first_field(shape: &Shape) -> &'static str {
-    shape.fields(None).first().map_or("", |field| field.name)
+fn first_entry(shape: &Shape) -> String {
+    let fields = shape.fields(None);
+    let Some(first) = fields.first() else { return String::new() };
+    match first.shape.values().as_slice() {
+        [only] => format!("{}: {}", first.name, only.value),
+        _ => format!("{}: …", first.name),
+    }
 }
 
 /// Whether the items of a list are entries of a mapping, so that only the dashes have to be removed. If keys are free

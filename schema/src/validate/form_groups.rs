@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-/// Number of forms of a group. Fewer than twice as many are not grouped.
+/// Number of forms in a group. Fewer than twice this number are not grouped.
 const SIZE: usize = 6;
 
-/// Puts the forms in every `allOf` of a schema into groups, each with a condition for all of its tags. Documents are valid as
-/// before, and their errors are the same.
+/// Puts the forms in every `allOf` of a schema into groups, each with a condition for all of its tags. The same
+/// documents are valid, with the same errors.
 pub(super) fn insert(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -37,7 +37,7 @@ fn grouped(forms: &[Value]) -> Option<Vec<Value>> {
     Some(tagged.chunks(SIZE).map(group).collect())
 }
 
-/// Returns the value of the tag that chooses a form, if nothing else decides about it.
+/// Returns the value of the tag that chooses a form, if the choice depends on nothing else.
 fn value_of<'f>(form: &'f Value, tag: &str) -> Option<&'f Value> {
     let value = form.get("if")?.get("properties")?.get(tag)?.get("const")?;
     let is_alone = form.get("if") == Some(&condition(tag, json!({ "const": value }))) && form.get("else").is_none();

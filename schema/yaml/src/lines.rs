@@ -135,7 +135,7 @@ mod tests {
             assert!(text.chunks().count() > 3);
             for (offset, letter) in written.char_indices() {
                 let before = &written[..offset];
-                // The end of a line of two bytes is on that line.
+                // Both bytes of a two-byte line end are on the line that they end.
                 let lines: Vec<&str> = match before.strip_suffix('\r').filter(|_| letter == '\n') {
                     Some(before) => [before.split(line_end).collect(), vec![]].concat(),
                     None => before.split(line_end).collect(),

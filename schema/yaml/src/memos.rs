@@ -27,7 +27,7 @@ impl Memos {
         let found = Arc::new(compute());
         let mut memos = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         memos.retain(|(_, found)| !found.is::<T>());
-        // Most have one, and there may be one of these for each of thousands of blocks.
+        // Most caches hold one value, and each of thousands of blocks may have a cache.
         memos.reserve_exact(1);
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found

@@ -75,7 +75,7 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
 /// Length of `false`: no other word with a meaning is longer.
 const LONGEST_WORD: usize = 5;
 
-/// Returns whether a plain scalar without a tag is text in all rules, as its length and its first letters show. Most
+/// Returns whether a plain scalar without a tag is text under all rules, judging by its length and first letters. Most
 /// texts need no closer look.
 #[inline]
 pub(super) fn is_surely_text(value: &str) -> bool {
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_look_takes_no_value_for_text() {
+    fn first_look_does_not_mistake_a_value_for_text() {
         let words = ["", "~", "null", "yes", "no", "true", "false", "on", "off"];
         let numbers = ["0", "-1", "+2", ".5", "-.INF", ".nan", "12:30", "2026-03-11", "1_000"];
         for text in words

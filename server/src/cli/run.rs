@@ -1,4 +1,4 @@
-//! `speclens run`: runs suites, or judges their recordings.
+//! `speclens run`: runs suites, or evaluates their recordings.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -126,7 +126,7 @@ struct DiagnosticJson {
     related: Box<[(Box<str>, Option<u32>)]>,
 }
 
-/// Writes the diagnostics of a document that was just opened, of which there may be hundreds, on several threads.
+/// Writes the diagnostics, possibly hundreds, of a document that was just opened, on several threads.
 fn write_ahead(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems, mut choice: Choice) {
     let all = problems.runs().flat_map(|run| match run {
         Run::Group(group) => problems.of_group(group).collect(),

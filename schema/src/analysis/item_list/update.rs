@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Analyzer {
-    /// Updates the item_list of a list. Findings that are kept are looked up; if many are not, they are found on several
+    /// Updates the [`ItemList`] of a list. Kept findings are reused; if many are missing, they are computed on several
     /// threads.
     pub(in crate::analysis) fn bring_up_to_date(
         &self,
@@ -26,7 +26,7 @@ impl Analyzer {
         list: &'static str,
         files: &dyn Files,
     ) {
-        /// Number of changed items from which several threads are used.
+        /// Number of changed items above which several threads are used.
         const MANY: usize = 32;
         let blocks = node.item_blocks();
         let length = node.item_count();
@@ -126,7 +126,7 @@ impl Analyzer {
         });
         let dependencies = match dependencies {
             None => Vec::new(),
-            // The first is the block itself. Without others, the aliases have no definition yet.
+            // The first id is the block's own. If it is the only one, no alias has a definition yet.
             Some(Dependencies::These(ids)) => ids.iter().skip(usize::from(ids.len() > 1)).copied().map(Some).collect(),
             Some(Dependencies::Any { .. }) => vec![None],
         };

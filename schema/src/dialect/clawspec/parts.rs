@@ -5,7 +5,7 @@ use crate::{
     lint_node::LintNode,
 };
 
-/// A value, with its key and the way to it. Few are named by a finding, so their pointers are made on request.
+/// A value, with its key and its path. Few are named by a finding, so their pointers are made on request.
 pub(crate) struct Member<'s, 'd> {
     pub(crate) node: NodeRef<'d>,
     key: Option<NodeRef<'d>>,

@@ -33,8 +33,8 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "handoff.to", docs: "The agent that takes over.", files: HANDOFF },
     Variable {
         name: CALLEE_RUN_ID,
-        docs: "The id of the run of the agent that takes over, according to the gateway log. Only as the whole value of \
-               `run_id`.",
+        docs: "The id of the run of the agent that takes over, according to the gateway log. It has a value only as \
+               the entire value of `run_id`.",
         files: HANDOFF,
     },
 ];
@@ -43,7 +43,7 @@ pub const VARIABLES: &[Variable] = &[
 pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "clawspec",
     texts: "ClawSpec contracts",
-    docs: "Spaces around a name are ignored. Without a value for a name, the scenario ends with an error.",
+    docs: "Spaces around a name are ignored. If a name has no value, the scenario ends with an error.",
     allows_blanks: true,
     variables: VARIABLES,
     known_values: &[

@@ -224,7 +224,7 @@ fn run_of_the_callee_has_a_value_only_in_a_run_id() {
         [
             "/assertions/post_delegation/0/tool tool_was_called web.fetch: pass",
             "/assertions/post_delegation/1/path file_absent out/{{callee_run_id}}.lock: unknown `{{callee_run_id}}` \
-             has a value only as the whole `run_id` of an assertion about the log",
+             has a value only if it is the entire `run_id` of an assertion about the log",
         ]
     );
 }

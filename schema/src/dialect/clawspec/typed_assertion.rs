@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::assertion::{Assertion, TypeInfo};
 use crate::lint_node::LintNode;
 
-/// An assertion of a list.
+/// An item of a list of assertions.
 pub(crate) struct TypedAssertion<'d> {
     lint_node: LintNode<'d>,
     /// Its type as written.

@@ -297,7 +297,7 @@ impl JsonSchema for TaskEntry {
             "then": {
                 "type": "string",
                 "pattern": "^file://.",
-                "description": "Path of a task file, or a pattern that matches several.\n\nThe path is relative to the directory of the main file. `*` matches any part of a name, `**` any number of directories.",
+                "description": "Path of a task file, or a pattern that matches several.\n\nThe path is relative to the suite's directory. `*` matches any part of a name, `**` any number of directories.",
                 "examples": ["file://tasks/*.yaml"],
                 "x-file": "tasks",
                 "x-glob": true

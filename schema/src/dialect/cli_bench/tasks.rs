@@ -109,7 +109,7 @@ pub struct Task {
     pub env: Environment,
     /// Directory whose content is copied into the working directory, instead of the suite's `scaffold`.
     ///
-    /// The path is relative to the directory of the main file. cli-bench documents this key only for the suite.
+    /// The path is relative to the suite's directory. cli-bench documents this key only for the suite.
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,

@@ -11,8 +11,8 @@ use crate::{
 pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
-    docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. Their \
-        values are in `vars` of the test. Without a value for a name, the test ends with an error. Names that begin with `env.` are left unchanged.",
+    docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. Put \
+        their values in `vars` of the test. If a name has no value, the test ends with an error. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
     known_values: &[],

@@ -52,7 +52,7 @@ struct Opposite {
     name: String,
 }
 
-/// What one of two opposite assertions requires, and the other one prohibits.
+/// Event that one of two opposite assertions requires and the other prohibits.
 #[derive(Debug)]
 enum Event {
     Call,

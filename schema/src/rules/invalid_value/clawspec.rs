@@ -151,7 +151,7 @@ impl Rule for NotATime {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let text = location.node().and_then(|node| node.text()).unwrap_or_default();
-        MessageParts::new(format!("`{text}` is not a valid time")).help("write it as `2026-05-14T12:00:00Z`")
+        MessageParts::new(format!("`{text}` is not a valid time")).help("write a time, such as `2026-05-14T12:00:00Z`")
     }
 }
 
@@ -161,7 +161,7 @@ impl Rule for NotComparable {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         if !self.is_filled {
             return MessageParts::new(format!("`{}` is not a valid time", self.text))
-                .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
+                .help("write a time, such as `2026-05-14T12:00:00Z` or `{{run_started_at}}`");
         }
         let edits = location.replaced("\"{{run_started_at}}\"");
         MessageParts::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(

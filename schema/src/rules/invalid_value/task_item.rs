@@ -76,7 +76,7 @@ impl Explanation for NotATask {
         }
         let is_task_file = self.file == SpecFile::CLI_BENCH_TASKS;
         let (message, help) = if is_task_file && text.starts_with(SCHEME) {
-            ("a task file cannot include other files".to_owned(), "move the item to the main file".to_owned())
+            ("a task file cannot include other files".to_owned(), "move the item to `tasks` of the suite".to_owned())
         } else if is_task_file {
             (format!("expected a task, found the string `{text}`"), "begin the task with `id: …`".to_owned())
         } else if text == SCHEME {

@@ -9,7 +9,7 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-/// `{{callee_run_id}}` in another string than `run_id`, or in a part of it.
+/// `{{callee_run_id}}` in a string other than `run_id`, or as only part of it.
 #[derive(Debug)]
 struct NoRun {
     /// Placeholder as written.
@@ -29,7 +29,7 @@ pub(crate) fn check_handoff(root: &LintNode<'_>, report: &mut Report) {
             }
         }
     }
-    // From a contract with assertions, no others are derived.
+    // No assertions are derived from a contract that has its own.
     let has_assertions = PHASES.iter().any(|phase| !items(&["assertions", phase]).is_empty());
     let derived = if has_assertions { Vec::new() } else { items(&["callee_produces", "required_artifacts"]) };
     for artifact in derived {
@@ -67,8 +67,8 @@ impl Rule for NoRun {
         let NoRun { written } = self;
         let help = "use `{{run_id}}` for the run of the caller";
         let run_id = || location.lint_node()?.with_part(location.range, written, "{{run_id}}");
-        MessageParts::new(format!("`{written}` has a value only as the whole `run_id` of an assertion"))
-            .note("the result is unknown; ClawSpec uses the run of the caller here")
+        MessageParts::new(format!("`{written}` has a value only if it is the entire `run_id` of an assertion"))
+            .note("the result of the assertion is unknown; ClawSpec uses the run of the caller instead")
             .fix(run_id().map(|edits| Fix::guess(help, edits)))
             .help(help)
     }

@@ -178,7 +178,7 @@ impl Rule for NoEffect {
                 MessageParts::new(format!("`{field}` has no effect on a command test"))
                     .note(format!("it applies only to tests with `{needs}`"))
             }
-            NoEffect::UserOfTurn => MessageParts::new("`user` is never sent").help("add it to the prompt"),
+            NoEffect::UserOfTurn => MessageParts::new("`user` is never sent").help("add its text to the prompt"),
             NoEffect::Response => {
                 MessageParts::new("this response is never used").note("an earlier response matches every such call")
             }

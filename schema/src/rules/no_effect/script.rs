@@ -99,10 +99,10 @@ impl Rule for NoEffect {
         match self {
             NoEffect::NeverPlayed { breaks } => {
                 let how = if *breaks { " with an error" } else { "" };
-                MessageParts::new("this turn is never played").note(format!("an earlier turn ends the task{how}"))
+                MessageParts::new("this turn is never played").note(format!("an earlier turn ends the test{how}"))
             }
             NoEffect::EmptyTurn => MessageParts::new("this turn does nothing")
-                .note("the model sends an empty reply, which ends the task")
+                .note("the model sends an empty reply, which ends the test")
                 .help("add `say` or `run`, or remove the turn"),
             NoEffect::ExpectWithoutRun => MessageParts::new("`expect` has no effect in a turn that runs nothing")
                 .help("move it to the turn that runs the command"),

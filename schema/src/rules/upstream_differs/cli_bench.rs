@@ -48,7 +48,7 @@ impl Rule for UpstreamDiffers {
         match self {
             UpstreamDiffers::HelpModes => MessageParts::new("cli-bench no longer documents `help_modes`")
                 .note("cli-bench may ignore it, and then gives a model only the name of the program and the intent"),
-            UpstreamDiffers::TaskKey(key) => MessageParts::naming("cli-bench does not document the task key", *key)
+            UpstreamDiffers::TaskKey(key) => MessageParts::naming("in tasks, cli-bench does not document", *key)
                 .note("cli-bench may ignore undocumented keys"),
             UpstreamDiffers::ScriptedModel(id) => {
                 MessageParts::new(format!("cli-bench does not support scripted models such as `{id}`"))

@@ -17,7 +17,7 @@ impl<'d> NodeRef<'d> {
 
     /// `left`: number of bases that may still be searched, since bases that are merged twice multiply.
     fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
-        /// Bases may have bases; aliases cannot be circular, the bound is for safety only.
+        /// Bases may have bases. Aliases cannot be circular; the bound is only a safeguard.
         const MAX_DEPTH: usize = 64;
         if let Some(entry) = self.own_entry(key) {
             return Some(entry);
@@ -53,7 +53,7 @@ impl<'d> NodeRef<'d> {
 
     /// Returns the entry with this key in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
-        /// Texts of numbers that are written in another way: see [`NodeRef::key_text`].
+        /// Key texts of numbers that are spelled differently in the file: see [`NodeRef::key_text`].
         const NAMES_OF_FLOATS: [&str; 2] = ["inf", "NaN"];
         /// Below this, a linear search is faster than a table.
         const MAX_LINEAR_SEARCH_ITEMS: usize = 32;

@@ -51,7 +51,7 @@ impl<'e> ScopedEvidence<'e> {
             let is_callee = self.scope.handoff.is_some() && no_value.0 == CALLEE_RUN_ID;
             let reason = if is_callee {
                 format!(
-                    "`{{{{{CALLEE_RUN_ID}}}}}` has a value only as the whole `run_id` of an assertion about the log"
+                    "`{{{{{CALLEE_RUN_ID}}}}}` has a value only if it is the entire `run_id` of an assertion about the log"
                 )
             } else {
                 format!("{no_value} in this run")
@@ -312,7 +312,7 @@ impl Wait<'_> {
         let text = seen.expand("updated_after", text)?;
         let Some(instant) = time::parse(&text) else {
             let reason = format!(
-                "`{text}` is not a valid time; write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`"
+                "`{text}` is not a valid time; write a time, such as `2026-05-14T12:00:00Z` or `{{{{run_started_at}}}}`"
             );
             return Err(AssertionRow::broken("updated_after", reason));
         };

@@ -131,10 +131,11 @@ impl Rule for Unread {
     }
 }
 
-/// Adds the help and the fix that put a value in quotes, or the help to write a time if the string would not be one.
+/// Adds the help and the fix that put a value in quotes. If the quoted string would not be a valid time, adds only help
+/// that says how to write one.
 pub(crate) fn with_quotes(words: MessageParts, location: &Location<'_>, text: &str) -> MessageParts {
     if is_for_time(location) && time::parse(text).is_none() {
-        return words.help("write it as `\"2026-05-14T12:00:00Z\"`");
+        return words.help("write a time, such as `\"2026-05-14T12:00:00Z\"`");
     }
     let quoted = serde_json::Value::from(text).to_string();
     let Some(lint_node) = location.lint_node() else { return words };

@@ -248,7 +248,7 @@ impl Explanation for InAssertion {
                 // The result of another method cannot be checked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
                 let title = "write `endpoint` with the gateway's default URL";
-                words.help("write the full URL as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
+                words.help("set `endpoint` to the full URL").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
             IntendedAssertionKey::NoFile => MessageParts::new("unknown key `absent` in `artifact_contains`")
                 .note(ignored_by(Dialect::CLAWSPEC))

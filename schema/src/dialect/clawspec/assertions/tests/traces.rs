@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn without_a_trace_claims_about_it_are_skipped() {
+fn assertions_about_a_missing_trace_are_skipped() {
     let missing = World { trace: TraceAnswer::Missing("Opik does not answer".to_owned()), ..world() };
     for assertion in
         ["{type: no_span_errors}", "{type: trace_cost, max_usd: 1}", "{type: tool_sequence, expected: [a]}"]
@@ -13,7 +13,7 @@ fn without_a_trace_claims_about_it_are_skipped() {
 }
 
 #[test]
-fn a_trace_without_the_facts_is_no_proof() {
+fn trace_without_the_facts_proves_nothing() {
     let silent = |kind| Span { tokens: None, started_us: None, ended_us: None, ..span(kind, "m", 0) };
     let world = World { trace: trace(vec![silent(SpanKind::Llm)]), ..world() };
     check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "token counts");
