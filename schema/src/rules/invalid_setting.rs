@@ -1,7 +1,7 @@
 use crate::{
     finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Severity},
-    shape::{self, Shape, Type},
+    shape::{self, Need, Shape, Type},
     validate::{Context, as_fragment, with_article},
     words::listed,
 };
@@ -45,10 +45,19 @@ fn what_to_write(shape: &Shape) -> String {
                 None => format!("{number}{example}"),
             }
         }
-        Type::Mapping => match shape.fields(None).first() {
-            Some(field) => format!("it as a mapping, such as `{}: …`", field.name),
-            None => "it as a mapping, `KEY: VALUE`".to_owned(),
-        },
+        Type::Mapping => {
+            let fields = shape.fields(None);
+            let mut keys: Vec<&str> =
+                fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name).collect();
+            if keys.is_empty() {
+                keys.extend(fields.first().map(|field| field.name));
+            }
+            let entries: Vec<String> = keys.iter().map(|key| format!("{key}: …")).collect();
+            match entries.is_empty() {
+                false => format!("it as a mapping, such as `{{ {} }}`", entries.join(", ")),
+                true => "it as a mapping, `{ KEY: VALUE }`".to_owned(),
+            }
+        }
         Type::List => "it as a list".to_owned(),
         Type::Text | Type::Any => match shape.summary().map(as_fragment) {
             Some(summary) if ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article)) => {

@@ -14,7 +14,8 @@ use crate::{
 };
 
 page! {
-    /// A template variable has no value: the run ends with an error, or the text is used unchanged.
+    /// A template variable has no value: the run ends with an error, the text is used unchanged, or an empty string replaces the
+    /// variable.
     "missing-variable", Error
 }
 

@@ -17,13 +17,16 @@ use crate::{
 /// Maximum number of responses of a tool to compare with each other.
 const MAX_RESPONSES: usize = 256;
 
+/// Note about the keys of `upload`.
+const UPLOAD: &str = "KindLM's `upload` command does not read this section; speclens uploads nothing";
+
 /// Keys that KindLM reads but never uses, with the reason.
 const UNREAD: [(&str, &str, &str); 5] = [
     ("suite", "tags", "only the tags of tests select which tests run"),
     ("compliance", "enabled", "KindLM prints the report only with its option `--compliance`"),
     ("compliance", "outputDir", "KindLM prints the report and does not write a file"),
-    ("upload", "enabled", "a run uploads nothing"),
-    ("upload", "apiUrl", "a run uploads nothing"),
+    ("upload", "enabled", UPLOAD),
+    ("upload", "apiUrl", UPLOAD),
 ];
 
 /// Keys of `trace` that only speclens reads, with the option of KindLM that has the same meaning.
@@ -201,7 +204,7 @@ impl Rule for NoEffect {
             }
             NoEffect::Organization { provider } => {
                 MessageParts::new(format!("`organization` has no effect on `{provider}`"))
-                    .note("only `openai` sends it")
+                    .note("KindLM sends it only to `openai`")
             }
         }
     }

@@ -268,8 +268,8 @@ impl Explanation for InAssertion {
                 let words = MessageParts::new("unknown key `section_id` in `agent_identity_consistent`")
                     .note("ClawSpec compares whole files");
                 match missing.as_slice() {
-                    [] => words,
-                    missing => words.help(format!("add {}", all_of(missing.iter().copied()))),
+                    [] => words.help("remove it"),
+                    missing => words.help(format!("remove it, and add {}", all_of(missing.iter().copied()))),
                 }
             }
         }
