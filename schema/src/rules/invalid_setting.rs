@@ -1,7 +1,8 @@
 use crate::{
     finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Severity},
-    shape::{self, Need, Shape, Type},
+    rules::wrong_type::as_mapping,
+    shape::{self, Shape, Type},
     validate::{Context, as_fragment, with_article},
     words::listed,
 };
@@ -45,19 +46,7 @@ fn what_to_write(shape: &Shape) -> String {
                 None => format!("{number}{example}"),
             }
         }
-        Type::Mapping => {
-            let fields = shape.fields(None);
-            let mut keys: Vec<&str> =
-                fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name).collect();
-            if keys.is_empty() {
-                keys.extend(fields.first().map(|field| field.name));
-            }
-            let entries: Vec<String> = keys.iter().map(|key| format!("{key}: …")).collect();
-            match entries.is_empty() {
-                false => format!("it as a mapping, such as `{{ {} }}`", entries.join(", ")),
-                true => "it as a mapping, `{ KEY: VALUE }`".to_owned(),
-            }
-        }
+        Type::Mapping => return as_mapping(shape),
         Type::List => "it as a list".to_owned(),
         Type::Text | Type::Any => match shape.summary().map(as_fragment) {
             Some(summary) if ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article)) => {

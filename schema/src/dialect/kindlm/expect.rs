@@ -52,7 +52,7 @@ pub struct Expect {
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
     #[schemars(extend("x-other-names" = ["tools"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
-    /// Content that the output must or must not contain: required phrases, forbidden phrases, personal data.
+    /// Content that the output must or must not contain: phrases, personal data.
     ///
     /// ```yaml
     /// guardrails:
