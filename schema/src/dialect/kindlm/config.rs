@@ -201,7 +201,9 @@ pub struct Defaults {
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 60000))]
     #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
-    /// Id of the model that scores for `judge`, unless `speclens.yaml` sets one. Defaults to the first of `models`.
+    /// Id of the model that scores for `judge`. Defaults to the first of `models`.
+    ///
+    /// A `judge` in `speclens.yaml` replaces it.
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["judge"]))]
     pub judge_model: Option<ModelReference>,
