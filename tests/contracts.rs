@@ -16,7 +16,7 @@ fn contract(scenarios: &str) -> String {
     format!("version: \"1.0\"\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n{scenarios}")
 }
 
-/// Returns the errors: code, message and help, and the marked text.
+/// Returns the code, message and help of each error.
 fn errors(place: &Place) -> Vec<[String; 3]> {
     let (_, report) = place.check(&[]);
     let suites = report["suites"].as_array().unwrap();

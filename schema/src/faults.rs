@@ -200,6 +200,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::InvalidEscapes => "write `\\\\` for a backslash, or use single quotes",
         FaultKind::CommentInText => "move the comment",
         FaultKind::InvalidDirective => "remove the line",
+        FaultKind::Misindented { .. } => "indent it like the other lines of its list or mapping",
         FaultKind::Defect => "report it, and attach the file",
         FaultKind::MisplacedComplexKey
         | FaultKind::MissingSpaceBeforeComment
@@ -219,7 +220,6 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::MissingSpaceBehindDash
         | FaultKind::MissingDash
         | FaultKind::ForeignBlank { .. }
-        | FaultKind::Misindented { .. }
         | FaultKind::TooFarLeft(_)
         | FaultKind::UnclosedBrackets
         | FaultKind::MismatchedBracket

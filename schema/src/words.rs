@@ -333,8 +333,8 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
     own <= limit && candidates.into_iter().all(|other| other == name || is_farther(other))
 }
 
-/// Whether the outlines of two words alone show that more letters differ. A distance is at least the difference in
-/// length, and a change of one letter adds or removes at most two kinds of letters.
+/// Whether the outlines of two words alone show that more than `limit` letters differ. A distance is at least the
+/// difference in length, and a change of one letter adds or removes at most two kinds of letters.
 fn are_farther(one: (usize, u64), other: (usize, u64), limit: usize) -> bool {
     one.0.abs_diff(other.0) > limit || (one.1 ^ other.1).count_ones() as usize > 2 * limit
 }

@@ -76,7 +76,7 @@ enum Command {
     Recordings(recordings::Args),
     /// Store the metrics of a ClawSpec target as a baseline, or compare runs with it
     Baseline(baseline::Args),
-    /// List the targets of a ClawSpec workspace that are missing from its coverage ledger
+    /// List the targets, contracts and negative scenarios of a ClawSpec workspace that its coverage ledger lacks
     Coverage(coverage::Args),
     /// Explain a field, an assertion type, a kind of problem, a result or a template variable
     Explain(explain::Args),

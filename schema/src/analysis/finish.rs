@@ -195,6 +195,7 @@ fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
     for problem in problems {
         if is_indentation(problem) && lines.contains(&line_of(problem)) {
             problem.fixes.clear();
+            problem.help.get_or_insert_with(|| "indent it under the key that it belongs to".to_owned());
         }
     }
 }

@@ -57,6 +57,8 @@ impl Rule for NotPortable {
     const SEVERITY: Severity = Severity::Warning;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` {}", self.path, self.reason)).note("it may not exist on other machines")
+        MessageParts::new(format!("`{}` {}", self.path, self.reason))
+            .note("it may not exist on other machines")
+            .help("move it into the workspace, and write a relative path")
     }
 }

@@ -12,13 +12,16 @@ page! {
     "invalid-pattern", Error
 }
 
+/// Help for flags in a pattern.
+const REMOVE_FLAGS: &str = "remove the flags";
+
 /// A pattern that cannot be used as intended.
 #[derive(Debug)]
 enum InvalidPattern {
     /// The pattern cannot be used. The note describes the consequence.
     Unusable { reason: String, severity: Severity, note: Option<&'static str> },
     /// The pattern is valid, but speclens does not support it.
-    Unsupported { reason: String, note: &'static str },
+    Unsupported { reason: String, note: &'static str, has_flags: bool },
     /// `(?i)` in a format whose patterns always ignore case.
     IgnoreCase,
     /// The pattern is searched for as plain text.
@@ -47,7 +50,10 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
     let reason = error.message.clone();
     let is_flag = || text.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)"));
     let rule = match (usage.invalid, pattern.unsupported(error)) {
-        (_, Some(note)) => InvalidPattern::Unsupported { reason, note },
+        (_, Some(note)) => {
+            let has_flags = text.get(error.at..).is_some_and(begins_with_group_flags);
+            InvalidPattern::Unsupported { reason, note, has_flags }
+        }
         (Invalid::PlainText, None) => InvalidPattern::PlainText { program, pattern: (*text).to_owned(), reason },
         (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && is_flag() => InvalidPattern::IgnoreCase,
         (Invalid::Unusable(severity, note), None) => InvalidPattern::Unusable { reason, severity, note },
@@ -72,6 +78,12 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
+/// Whether a pattern begins with a group that has flags: `(?i:a)`.
+fn begins_with_group_flags(pattern: &str) -> bool {
+    let flags = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(':')).map(|(flags, _)| flags);
+    flags.is_some_and(|flags| !flags.is_empty() && flags.chars().all(|letter| "ims-".contains(letter)))
+}
+
 /// Whether a pattern begins with flags: it is meant as a regular expression, and its text does not occur literally.
 fn has_flags(pattern: &str) -> bool {
     pattern.starts_with("(?")
@@ -81,7 +93,7 @@ fn has_flags(pattern: &str) -> bool {
 fn instead_of(pattern: &str) -> Option<(String, String)> {
     if has_flags(pattern) {
         let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')')?;
-        return (!bare.is_empty() && !bare.contains('\n')).then(|| ("remove the flags".to_owned(), bare.to_owned()));
+        return (!bare.is_empty() && !bare.contains('\n')).then(|| (REMOVE_FLAGS.to_owned(), bare.to_owned()));
     }
     let escaped = escaped(pattern);
     (!pattern.contains('\n')).then(|| (format!("escape it, `{escaped}`"), escaped))
@@ -105,14 +117,15 @@ impl Rule for InvalidPattern {
         let invalid = |reason: &str| MessageParts::new(format!("not a valid regular expression: {reason}"));
         match self {
             InvalidPattern::Unusable { reason, note, .. } => note.iter().fold(invalid(reason), MessageParts::note),
-            InvalidPattern::Unsupported { reason, note } => {
-                MessageParts::new(format!("unsupported regular expression: {reason}")).note(note)
+            InvalidPattern::Unsupported { reason, note, has_flags } => {
+                let words = MessageParts::new(format!("unsupported regular expression: {reason}")).note(note);
+                if *has_flags { words.help(REMOVE_FLAGS) } else { words }
             }
             InvalidPattern::IgnoreCase => MessageParts::new(
                 "not a valid regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`",
             )
             .note("the pattern ignores case anyway")
-            .help("remove the flags"),
+            .help(REMOVE_FLAGS),
             InvalidPattern::PlainText { program, pattern, reason } => {
                 let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
                 let fix = instead_of(pattern).and_then(|(help, meant)| {

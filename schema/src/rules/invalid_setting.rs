@@ -1,6 +1,7 @@
 use crate::{
     finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Severity},
+    rules::wrong_type::as_mapping,
     shape::{self, Shape, Type},
     validate::{Context, as_fragment, with_article},
     words::listed,
@@ -45,10 +46,7 @@ fn what_to_write(shape: &Shape) -> String {
                 None => format!("{number}{example}"),
             }
         }
-        Type::Mapping => match shape.fields(None).first() {
-            Some(field) => format!("it as a mapping, such as `{}: …`", field.name),
-            None => "it as a mapping, `KEY: VALUE`".to_owned(),
-        },
+        Type::Mapping => return as_mapping(shape),
         Type::List => "it as a list".to_owned(),
         Type::Text | Type::Any => match shape.summary().map(as_fragment) {
             Some(summary) if ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article)) => {

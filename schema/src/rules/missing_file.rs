@@ -27,6 +27,8 @@ pub(crate) struct Missing {
     pub(crate) severity: Severity,
     /// Text before the path in its string.
     pub(crate) scheme: &'static str,
+    /// Whether a file or a directory is missing.
+    kind: FileKind,
     /// Path of the most similar file or directory, as the author would write it.
     near: Option<String>,
     /// Directory that was searched, unless the path leads out of it.
@@ -87,11 +89,20 @@ impl Missing {
             path: path.to_owned(),
             severity: Severity::Error,
             scheme: "",
+            kind,
             near: before.and_then(|before| Some(format!("{before}{}", nearest_file(name, names)?))),
             root: (!normal.starts_with("../")).then(|| files.root().display().to_string()),
             note: None,
             creation: first.and_then(|first| new_file::creation(normal, first, files)),
         }
+    }
+}
+
+/// Returns the help for a path without a similar one.
+pub(crate) fn correct_or_create(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::File | FileKind::Other => "correct the path, or create the file",
+        FileKind::Directory => "correct the path, or create the directory",
     }
 }
 
@@ -109,7 +120,7 @@ impl Rule for Missing {
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let Missing { path, scheme, near, root, note, creation, .. } = self;
+        let Missing { path, scheme, kind, near, root, note, creation, .. } = self;
         let words = match (near, root) {
             (Some(near), _) => {
                 let edits = location.replaced(scalar(&format!("{scheme}{near}")));
@@ -122,7 +133,10 @@ impl Rule for Missing {
             (None, Some(root)) => MessageParts::new(format!("`{path}` does not exist in `{root}`")),
             (None, None) => note.iter().fold(MessageParts::new(format!("`{path}` does not exist")), MessageParts::note),
         };
-        words.fix(creation.clone())
+        match (near, creation) {
+            (None, None) => words.help(correct_or_create(*kind)),
+            (Some(_), _) | (None, Some(_)) => words.fix(creation.clone()),
+        }
     }
 }
 

@@ -13,8 +13,12 @@ use crate::{
     words::{listed, nearest},
 };
 
+/// Help for a variable that is not expanded.
+const WRITE_VALUE: &str = "write the value itself";
+
 page! {
-    /// A template variable has no value: the run ends with an error, or the text is used unchanged.
+    /// A template variable has no value: the run ends with an error, the text is used unchanged, or an empty string replaces the
+    /// variable.
     "missing-variable", Error
 }
 
@@ -173,7 +177,7 @@ impl Rule for OtherFileVariable {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files))
             .note(self.note)
-            .help("write the value itself")
+            .help(WRITE_VALUE)
     }
 }
 

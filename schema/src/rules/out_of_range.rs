@@ -141,8 +141,8 @@ impl Rule for EmptyText {
             EmptyText::Item => "this item must not be empty".to_owned(),
         });
         match self {
-            EmptyText::Field { note, .. } => note.iter().fold(words, MessageParts::note),
-            EmptyText::ItemOf(_) | EmptyText::Item => words,
+            EmptyText::Field { note, .. } => note.iter().fold(words, MessageParts::note).help("write a value"),
+            EmptyText::ItemOf(_) | EmptyText::Item => words.help("write a value, or remove the item"),
         }
     }
 }

@@ -9,18 +9,16 @@ use crate::{
 };
 
 page! {
-    /// All tasks share a directory, and several run at the same time. They can change each other's files.
+    /// All tasks share a directory, and several may run at the same time. They can change each other's files.
     "shared-workdir", Warning
 }
 
-/// Key of the number of simultaneous tasks.
+/// Key of the number of simultaneous requests to models.
 const CONCURRENCY: &str = "concurrency";
 
-/// A directory that all tasks share, with the number of simultaneous tasks.
+/// A directory that all tasks share.
 #[derive(Debug)]
-struct SharedWorkdir {
-    at_once: f64,
-}
+struct SharedWorkdir;
 
 /// Checks `workdir` together with `concurrency`.
 pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
@@ -30,10 +28,12 @@ pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
         Some(lint_node) => lint_node.number(),
         None => Some(f64::from(Config::CONCURRENCY)),
     };
-    let Some(at_once) = count.filter(|count| *count > 1.0) else { return };
-    let finding = workdir.head_finding(SharedWorkdir { at_once });
+    if count.is_none_or(|count| count <= 1.0) {
+        return;
+    }
+    let finding = workdir.head_finding(SharedWorkdir);
     report.push(match &concurrency {
-        Some(lint_node) => finding.with("the number of simultaneous tasks", lint_node),
+        Some(lint_node) => finding.with("the number of simultaneous requests", lint_node),
         None => finding,
     });
 }
@@ -42,14 +42,13 @@ impl Rule for SharedWorkdir {
     const CODE: Code = Code::SharedWorkdir;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let count = self.at_once;
         let help = "set `concurrency: 1`";
         let edits = match LintNode::root(location.root).get(CONCURRENCY) {
             Some(lint_node) => lint_node.replaced("1"),
             None => line_in_order(location.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
         };
         MessageParts::new("all tasks share this directory")
-            .note(format!("cli-bench runs up to {count} of them at once; speclens runs them one after the other"))
+            .note("cli-bench may run several of them at once; speclens runs them one after the other")
             .remedy(help, Fix::guess, edits)
     }
 }

@@ -107,17 +107,29 @@ impl Rule for ShellQuoting {
             sign => MessageParts::new(format!("the value of `{text}` contains `{sign}`")),
         };
         let in_quotes = || format!("put quotes around `{text}`");
+        // An escaped value would be wrong where the variable has other quotes.
+        let inserted =
+            |sign: char, escaped: &str| format!("write the value itself in the command, with `{escaped}` for `{sign}`");
+        let with_backslash = |sign: char| inserted(sign, &format!("\\{sign}"));
         match self.broken {
-            QuotingMistake::Single => holds('\'').note("it ends the single quotes around the variable"),
-            QuotingMistake::Double('"') => holds('"').note("it ends the double quotes around the variable"),
+            QuotingMistake::Single => {
+                holds('\'').note("it ends the single quotes around the variable").help(inserted('\'', r"'\''"))
+            }
+            QuotingMistake::Double('"') => {
+                holds('"').note("it ends the double quotes around the variable").help(with_backslash('"'))
+            }
             QuotingMistake::Double('\n') => holds('\n').note("it becomes part of the quoted word"),
-            QuotingMistake::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
+            QuotingMistake::Double(sign) => {
+                holds(sign).note("the shell expands it inside double quotes").help(with_backslash(sign))
+            }
             QuotingMistake::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),
             QuotingMistake::Bare(sign) => holds(sign).note("the shell interprets it").help(in_quotes()),
             QuotingMistake::Spaces => MessageParts::new(format!("the value of `{text}` contains spaces"))
                 .note("the shell splits it into several words")
                 .help(in_quotes()),
-            QuotingMistake::Here(sign) => holds(sign).note("the shell expands it in this here-document"),
+            QuotingMistake::Here(sign) => {
+                holds(sign).note("the shell expands it in this here-document").help(with_backslash(sign))
+            }
         }
     }
 }

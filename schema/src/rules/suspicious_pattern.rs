@@ -39,7 +39,7 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     match usage.empty.filter(|_| compiled.matches_empty()) {
         Some(_) if is_by_lines => report.push(lint_node.finding(MatchesNothing::EmptyLine)),
         Some(note) => report.push(lint_node.finding(MatchesNothing::EmptyString(note))),
-        None => misread::check(lint_node, text, usage.case, report),
+        None => misread::check(pattern, report),
     }
 }
 

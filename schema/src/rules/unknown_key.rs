@@ -344,6 +344,9 @@ impl Rule for UnknownKey {
         if self.may_go && words.fixes.is_empty() {
             words.fixes.extend(edit::comment_out(location.root, location.at).map(Fix::comment));
         }
+        if matches!(self.meant, IntendedKey::Opposite(_)) && words.fixes.is_empty() {
+            words = words.help("remove it");
+        }
         let words = match self.unchecked_by {
             Some(dialect) => words.note(ignored_by(dialect)),
             None => words,

@@ -49,6 +49,8 @@ enum Otherwise {
     Nothing,
     Note(Rc<str>),
     Help(String),
+    /// A note, and a help.
+    Both(Rc<str>, String),
     /// A note, and the only available name.
     Only(Rc<str>, String),
 }
@@ -75,6 +77,11 @@ impl Unknown {
     /// Sets the note if no name is similar, such as a list of the available names.
     pub(crate) fn or_note(self, note: impl Into<Rc<str>>) -> Unknown {
         Unknown { otherwise: Otherwise::Note(note.into()), ..self }
+    }
+
+    /// Sets the note and the help if no name is similar.
+    pub(crate) fn or_note_and_help(self, note: impl Into<Rc<str>>, help: String) -> Unknown {
+        Unknown { otherwise: Otherwise::Both(note.into(), help), ..self }
     }
 
     /// Sets the help if no name is similar.
@@ -166,9 +173,19 @@ impl Defined {
         let listed = Rc::clone(self.listed.get_or_init(listed));
         Some(match self.names.as_slice() {
             [only] if is_open && !rule.is_key => rule.or_only(listed, only),
-            _ => rule.or_note(listed),
+            names => rule.or_note_and_help(listed, use_or_add(names.iter().map(String::as_str), name, &self.place)),
         })
     }
+}
+
+/// Returns the help for a name that is not defined and not similar to the defined ones. `place` is where they are
+/// defined.
+fn use_or_add<'n>(mut names: impl Iterator<Item = &'n str>, name: &str, place: &str) -> String {
+    let known = match (names.next(), names.next()) {
+        (Some(only), None) => format!("`{only}`"),
+        _ => "one of these".to_owned(),
+    };
+    format!("use {known}, or add `{name}` to {place}")
 }
 
 /// Checks references to names that the file itself defines, or the contract that it is about: outside of its lists,
@@ -259,6 +276,7 @@ impl Rule for Unknown {
             Otherwise::Nothing => words,
             Otherwise::Note(note) => words.note(note),
             Otherwise::Help(help) => words.help(help),
+            Otherwise::Both(note, help) => words.note(note).help(help),
             Otherwise::Only(note, name) => {
                 let (title, edits) = self.change(location, name);
                 words.note(note).fix(edits.map(|edits| Fix::suggestion(title, edits)))

@@ -8,7 +8,7 @@ use crate::{
 };
 
 page! {
-    /// An unquoted string begins with `{{`. YAML reads it as a mapping.
+    /// An unquoted string begins with `{{`, or contains it inside `[…]` or `{…}`. YAML does not read it as a string.
     "unquoted-template", Error
 }
 

@@ -3,7 +3,7 @@ use crate::{
     edit,
     finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
-    shape::{self, Shape, Type},
+    shape::{self, Need, Shape, Type},
     validate::{Context, describe, fix, place, unit, with_article},
 };
 
@@ -58,7 +58,7 @@ fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
     };
     let mapping = context.mapping(&parent);
     let is_required = |shape: &Shape| {
-        shape.fields(mapping.node).iter().any(|field| field.name == key && field.need != shape::Need::Optional)
+        shape.fields(mapping.node).iter().any(|field| field.name == key && field.need != Need::Optional)
     };
     (!mapping.shape.as_ref().is_some_and(is_required)).then_some("remove the key")
 }
@@ -174,6 +174,9 @@ impl WrongType {
             (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, shape) => {
                 fix = short.fix(node, short.text.clone());
             }
+            (Type::Mapping, NodeShape::Scalar) if !node.is_null() && !is_whole_file && !location.at.is_root() => {
+                words.help = Some(as_mapping(shape));
+            }
             (Type::Mapping, NodeShape::Sequence)
                 if !in_brackets && !location.at.is_root() && !items_are_entries(node, shape) =>
             {
@@ -222,6 +225,21 @@ impl WrongType {
         }
         words.fixes.extend(fix);
         words
+    }
+}
+
+/// Returns the help to write a mapping, with the keys that it must have.
+pub(crate) fn as_mapping(shape: &Shape) -> String {
+    let fields = shape.fields(None);
+    let mut keys: Vec<&str> =
+        fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name).collect();
+    if keys.is_empty() {
+        keys.extend(fields.first().map(|field| field.name));
+    }
+    let entries: Vec<String> = keys.iter().map(|key| format!("{key}: …")).collect();
+    match entries.is_empty() {
+        false => format!("write it as a mapping, such as `{{ {} }}`", entries.join(", ")),
+        true => "write it as a mapping, `{ KEY: VALUE }`".to_owned(),
     }
 }
 

@@ -92,7 +92,8 @@ impl UserSchema {
             SchemaError { message, help: None, is_json: false }
         })?;
         if !schema.is_object() {
-            return Err(SchemaError::of("a JSON Schema file must contain an object"));
+            return Err(SchemaError::of("a JSON Schema file must contain an object")
+                .with_help("write an object, such as `{ \"type\": \"object\" }`"));
         }
         UserSchema::compile(&schema)
     }

@@ -80,8 +80,8 @@ pub struct Config {
     pub help_modes: Vec<HelpMode>,
     /// Maximum number of simultaneous requests to models.
     ///
-    /// With a `workdir`, set it to 1: cli-bench would otherwise run several tasks in that directory at the same time.
-    /// speclens never does.
+    /// With a `workdir`, set it to 1: otherwise cli-bench may run several tasks in that directory at the same time.
+    /// speclens runs them one after the other.
     #[schemars(range(min = 1), extend("default" = 3))]
     pub concurrency: Option<u32>,
     /// Working directory of all tasks. Defaults to a new temporary directory for each task.

@@ -27,8 +27,8 @@ use super::{
 ///       output: { contains: [hello] }
 /// ```
 ///
-/// Only prompt tests need `providers`, `models` and `prompts`. KindLM requires all three even if every test runs a
-/// command.
+/// Only prompt tests need `prompts`. Tests with a `judge` also need `providers` and `models`, unless `speclens.yaml` sets
+/// a `judge`. KindLM requires all three even if every test runs a command.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend(
@@ -63,7 +63,7 @@ pub struct Config {
     /// ```
     #[schemars(extend("x-other-names" = ["suites"]))]
     pub suite: Suite,
-    /// Providers of models. Needed only for prompt tests and for expectations that a model scores.
+    /// Providers of models. Needed only for prompt tests, and for `judge` unless `speclens.yaml` sets one.
     ///
     /// ```yaml
     /// providers:
@@ -202,6 +202,8 @@ pub struct Defaults {
     #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
     /// Id of the model that scores for `judge`. Defaults to the first of `models`.
+    ///
+    /// A `judge` in `speclens.yaml` replaces it.
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["judge"]))]
     pub judge_model: Option<ModelReference>,

@@ -52,7 +52,7 @@ pub struct Expect {
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
     #[schemars(extend("x-other-names" = ["tools"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
-    /// Content that the output must not contain: personal data, forbidden phrases.
+    /// Content that the output must or must not contain: phrases, personal data.
     ///
     /// ```yaml
     /// guardrails:
@@ -209,7 +209,7 @@ pub struct ToolCallExpect {
     pub order: Option<u64>,
 }
 
-/// Content that the output must not contain.
+/// Content that the output must or must not contain.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Guardrails {
@@ -298,7 +298,7 @@ pub struct KeywordsGuardrail {
 
 /// A criterion by which a model scores the output.
 ///
-/// The judge is `defaults.judgeModel`, or else the first of `models`.
+/// The judge is the `judge` of `speclens.yaml`, or else `defaults.judgeModel`, or else the first of `models`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeExpect {

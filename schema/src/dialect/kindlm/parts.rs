@@ -77,7 +77,7 @@ impl<'d> Expect<'d> {
         self.guardrails.as_ref()?.get("keywords")
     }
 
-    /// Returns the lists of texts that are in the reply, or not: `contains`, `notContains`, `deny` and `allow`.
+    /// Returns the lists of texts that the reply must or must not contain: `contains`, `notContains`, `deny` and `allow`.
     pub(crate) fn text_lists(&self) -> impl Iterator<Item = LintNode<'d>> {
         let keywords = self.keywords();
         let of = |owner: Option<&LintNode<'d>>, keys: [&str; 2]| keys.map(|key| owner?.get(key));

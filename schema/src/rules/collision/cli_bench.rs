@@ -6,6 +6,7 @@ use crate::{
     dialect::cli_bench::{
         asserted::Asserted,
         facts::{About, ItemFacts},
+        task_files::is_pattern,
     },
     document::{NodeRef, Pointer, Shape},
     edit,
@@ -26,7 +27,11 @@ struct RepeatedModel(String);
 
 /// A task file of two items.
 #[derive(Debug)]
-struct RepeatedFile(String);
+struct RepeatedFile {
+    path: String,
+    /// Whether one of the items is a pattern.
+    has_pattern: bool,
+}
 
 /// A duplicate assertion.
 #[derive(Debug)]
@@ -71,7 +76,8 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
             };
             let (at, range) = items.place(index, entry);
             let (first_at, first_range) = items.place(*first_index, first);
-            let finding = Finding::new(RepeatedFile(file.path.clone()), at, range);
+            let has_pattern = [entry, *first].iter().any(|item| is_pattern(&item.name));
+            let finding = Finding::new(RepeatedFile { path: file.path.clone(), has_pattern }, at, range);
             report.push(finding.related(Relation::Labelled("first listed here"), first_at, first_range));
         }
     }
@@ -170,7 +176,12 @@ impl Rule for RepeatedFile {
     const CODE: Code = Code::Collision;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
+        MessageParts::new(format!("duplicate task file `{}`", self.path)).note("its tasks run only once").help(
+            match self.has_pattern {
+                true => "narrow the pattern, or remove one of the two items",
+                false => "remove one of the two",
+            },
+        )
     }
 }
 

@@ -99,5 +99,6 @@ impl Rule for NoContract {
         let NoContract { key, covers } = self;
         MessageParts::new(format!("the orchestrator is missing `{key}`"))
             .note(format!("no contract covers its {covers}, but `clawspec coverage` does not report this gap"))
+            .help(format!("add `{key}` to `contracts`"))
     }
 }

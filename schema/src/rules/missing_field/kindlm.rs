@@ -45,9 +45,8 @@ impl Rule for Missing {
             Missing::Section(name) => MessageParts::new(format!("missing `{name}`"))
                 .note(format!("prompt tests need `{name}`"))
                 .help(format!("add `{name}`")),
-            Missing::Judge => {
-                MessageParts::new("`judge` needs a model, but `models` has none").help("add a model to `models`")
-            }
+            Missing::Judge => MessageParts::new("`judge` needs a model, but `models` has none")
+                .help("add a model to `models`, or, to use one judge for all suites, set `judge` in `speclens.yaml`"),
         }
     }
 }

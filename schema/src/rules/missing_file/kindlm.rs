@@ -10,7 +10,7 @@ use crate::{
     words::nearest_file,
 };
 
-use super::{Missing, OtherKind};
+use super::{Missing, OtherKind, correct_or_create};
 
 /// A missing script at the start of a command.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Rule for MissingScript {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let words = MessageParts::new(format!("`{}` does not exist", self.word))
             .note("the command fails with exit code 127 unless an earlier test creates the file");
-        let Some(near) = &self.near else { return words };
+        let Some(near) = &self.near else { return words.help(correct_or_create(FileKind::File)) };
         let help = format!("change it to `{near}`");
         let lint_node = location.lint_node().filter(|_| is_plain(near));
         let edits = lint_node.and_then(|lint_node| lint_node.with_part(location.range, &self.word, near.as_str()));

@@ -10,6 +10,8 @@ use crate::{
     words::nearest,
 };
 
+use super::WRITE_VALUE;
+
 /// The only placeholder.
 const WORKDIR: &str = "workdir";
 
@@ -98,12 +100,13 @@ impl Rule for MissingVariable {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
             MissingVariable::Idle(text) => MessageParts::new(format!("`{text}` is not expanded here"))
-                .note(format!("it has a value only in {PLACES}")),
+                .note(format!("it has a value only in {PLACES}"))
+                .help("write a path relative to the working directory"),
             MissingVariable::Unknown { text, is_misspelled } => {
                 let words = MessageParts::new(format!("`{text}` is not expanded"))
                     .note("`{{workdir}}` is the only template variable of cli-bench");
                 if !is_misspelled {
-                    return words;
+                    return words.help(WRITE_VALUE);
                 }
                 let help = "change it to `{{workdir}}`";
                 words.remedy(help, Fix::guess, replaced(location, text))

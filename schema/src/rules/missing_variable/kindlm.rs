@@ -18,6 +18,8 @@ use crate::{
     words::{listed, nearest},
 };
 
+use super::WRITE_VALUE;
+
 /// Maximum number of prompts with fixes that add a variable to the test.
 const MAX_ADDITIONS: usize = 64;
 
@@ -244,7 +246,7 @@ impl Rule for Unfilled {
                     .help("set an environment variable in the workflow, and write `$NAME` here")
             }
             Unfilled::InExpect { placeholder } => {
-                literal(placeholder).note("variables are not expanded in `expect`").help("write the value itself")
+                literal(placeholder).note("variables are not expanded in `expect`").help(WRITE_VALUE)
             }
             Unfilled::InBody { placeholder: written, near } => {
                 let words = MessageParts::new(format!("`{written}` has no value in a request body"))

@@ -17,13 +17,19 @@ use crate::{
 /// Maximum number of responses of a tool to compare with each other.
 const MAX_RESPONSES: usize = 256;
 
+/// Help for a key that can be removed without an effect.
+const REMOVE: &str = "remove it";
+
+/// Note about the keys of `upload`.
+const UPLOAD: &str = "KindLM's `upload` command does not read this section; speclens uploads nothing";
+
 /// Keys that KindLM reads but never uses, with the reason.
 const UNREAD: [(&str, &str, &str); 5] = [
     ("suite", "tags", "only the tags of tests select which tests run"),
     ("compliance", "enabled", "KindLM prints the report only with its option `--compliance`"),
     ("compliance", "outputDir", "KindLM prints the report and does not write a file"),
-    ("upload", "enabled", "a run uploads nothing"),
-    ("upload", "apiUrl", "a run uploads nothing"),
+    ("upload", "enabled", UPLOAD),
+    ("upload", "apiUrl", UPLOAD),
 ];
 
 /// Keys of `trace` that only speclens reads, with the option of KindLM that has the same meaning.
@@ -43,7 +49,10 @@ enum NoEffect {
     /// The user message of a turn.
     UserOfTurn,
     /// A response of a tool after one for the same calls.
-    Response,
+    Response {
+        /// Whether the two conditions are equal.
+        is_equal: bool,
+    },
     /// A variable with a reserved name of the environment.
     NameOfEnvironment(String),
     /// A variable whose name is not valid in a placeholder.
@@ -112,8 +121,9 @@ fn check_responses(tool: &LintNode<'_>, report: &mut Report) {
         };
         let before = &conditions[..index.min(MAX_RESPONSES)];
         let Some(first) = before.iter().position(|other| other.as_ref().is_some_and(covers)) else { continue };
+        let is_equal = conditions[first].as_ref() == Some(own);
         let first = &responses[first];
-        let finding = response.head_finding(NoEffect::Response);
+        let finding = response.head_finding(NoEffect::Response { is_equal });
         report.push(finding.related(Relation::Labelled("the earlier one"), first.at.clone(), first.head()));
     }
 }
@@ -160,7 +170,7 @@ impl Rule for NoEffect {
     fn severity(&self) -> Severity {
         match self {
             NoEffect::UserOfTurn => Severity::Information,
-            NoEffect::Response => Severity::Warning,
+            NoEffect::Response { .. } => Severity::Warning,
             NoEffect::OnCommand { .. }
             | NoEffect::NameOfEnvironment(_)
             | NoEffect::Unnameable(_)
@@ -177,31 +187,37 @@ impl Rule for NoEffect {
             NoEffect::OnCommand { field, needs } => {
                 MessageParts::new(format!("`{field}` has no effect on a command test"))
                     .note(format!("it applies only to tests with `{needs}`"))
+                    .help(REMOVE)
             }
             NoEffect::UserOfTurn => MessageParts::new("`user` is never sent").help("add its text to the prompt"),
-            NoEffect::Response => {
-                MessageParts::new("this response is never used").note("an earlier response matches every such call")
-            }
+            NoEffect::Response { is_equal } => MessageParts::new("this response is never used")
+                .note("an earlier response matches every call that this one would match")
+                .help(if *is_equal { "remove one of the two" } else { "move it before the earlier one" }),
             NoEffect::NameOfEnvironment(name) => MessageParts::new(format!("`{name}` is never used"))
-                .note("KindLM does not expand names that begin with `env.`"),
+                .note("KindLM does not expand names that begin with `env.`")
+                .help(REMOVE),
             NoEffect::Unnameable(name) => MessageParts::new(format!("`{name}` cannot be used as a template variable"))
                 .help("use only ASCII letters, digits, `_` and `.`"),
-            NoEffect::Unread { key, reason } => MessageParts::new(format!("`{key}` has no effect")).note(reason),
+            NoEffect::Unread { key, reason } => {
+                MessageParts::new(format!("`{key}` has no effect")).note(reason).help(REMOVE)
+            }
             NoEffect::Option { key, option } => MessageParts::new(format!("KindLM ignores `{key}`"))
                 .note(format!("it uses its option `{option}` or the default; only `speclens trace` reads this key")),
             NoEffect::Seed { provider } => MessageParts::new(format!("`seed` has no effect on `{provider}`"))
-                .note(format!("KindLM sends no seed to `{provider}`")),
+                .note(format!("KindLM sends no seed to `{provider}`"))
+                .help(REMOVE),
             NoEffect::KeyOfProvider { provider } => {
                 let words = MessageParts::new(format!("`apiKeyEnv` has no effect on `{provider}`"))
                     .note(format!("KindLM sends no key to `{provider}`"));
-                match provider.as_str() {
-                    "http" => words.help("name the variable in `headers`, as `env:NAME`"),
-                    _ => words,
-                }
+                words.help(match provider.as_str() {
+                    "http" => "name the variable in `headers`, as `env:NAME`",
+                    _ => REMOVE,
+                })
             }
             NoEffect::Organization { provider } => {
                 MessageParts::new(format!("`organization` has no effect on `{provider}`"))
-                    .note("only `openai` sends it")
+                    .note("KindLM sends it only to `openai`")
+                    .help(REMOVE)
             }
         }
     }

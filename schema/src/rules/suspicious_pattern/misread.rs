@@ -7,8 +7,7 @@ use regex::Regex;
 use crate::{
     document::Style,
     finding::{Finding, Location, MessageParts, Report, Rule},
-    lint_node::LintNode,
-    pattern::LetterCase,
+    pattern::{Compiled, LetterCase, Pattern},
     problem::{Code, Fix, Severity},
 };
 
@@ -17,6 +16,8 @@ use crate::{
 struct Misread {
     trap: Misreading,
     case: LetterCase,
+    /// Whether `$` matches at the end of each line.
+    is_by_lines: bool,
 }
 
 /// Misread part of a pattern.
@@ -37,7 +38,8 @@ enum Misreading {
 }
 
 /// Checks a valid pattern.
-pub(super) fn check(lint_node: &LintNode<'_>, pattern: &str, case: LetterCase, report: &mut Report) {
+pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) {
+    let Pattern { lint_node, text: pattern, usage, compiled, .. } = pattern;
     let Some((trap, at)) = Misreading::of(pattern) else { return };
     let range = match &trap {
         Misreading::Slashes | Misreading::Dollar => lint_node.range(),
@@ -46,7 +48,8 @@ pub(super) fn check(lint_node: &LintNode<'_>, pattern: &str, case: LetterCase, r
             lint_node.part(part, pattern[..at.start].matches(part).count())
         }
     };
-    report.push(Finding::new(Misread { trap, case }, lint_node.at.clone(), range));
+    let is_by_lines = matches!(compiled, Compiled::Python(_));
+    report.push(Finding::new(Misread { trap, case: usage.case, is_by_lines }, lint_node.at.clone(), range));
 }
 
 impl Misreading {
@@ -138,7 +141,12 @@ impl Rule for Misread {
                 MessageParts::new("the slashes are part of the pattern").help(help)
             }
             Misreading::Dollar => {
-                MessageParts::new("`$` matches the end of the text, so nothing can follow it").help("escape it, `\\$`")
+                let words = if self.is_by_lines {
+                    "`$` matches the end of a line, so nothing on that line can follow it"
+                } else {
+                    "`$` matches the end of the text, so nothing can follow it"
+                };
+                MessageParts::new(words).help("escape it, `\\$`")
             }
             Misreading::Group(group) => {
                 MessageParts::new(format!("`({group})` is a group and does not match literal parentheses"))

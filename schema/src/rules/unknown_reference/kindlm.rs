@@ -7,7 +7,7 @@ use crate::{
     words::{Search, all_of},
 };
 
-use super::Unknown;
+use super::{Unknown, use_or_add};
 
 /// Checks the tools in expectations, and their arguments.
 pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
@@ -27,7 +27,9 @@ pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
         let mut names: Vec<&str> = tools.tools.iter().map(|tool| tool.name).collect();
         names.dedup();
         let rule = Unknown::new(format!("unknown tool `{}`", unknown.call.name), unknown.near);
-        report.push(unknown.call.tool.finding(rule.or_note(format!("`tools` defines {}", all_of(names)))));
+        let help = use_or_add(names.iter().copied(), unknown.call.name, "`tools`");
+        report
+            .push(unknown.call.tool.finding(rule.or_note_and_help(format!("`tools` defines {}", all_of(names)), help)));
     }
 }
 

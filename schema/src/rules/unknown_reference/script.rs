@@ -15,7 +15,8 @@ pub(crate) fn check(tasks: &[(String, LintNode<'_>)], suite: &Suite, report: &mu
             .key()
             // If the suite names the script, it cannot belong to another one.
             .severity(if suite.is_named { Severity::Warning } else { Severity::Hint })
-            .note(format!("`{}` has no task with this id", suite.path));
+            .note(format!("`{}` has no task with this id", suite.path))
+            .or_help("rename it to the id of a task, or remove it".to_owned());
         report.push(turns.head_finding(rule));
     }
 }

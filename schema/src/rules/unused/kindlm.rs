@@ -121,7 +121,7 @@ impl Rule for Unused {
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
+        let words = match self {
             Unused::VariableOfCommand(name) => MessageParts::new(format!("the command does not use `{{{{{name}}}}}`")),
             Unused::VariableOfPrompt { variable, prompt } => {
                 MessageParts::new(format!("the prompt `{prompt}` does not use `{{{{{variable}}}}}`"))
@@ -136,6 +136,7 @@ impl Rule for Unused {
                     _ => words.note("KindLM still requires its key"),
                 }
             }
-        }
+        };
+        words.help("use it, or remove it")
     }
 }

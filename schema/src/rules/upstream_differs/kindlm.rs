@@ -152,8 +152,9 @@ impl Rule for Difference {
             ))
             .help("write some of the values out"),
             Difference::MissingSections(names) => {
+                let needed = if names.len() == 1 { "it" } else { "them" };
                 MessageParts::new(format!("KindLM requires {}", all_of(names.iter().copied())))
-                    .note("no test in this file needs them")
+                    .note(format!("no test in this file needs {needed}"))
             }
         }
     }

@@ -148,7 +148,8 @@ impl Rule for Reached {
             Reached::Zero => MessageParts::new("every model meets a threshold of 0").help("raise it, or remove it"),
             Reached::ByTolerance { threshold, tolerance } => MessageParts::new(format!(
                 "with a tolerance of {tolerance}, every model meets a threshold of {threshold}"
-            )),
+            ))
+            .help("raise it, or lower `tolerance`"),
         }
     }
 }

@@ -10,6 +10,10 @@ use crate::{
     problem::{Code, Severity},
 };
 
+/// Helps for a limit that every value meets.
+const RAISE: &str = "raise it";
+const LOWER: &str = "lower it";
+
 /// An expectation or a gate that cannot fail.
 #[derive(Debug)]
 enum Vacuous {
@@ -295,7 +299,9 @@ impl Rule for Vacuous {
             Vacuous::Empty(Part::Keywords) => {
                 MessageParts::new("`keywords` checks nothing").help("add a phrase to `deny` or `allow`")
             }
-            Vacuous::Empty(Part::Baseline) => MessageParts::new("`baseline` checks nothing without `drift`"),
+            Vacuous::Empty(Part::Baseline) => {
+                MessageParts::new("`baseline` checks nothing without `drift`").help("add `drift`, or remove `baseline`")
+            }
             Vacuous::AnyArguments => {
                 MessageParts::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
             }
@@ -303,16 +309,18 @@ impl Rule for Vacuous {
                 MessageParts::new("every output contains the empty string, so this item checks nothing")
                     .help("remove it")
             }
-            Vacuous::AnyScore => MessageParts::new("every score meets `minScore: 0`"),
+            Vacuous::AnyScore => MessageParts::new("every score meets `minScore: 0`").help(RAISE),
             Vacuous::CostOfCommand => MessageParts::new("the cost of a command is unknown")
                 .note("KindLM counts it as 0, so this expectation always passes")
                 .help("remove it"),
             Vacuous::NoPattern => MessageParts::new("`pii` checks nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),
-            Vacuous::AnyDrift => MessageParts::new("no drift exceeds `maxScore: 1`"),
+            Vacuous::AnyDrift => MessageParts::new("no drift exceeds `maxScore: 1`").help(LOWER),
             Vacuous::NoFields => MessageParts::new("`field-diff` checks nothing without `fields`")
                 .help("list the fields to compare in `fields`"),
-            Vacuous::Boundless(name) => MessageParts::new(format!("no value exceeds `{name}: .inf`")),
+            Vacuous::Boundless(name) => {
+                MessageParts::new(format!("no value exceeds `{name}: .inf`")).help("write a finite number")
+            }
             Vacuous::ToolNotGiven(name) => {
                 MessageParts::new(format!("the model does not have the tool `{name}`, so it cannot call it"))
                     .help(format!("add `{name}` to `tools`"))
@@ -320,17 +328,24 @@ impl Rule for Vacuous {
             Vacuous::WithinTimeout { most, timeout } => {
                 MessageParts::new(format!("no command exceeds `maxMs: {most}`"))
                     .note(format!("`defaults.timeoutMs` stops it after {timeout} ms"))
+                    .help(format!("lower it below {timeout}, or raise `defaults.timeoutMs`"))
             }
-            Vacuous::Gate { gate, limit } => MessageParts::new(format!("every run passes the gate `{gate}: {limit}`")),
-            Vacuous::IdleGate { gate, lacking } => {
-                MessageParts::new(format!("the gate `{gate}` cannot fail")).note(match lacking {
+            Vacuous::Gate { gate, limit } => MessageParts::new(format!("every run passes the gate `{gate}: {limit}`"))
+                .help(match *gate {
+                    // Without it, its default applies.
+                    "passRateMin" => RAISE.to_owned(),
+                    "driftScoreMax" => format!("{LOWER}, or remove it"),
+                    _ => format!("{RAISE}, or remove it"),
+                }),
+            Vacuous::IdleGate { gate, lacking } => MessageParts::new(format!("the gate `{gate}` cannot fail"))
+                .note(match lacking {
                     Lacking::Judge => "no test has a `judge`",
                     Lacking::Drift => "no test has a `baseline` with `drift`",
                     Lacking::Graded => "no test has a `judge` or a `baseline`",
                     Lacking::Plain => "every expectation is a `judge` or a `baseline`",
                     Lacking::Cost => "every test is a command, whose cost counts as 0",
                 })
-            }
+                .help("remove it"),
         }
     }
 }

@@ -100,9 +100,10 @@ impl AssertionType for GatewayResponse {
 ///   pattern: "approved"
 /// ```
 ///
-/// The pattern is a Python regular expression in which `^` and `$` match at line ends. It also matches literally, so
-/// plain text needs no escaping. A log may have any length. In ClawSpec, the pattern is a regular expression only, `^`
-/// and `$` match at the ends of the file, and ClawSpec aborts with an error if the pattern is invalid.
+/// The pattern is a Python regular expression in which `^` and `$` match at the start and the end of each line. It also
+/// matches literally, so plain text needs no escaping. A log may have any length. In ClawSpec, the pattern is a regular
+/// expression only, `^` and `$` match only at the start and the end of the file, and ClawSpec aborts with an error if
+/// the pattern is invalid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
 pub struct LogEntry {

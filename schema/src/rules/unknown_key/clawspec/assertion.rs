@@ -16,7 +16,7 @@ use crate::{
         unknown_type::{literal, opposite_type},
     },
     validate::Context,
-    words::all_of,
+    words::{all_of, listed},
 };
 
 /// An unknown key of an assertion type.
@@ -53,7 +53,9 @@ enum IntendedAssertionKey {
 
 /// A key of a mapping that lacks all of several keys of which one is required.
 #[derive(Debug)]
-struct InPlaceOfAny;
+struct InPlaceOfAny {
+    keys: &'static [&'static str],
+}
 
 /// Explains a key of a mapping with this type.
 pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer, key: &str) -> Finding {
@@ -69,7 +71,9 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
     };
     match one_of(kind).filter(|keys| keys.iter().all(|key| assertion.get(key).is_none())) {
         // The missing key has the same cause.
-        Some(_) => finding.explained(InPlaceOfAny).instead_of(Scope::CodeAt(Code::MissingField, parent.clone())),
+        Some(keys) => {
+            finding.explained(InPlaceOfAny { keys }).instead_of(Scope::CodeAt(Code::MissingField, parent.clone()))
+        }
         None => finding,
     }
 }
@@ -268,8 +272,8 @@ impl Explanation for InAssertion {
                 let words = MessageParts::new("unknown key `section_id` in `agent_identity_consistent`")
                     .note("ClawSpec compares whole files");
                 match missing.as_slice() {
-                    [] => words,
-                    missing => words.help(format!("add {}", all_of(missing.iter().copied()))),
+                    [] => words.help("remove it"),
+                    missing => words.help(format!("remove it, and add {}", all_of(missing.iter().copied()))),
                 }
             }
         }
@@ -280,6 +284,9 @@ impl Explanation for InPlaceOfAny {
     fn message(&self, mut words: MessageParts, _: &Location<'_>) -> MessageParts {
         // Without the key, the assertion would lack one.
         words.fixes.retain(|fix| !fix.is_comment);
+        if words.help.is_none() && words.fixes.is_empty() {
+            words = words.help(format!("remove it, and add {}", listed(self.keys.iter().copied())));
+        }
         words
     }
 }

@@ -14,6 +14,9 @@ use crate::{
     words::all_of,
 };
 
+/// Help for a `key` that does not name a list of words.
+const PATH_OF_LIST: &str = "set `key` to the path of a list of words";
+
 /// An assertion that always passes.
 #[derive(Debug)]
 enum AlwaysPasses {
@@ -198,14 +201,17 @@ impl Rule for AlwaysPasses {
                 .help("write the expected status"),
             AlwaysPasses::NoList { key, file } => {
                 MessageParts::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
+                    .help(PATH_OF_LIST)
             }
             AlwaysPasses::NoPlace { key, file, known } => {
                 let known = all_of(known.iter().map(String::as_str));
                 MessageParts::new(format!("`{file}` has no key `{key}`, so nothing is checked"))
                     .note(format!("its keys are {known}"))
+                    .help(PATH_OF_LIST)
             }
             AlwaysPasses::SameFile => {
                 MessageParts::new("`path` and `golden` are the same file, so this assertion always passes")
+                    .help("name two different files in `path` and `golden`")
             }
             AlwaysPasses::NoThreshold => MessageParts::new("every score meets this threshold")
                 .note("scores usually range from 1 to 5")

@@ -83,8 +83,8 @@ impl Rule for OtherForm {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         const WRITE: &str = "write a mapping with `type`, or comment it out";
         match self {
-            OtherForm::SplitSentence => MessageParts::new("expected an assertion, found a string")
-                .note("`: ` turns this string into a mapping without `type`")
+            OtherForm::SplitSentence => MessageParts::new("expected an assertion, found a mapping without `type`")
+                .note("`: ` turns it into a mapping")
                 .help(WRITE)
                 .fix(comment(location, location.at)),
             OtherForm::Sentence => MessageParts::new(format!(
