@@ -23,6 +23,8 @@ pub(crate) struct NotPortable {
     path: String,
     /// Reason, as the end of a sentence: `is an absolute path on another operating system`.
     reason: &'static str,
+    /// Where it may be.
+    home: &'static str,
 }
 
 /// Checks a path that must not lead out of the workspace.
@@ -36,11 +38,11 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 
 impl NotPortable {
     pub(crate) fn unusable(path: &str, reason: &'static str) -> NotPortable {
-        NotPortable { path: path.to_owned(), reason }
+        NotPortable { path: path.to_owned(), reason, home: "the directory of this file" }
     }
 
     pub(crate) fn outside(path: &str) -> NotPortable {
-        NotPortable::unusable(path, "is outside the workspace")
+        NotPortable { path: path.to_owned(), reason: "is outside the workspace", home: "the workspace" }
     }
 }
 
@@ -59,6 +61,6 @@ impl Rule for NotPortable {
     fn message(&self, _: &Location<'_>) -> MessageParts {
         MessageParts::new(format!("`{}` {}", self.path, self.reason))
             .note("it may not exist on other machines")
-            .help("move it into the workspace, and write a relative path")
+            .help(format!("move it into {}, and write a relative path", self.home))
     }
 }
