@@ -104,3 +104,36 @@ impl<'d> NodeRef<'d> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Document, ScalarRules};
+
+    #[test]
+    fn keys_are_found_by_the_texts_of_their_values() {
+        let keys = [
+            ("type", "type"),
+            (".inf", "inf"),
+            (".nan", "NaN"),
+            ("0x10", "16"),
+            ("null", ""),
+            ("True", "true"),
+            ("'on'", "on"),
+            ("!!str 7", "7"),
+            ("note", "note"),
+        ];
+        let block: String = keys.iter().map(|(written, text)| format!("  {written}: of {text}.\n")).collect();
+        let flow: Vec<String> = keys.iter().map(|(written, text)| format!("{written}: of {text}.")).collect();
+        for mapping in [format!("\n{block}"), format!(" {{{}}}\n", flow.join(", "))] {
+            for rules in [ScalarRules::Yaml11, ScalarRules::Yaml12] {
+                let document = Document::read(&format!("a:{mapping}"), rules);
+                let mapping = document.root().unwrap().get("a").unwrap();
+                for (_, text) in keys {
+                    let found = mapping.get(text).and_then(|value| value.text());
+                    assert_eq!(found, Some(&*format!("of {text}.")), "{rules:?}");
+                }
+                assert!(["Type", "typo", "0x10", "null", "True"].iter().all(|text| mapping.get(text).is_none()));
+            }
+        }
+    }
+}
