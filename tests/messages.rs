@@ -67,6 +67,27 @@ fn misspelled_key_that_sets_no_threshold_is_a_warning() {
 }
 
 #[test]
+fn missing_space_in_settings_is_reported_at_the_key() {
+    for (text, at) in [
+        ("judge:openai/gpt-4o\n", (0, 0)),
+        ("clawspec:\n  gateway:demo.gateway.yaml\n", (1, 2)),
+        ("clawspec: {gateway:demo.gateway.yaml}\n", (0, 11)),
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+            place.write("speclens.yaml", text.replace('\n', line_break));
+            let (code, report) = place.check(&[]);
+            let found = with_code(&report, "wrong-type");
+            assert_eq!((code, found.len()), (Some(2), 1), "{text}: {report:#}");
+            assert_eq!(found[0]["message"], "missing space after the colon", "{text}");
+            let start = &found[0]["place"]["range"]["start"];
+            assert_eq!((start["line"].as_u64(), start["character"].as_u64()), (Some(at.0), Some(at.1)), "{text}");
+            assert!(found[0]["fixes"][0]["edits"].is_array(), "{text}: {found:#?}");
+        }
+    }
+}
+
+#[test]
 fn invalid_values_of_settings_have_help() {
     let model = "write the id of the model that scores, such as `anthropic/claude-haiku-4-5`";
     let share = "write a number from 0 to 1, such as `0.9`";
