@@ -32,7 +32,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{lsp::End, threads};
+use crate::{allocator, lsp::End, threads};
 
 /// Environment variable with the log level: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -96,13 +96,14 @@ pub fn main() -> ExitCode {
     if let Some(code) = recording_shell() {
         return code;
     }
+    allocator::limit_address_space();
     let command = command();
     start_log();
     let work = move || match perform(command) {
         Ok(code) => code,
         Err(error) => {
             output::complain(&error);
-            INVALID
+            if error.is::<threads::Refused>() { INCONCLUSIVE } else { INVALID }
         }
     };
     let code = match threads::start("main", work) {

@@ -11,6 +11,7 @@
 //! is valid, and `speclens-runner` runs tests. Both front ends call the same functions, so the editor and the command
 //! line agree.
 
+mod allocator;
 mod buffers;
 mod clawspec_reports;
 mod cli;

@@ -1,7 +1,4 @@
-//! Threads: their stack size, their number, and the error if the system refuses one.
-//!
-//! Every recursion has a limit on its depth (nesting of YAML and JSON, of patterns, of schemas), so one
-//! moderate stack size is enough for all. Stacks are address space: many large ones fail under a limit on it.
+//! Threads: their number, and the error if the system refuses one.
 
 use std::{
     collections::VecDeque,
@@ -16,10 +13,8 @@ use std::{
 };
 
 use anyhow::Context;
+use speclens_schema::document::parallel;
 use tokio::{runtime::Runtime, sync::oneshot};
-
-/// Bytes of stack of every thread that reads, checks or judges.
-pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Maximum number of threads of an asynchronous runtime for messages, processes and timers.
 const MAX_ASYNC_THREADS: usize = 4;
@@ -38,10 +33,18 @@ pub(crate) fn start<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> anyhow::Result<JoinHandle<T>> {
-    thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).context(REFUSED)
+    parallel::thread().and_then(|thread| thread.name(name.to_owned()).spawn(work)).context(Refused)
 }
 
-const REFUSED: &str = "cannot start a thread; raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
+/// The system refuses a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("cannot start a thread; raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)")
+    }
+}
 
 /// Builds an asynchronous runtime for runs.
 ///
@@ -68,7 +71,7 @@ fn build() -> anyhow::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(async_threads())
         .max_blocking_threads(MAX_BLOCKING_THREADS)
-        .thread_stack_size(STACK_BYTES)
+        .thread_stack_size(parallel::STACK_BYTES)
         .thread_keep_alive(DAY)
         .enable_all()
         .build()
@@ -82,6 +85,7 @@ pub(crate) fn try_blocking_threads() -> anyhow::Result<()> {
 
 /// Starts that many threads at once, and ends them.
 fn try_threads(count: usize) -> anyhow::Result<()> {
+    parallel::ensure_room(count).context(Refused)?;
     // All are released at once: one after the other, each would have to be woken and waited for.
     let gate = Arc::new(RwLock::new(()));
     let closed = gate.write().unwrap_or_else(PoisonError::into_inner);

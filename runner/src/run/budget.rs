@@ -6,13 +6,12 @@ use std::{
         OnceLock,
         mpsc::{Sender, channel},
     },
-    thread,
 };
+
+use speclens_schema::document::parallel;
 
 /// Size from which outputs are masked and judged one at a time: that takes several times their memory.
 const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
-
-const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -46,13 +45,16 @@ fn at_its_turn<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send 
 fn start() -> Option<Sender<Work>> {
     let (sender, waiting) = channel::<Work>();
     let work_off = move || waiting.into_iter().for_each(|work| work());
-    let started = thread::Builder::new().name("large".to_owned()).stack_size(STACK_BYTES).spawn(work_off);
+    let started = parallel::thread().and_then(|thread| thread.name("large".to_owned()).spawn(work_off));
     started.is_ok().then_some(sender)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+    };
 
     use super::*;
 

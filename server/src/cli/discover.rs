@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, parallel},
     json_schema::{DiscoveryRule, SpecFile},
     kind,
     problem::Code,
@@ -28,7 +28,6 @@ use super::output;
 use crate::{
     read::{beginning, read_text, walk},
     scope::{Scope, Scopes},
-    threads::STACK_BYTES,
 };
 
 /// A spec file.
@@ -419,7 +418,7 @@ pub(super) fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A 
     thread::scope(|scope| {
         // The system may have no threads left: this thread then does the rest.
         for _ in 1..workers {
-            let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_worker);
+            let _ = parallel::thread().and_then(|thread| thread.spawn_scoped(scope, run_worker));
         }
         run_worker();
     });
