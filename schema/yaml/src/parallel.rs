@@ -34,16 +34,16 @@ pub fn thread() -> io::Result<thread::Builder> {
 /// for them, and a margin. The standard library panics on the new thread, or hangs, if there is enough for the stack
 /// only.
 pub fn ensure_room(threads: usize) -> io::Result<()> {
-    /// What glibc reserves for a thread when it first allocates. The largest pieces that it would keep are half of this.
-    const ARENA_BYTES: usize = 64 * 1024 * 1024;
-    /// Threads that start at the same time get so many of these at least, later ones share them.
+    /// A stack, the 64 MiB that glibc reserves for a thread when it first allocates, and a margin. It would keep pieces
+    /// of up to 32 MiB for later.
+    const PIECE_BYTES: usize = 96 * 1024 * 1024;
+    /// Threads that start at the same time get so many of glibc's reserves at least, later ones share them.
     const ARENAS: usize = 4;
-    const MARGIN_BYTES: usize = 16 * 1024 * 1024;
-    let stacks = (threads * STACK_BYTES + MARGIN_BYTES).div_ceil(ARENA_BYTES);
+    let stacks = (threads.saturating_sub(ARENAS) * STACK_BYTES).div_ceil(PIECE_BYTES);
     // A system refuses one piece that is larger than its memory. None is touched.
     let mut room: Vec<Vec<u8>> = vec![Vec::new(); threads.min(ARENAS) + stacks];
     for piece in &mut room {
-        piece.try_reserve_exact(ARENA_BYTES)?;
+        piece.try_reserve_exact(PIECE_BYTES)?;
     }
     // Otherwise the compiler may leave the allocations out.
     black_box(&mut room);
