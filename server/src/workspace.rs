@@ -283,8 +283,8 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
             let message = format!("this pattern cannot be used for masking: {}", error.reason);
             let problem = Problem::new(Code::InvalidPattern, at, item.range(), message)
                 .with_note("this pattern masks nothing")
-                .with_severity(Severity::Error);
-            Some(error.help.into_iter().fold(problem, Problem::with_help))
+                .with_help(error.help);
+            Some(problem.with_severity(Severity::Error))
         })
         .collect()
 }

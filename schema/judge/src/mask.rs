@@ -153,24 +153,31 @@ impl PartialEq for Secrets {
 pub struct Unusable {
     /// The problem, as a lower-case sentence without a final period.
     pub reason: String,
-    /// What to do about it, if that is known.
-    pub help: Option<&'static str>,
+    /// What to do about it.
+    pub help: &'static str,
 }
 
 /// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
 /// The error is the reason why it is not valid.
 pub fn pattern(source: &str) -> Result<regex::Regex, Unusable> {
-    const HELP: Option<&str> = Some("write the pattern without look-around or back-references");
+    const WITHOUT: &str = "write the pattern without look-around or back-references";
     regex::RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
+        if matches!(error, regex::Error::CompiledTooBig(_)) {
+            let reason = "it is too large when it is compiled".to_owned();
+            return Unusable { reason, help: "lower the numbers of repetitions" };
+        }
         let reason = error.to_string();
         match reason.lines().next_back().unwrap_or_default().trim_start_matches("error: ") {
             it if it.starts_with("look-around") => {
-                Unusable { reason: "look-around is not supported".to_owned(), help: HELP }
+                Unusable { reason: "look-around is not supported".to_owned(), help: WITHOUT }
             }
             it if it.starts_with("backreferences") => {
-                Unusable { reason: "back-references are not supported".to_owned(), help: HELP }
+                Unusable { reason: "back-references are not supported".to_owned(), help: WITHOUT }
             }
-            it => Unusable { reason: shortened(it, 200), help: None },
+            it => Unusable {
+                reason: shortened(it, 200),
+                help: "escape each character that you mean literally, such as `\\[`",
+            },
         }
     })
 }
@@ -490,11 +497,17 @@ mod tests {
 
     #[test]
     fn a_pattern_that_cannot_be_read_says_why() {
-        assert_eq!(pattern("(").unwrap_err(), Unusable { reason: "unclosed group".to_owned(), help: None });
-        for (source, reason) in [("a(?=b)", "look-around"), ("(a)\\1", "back-references")] {
-            let error = pattern(source).unwrap_err();
-            assert!(error.reason.starts_with(reason) && error.help.is_some(), "{error:?}");
-        }
+        let errors = ["(", "a(?=b)", "(a)\\1", "a{9999999}"].map(|source| pattern(source).unwrap_err());
+        let reasons = errors.map(|error| format!("{}: {}", error.reason, error.help));
+        assert_eq!(
+            reasons,
+            [
+                "unclosed group: escape each character that you mean literally, such as `\\[`",
+                "look-around is not supported: write the pattern without look-around or back-references",
+                "back-references are not supported: write the pattern without look-around or back-references",
+                "it is too large when it is compiled: lower the numbers of repetitions",
+            ]
+        );
         assert!(Secrets::new([], &[], &["(".to_owned()]).is_empty());
     }
 }

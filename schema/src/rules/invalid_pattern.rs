@@ -19,7 +19,13 @@ const REMOVE_FLAGS: &str = "remove the flags";
 #[derive(Debug)]
 enum InvalidPattern {
     /// The pattern cannot be used. The note describes the consequence.
-    Unusable { reason: String, severity: Severity, note: Option<&'static str> },
+    Unusable {
+        reason: String,
+        severity: Severity,
+        note: Option<&'static str>,
+        /// The character that the reason is about, if it has a special meaning.
+        special: Option<char>,
+    },
     /// The pattern is valid, but speclens does not support it.
     Unsupported { reason: String, note: &'static str, has_flags: bool },
     /// `(?i)` in a format whose patterns always ignore case.
@@ -56,7 +62,11 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
         }
         (Invalid::PlainText, None) => InvalidPattern::PlainText { program, pattern: (*text).to_owned(), reason },
         (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && is_flag() => InvalidPattern::IgnoreCase,
-        (Invalid::Unusable(severity, note), None) => InvalidPattern::Unusable { reason, severity, note },
+        (Invalid::Unusable(severity, note), None) => {
+            let letter = text.get(error.at..).and_then(|rest| rest.chars().next());
+            let special = letter.filter(|letter| is_special(*letter) && reason.contains(&format!("`{letter}`")));
+            InvalidPattern::Unusable { reason, severity, note, special }
+        }
     };
     // As plain text, the whole pattern is searched for.
     let range = match usage.invalid {
@@ -70,12 +80,17 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
-        if r"\^$.|?*+()[]{}".contains(letter) {
+        if is_special(letter) {
             escaped.push('\\');
         }
         escaped.push(letter);
     }
     escaped
+}
+
+/// Whether a character has a special meaning in patterns.
+fn is_special(letter: char) -> bool {
+    r"\^$.|?*+()[]{}".contains(letter)
 }
 
 /// Whether a pattern begins with a group that has flags: `(?i:a)`.
@@ -116,7 +131,10 @@ impl Rule for InvalidPattern {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let invalid = |reason: &str| MessageParts::new(format!("not a valid regular expression: {reason}"));
         match self {
-            InvalidPattern::Unusable { reason, note, .. } => note.iter().fold(invalid(reason), MessageParts::note),
+            InvalidPattern::Unusable { reason, note, special, .. } => {
+                let help = special.map(|letter| format!("escape it, `\\{letter}`, if you mean the character itself"));
+                help.into_iter().fold(note.iter().fold(invalid(reason), MessageParts::note), MessageParts::help)
+            }
             InvalidPattern::Unsupported { reason, note, has_flags } => {
                 let words = MessageParts::new(format!("unsupported regular expression: {reason}")).note(note);
                 if *has_flags { words.help(REMOVE_FLAGS) } else { words }
@@ -134,9 +152,9 @@ impl Rule for InvalidPattern {
                 words.fix_with_help(fix)
             }
             InvalidPattern::NotLinear(error) => {
-                let words = MessageParts::new(format!("this pattern cannot be used for masking: {}", error.reason))
-                    .note("this pattern masks nothing");
-                error.help.into_iter().fold(words, MessageParts::help)
+                MessageParts::new(format!("this pattern cannot be used for masking: {}", error.reason))
+                    .note("this pattern masks nothing")
+                    .help(error.help)
             }
             InvalidPattern::Nested { program, note } => {
                 MessageParts::new(format!("{program} rejects patterns with nested quantifiers"))
