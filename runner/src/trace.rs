@@ -233,10 +233,8 @@ impl TraceWatch {
             }
             // A source without an answer may have one in a moment, unless it cannot be asked at all.
             if failures.len() == sources.len() || is_over {
-                return match failures.into_iter().next() {
-                    Some(reason) => Answer::Nothing(reason),
-                    None => Answer::Trace(TraceAnswer::Missing("no trace of the run was found".to_owned())),
-                };
+                let reason = failures.into_iter().next();
+                return Answer::Nothing(reason.unwrap_or_else(|| "no trace of the run was found".to_owned()));
             }
             let pause = found.unwrap_or(settings.silence).max(MIN_PAUSE).min(limit);
             let arrived = async {

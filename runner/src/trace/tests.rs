@@ -113,13 +113,6 @@ fn found(answer: Answer) -> Trace {
     }
 }
 
-fn missing(answer: Answer) -> String {
-    match answer {
-        Answer::Trace(TraceAnswer::Missing(reason)) => reason,
-        other => panic!("{other:?}"),
-    }
-}
-
 fn no_trace(answer: Answer) -> String {
     match answer {
         Answer::Nothing(reason) => reason,
@@ -223,7 +216,7 @@ async fn spans_of_earlier_acts_and_other_runs_are_not_taken_for_those_of_this_on
     exporter.spans(request(1, &[(1, 0, chat())], json!({}))).await;
     let watch = TraceWatch::begin(Arc::clone(&traces));
     let act = identity();
-    assert_eq!(missing(watch.collect(&act, &[]).await), "no trace of the run was found");
+    assert_eq!(no_trace(watch.collect(&act, &[]).await), "no trace of the run was found");
     exporter.spans(request(2, &[(2, 0, chat())], json!({}))).await;
     assert_eq!(found(watch.collect(&act, &[]).await).joined, Some(TraceMatch::Window));
     exporter.spans(request(3, &[(3, 0, chat())], json!({}))).await;
@@ -289,7 +282,8 @@ async fn port_that_is_taken_is_explained_and_leaves_the_trace_unknown() {
 #[tokio::test]
 async fn without_a_back_end_there_is_no_trace() {
     let watch = TraceWatch::begin(Arc::default());
-    assert!(missing(watch.collect(&identity(), &[]).await).contains("clawspec.traces"));
+    let Answer::Trace(TraceAnswer::Missing(reason)) = watch.collect(&identity(), &[]).await else { panic!() };
+    assert!(reason.contains("clawspec.traces"), "{reason}");
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
 #[tokio::test]
 async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let empty = opik(|_, _| (200, Vec::new())).await;
-    assert_eq!(missing(watch(&empty.host).collect(&with_run(), &[]).await), "no trace of the run was found");
+    assert_eq!(no_trace(watch(&empty.host).collect(&with_run(), &[]).await), "no trace of the run was found");
     for (status, words) in
         [(401, "rejected the key (status 401); correct OPIK_API_KEY"), (500, "responded with status 500")]
     {

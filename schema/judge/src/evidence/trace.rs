@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum TraceAnswer {
     /// It was found.
     Found(Trace),
-    /// No backend is configured, or it has no trace of the act. One that does not answer is
+    /// No backend is configured. One that does not answer, or has no trace of the act, is
     /// [`Answer::Nothing`](super::Answer::Nothing).
     Missing(String),
 }
