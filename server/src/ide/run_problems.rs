@@ -56,7 +56,7 @@ const MAX_VALUE_LINES: usize = 5;
 const MAX_ERROR_LINES: usize = 3;
 
 /// Returns the results of attempts that are not as expected: one per claim, however many attempts it concerns, with the
-/// details of the newest. A claim that holds in some repetitions of each subject that fails it is a
+/// details of the worst, and of the newest of these. A claim that holds in some repetitions of each subject that fails it is a
 /// warning.
 ///
 /// Each attempt comes with the end of its action if it did not succeed.
@@ -90,12 +90,12 @@ struct Part {
     nth: usize,
 }
 
-/// Returns the problem of the newest attempt, with the number of attempts that have it.
+/// Returns the worst problem, of the newest attempt that has it, with the number of attempts.
 fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
     let all: Vec<&RunResult> = attempts.iter().map(|(result, _)| *result).collect();
     let concerned: Vec<(&RunResult, Status)> =
         problems.iter().map(|(result, problem)| (*result, problem.status)).collect();
-    let (_, mut problem) = problems.into_iter().max_by_key(|(result, _)| result.began_us)?;
+    let (_, mut problem) = problems.into_iter().max_by_key(|(result, problem)| (problem.status, result.began_us))?;
     let Frequency { word, counts, status } = Frequency::of(&all, &concerned)?;
     if !counts.is_empty() {
         problem.message.push_str(&format!("\n{word}{counts}"));
