@@ -159,6 +159,24 @@ fn failing_fast_still_reports_the_suites_that_follow() {
 }
 
 #[test]
+fn failing_fast_leaves_gates_unknown_that_the_other_tests_could_fail() {
+    let test = |name: &str, text: &str| {
+        format!("  - {{name: {name}, command: echo hello, expect: {{output: {{contains: [{text}]}}}}}}\n")
+    };
+    let tests = [test("a", "hello"), test("b", "bye"), test("c", "bye"), test("d", "bye")].concat();
+    let settings = "defaults: {concurrency: 1}\ngates: {passRateMin: 0.5, latencyMaxMs: 60000}\n";
+    let place = Place::with(&format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\n{settings}tests:\n{tests}"));
+    let (code, report) = place.report(&["--fail-fast"]);
+    assert_eq!((code, &report["totals"]["skipped"]), (Some(1), &2.into()));
+    let gates = report["suites"][0]["gates"].as_array().unwrap();
+    assert!(!gates.is_empty() && gates.iter().all(|gate| gate["status"] == "unknown"), "{gates:#?}");
+    let rate = gates.iter().find(|gate| gate["name"] == "passRateMin").unwrap();
+    assert_eq!(rate["message"], "Pass rate 50.0% meets minimum 50.0% (2 attempts not run)");
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, &report["suites"][0]["gates"][0]["status"]), (Some(1), &"fail".into()), "{report}");
+}
+
+#[test]
 fn only_what_failed_runs_again() {
     let place = Place::with(&THREE.replace(
         "echo x >> beta, expect: {output: {maxLength: 9}}",

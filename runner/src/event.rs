@@ -153,6 +153,11 @@ impl RunResult {
     pub fn is_decided(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
     }
+
+    /// Returns whether it did not run because of an earlier failure.
+    pub fn is_prevented(&self) -> bool {
+        self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast)
+    }
 }
 
 impl Figures {

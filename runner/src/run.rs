@@ -25,6 +25,7 @@ use speclens_schema::{
     mask::Secrets,
     suite::{Action, Subject, Suite},
     verdict::Status,
+    words::plural,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -341,7 +342,7 @@ impl Run {
 }
 
 /// Returns the results of the gates over the selected tests. For a part of the tests they mean less than for all, and
-/// say so.
+/// say so. The attempts that an earlier failure prevented could have changed any result that is good.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let outcomes: Vec<CaseOutcome<'_>> =
         cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();
@@ -349,6 +350,15 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let (chosen, all) = (cases.len(), suite.cases.len());
     if chosen < all {
         report.gates.iter_mut().for_each(|gate| gate.message.push_str(&format!(" (over {chosen} of {all} tests)")));
+    }
+    let prevented = cases.iter().flat_map(|case| &case.runs).filter(|run| run.is_prevented()).count();
+    if prevented > 0 {
+        for gate in &mut report.gates {
+            gate.message.push_str(&format!(" ({} not run)", plural(prevented, "attempt")));
+            if gate.status == Status::Pass {
+                gate.status = Status::Unknown;
+            }
+        }
     }
     report
 }
@@ -386,10 +396,7 @@ impl Summary {
             verdicts.any(|status| status == Status::Fail)
         };
         // Cases that did not run because of an earlier failure are not part of any gate.
-        let cut_off = cases
-            .iter()
-            .flat_map(|case| &case.runs)
-            .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
+        let cut_off = cases.iter().flat_map(|case| &case.runs).any(|run| run.is_prevented());
         let rescued = gates.rescued && !cut_off;
         // Where one attempt is enough, the others may fail.
         let is_met = |case: &&CaseResult| matches!(case.status, Status::Pass | Status::Warn);

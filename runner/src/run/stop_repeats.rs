@@ -2,7 +2,7 @@
 //! repeated. The same rule decides which attempts a run omits and which ones a replay may miss.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
 };
 
@@ -71,7 +71,8 @@ pub(super) fn whole(suite: &Suite, options: &Options) -> Vec<Unit> {
 
 /// Returns for each attempt of a whole suite whether it is omitted, given the others. Attempts without a recording, or
 /// with a stale one, may be omitted, and so may those of an earlier run than the one that made the first attempt of the
-/// task. If the other attempts decide nothing, none is omitted.
+/// task. If the other attempts decide nothing, those of earlier runs count, and only those without a recording may be
+/// omitted; if these decide nothing either, none is.
 ///
 /// `attempts` come with the place of their case, those of a case and a subject in their order.
 pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
@@ -80,29 +81,41 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
         first.insert((*case, &run.subject), run.began_us);
     }
     let is_missing = |run: &RunResult| match run.absence.as_ref().map(|absence| absence.kind) {
-        Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => true,
+        Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => run.repeat > 0,
         Some(AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
     };
-    let is_spare: Vec<bool> = attempts
-        .iter()
-        .map(|(case, run)| {
-            let is_older = || first.get(&(*case, &run.subject)).is_some_and(|first| run.began_us < *first);
-            run.repeat > 0 && (is_missing(run) || is_older())
-        })
-        .collect();
-    let mut standings: HashMap<Option<&str>, ModelAttempts> = HashMap::new();
-    for ((_, run), is_spare) in attempts.iter().zip(&is_spare) {
-        let standing = standings.entry(run.subject.model_id()).or_default();
+    let missing: Vec<bool> = attempts.iter().map(|(_, run)| is_missing(run)).collect();
+    let is_older = |case: usize, run: &RunResult| {
+        run.repeat > 0 && first.get(&(case, &run.subject)).is_some_and(|first| run.began_us < *first)
+    };
+    let missing_or_older: Vec<bool> =
+        attempts.iter().zip(&missing).map(|((case, run), missing)| *missing || is_older(*case, run)).collect();
+    let without_older = decided_without(&missing_or_older, gates, attempts);
+    let without_missing = decided_without(&missing, gates, attempts);
+    let is_omitted = |at: usize, run: &RunResult| match without_older.contains(&run.subject.model_id()) {
+        true => missing_or_older[at],
+        false => missing[at] && without_missing.contains(&run.subject.model_id()),
+    };
+    attempts.iter().enumerate().map(|(at, (_, run))| is_omitted(at, run)).collect()
+}
+
+/// Returns the models whose gate is decided by the attempts that are not spare.
+fn decided_without<'r>(
+    is_spare: &[bool],
+    gates: &Gates,
+    attempts: &[(usize, &'r RunResult)],
+) -> HashSet<Option<&'r str>> {
+    let mut standings: HashMap<Option<&str>, (&Subject, ModelAttempts)> = HashMap::new();
+    for ((_, run), is_spare) in attempts.iter().zip(is_spare) {
+        let (_, standing) = standings.entry(run.subject.model_id()).or_insert((&run.subject, ModelAttempts::default()));
         standing.planned += 1;
         if !is_spare {
             standing.made.add(run.status);
         }
     }
-    let decided = attempts.iter().zip(is_spare).map(|((_, run), is_spare)| {
-        let ModelAttempts { made, planned } = standings[&run.subject.model_id()];
-        is_spare && gates.is_decided(&run.subject, made, planned)
-    });
-    decided.collect()
+    let is_decided =
+        |(subject, standing): &(&Subject, ModelAttempts)| gates.is_decided(subject, standing.made, standing.planned);
+    standings.into_iter().filter(|(_, standing)| is_decided(standing)).map(|(model, _)| model).collect()
 }
 
 impl AttemptRef<'_> {

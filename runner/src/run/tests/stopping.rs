@@ -216,6 +216,30 @@ proptest! {
 }
 
 #[test]
+fn repeats_of_an_earlier_run_count_where_the_newest_decide_nothing() {
+    let task = |id: &str| format!("- {{ id: {id}, intent: Look, repeat: 4, assert: [{{ exit_code: 0 }}] }}\n");
+    let tasks: String = ["good", "bad", "other"].map(task).concat();
+    let text = format!("cli: sh\nproviders: [a/b]\nthresholds: {{ default: 50 }}\ntasks:\n{tasks}");
+    let job = job_of(Path::new("/nowhere"), &text, &[]);
+    let units = plan(&job.suite, &[0, 1, 2], &Options::default());
+    // The first attempts of two tasks were made again by a run that ended at the first failure.
+    let known: Vec<RunResult> = units
+        .iter()
+        .map(|unit| {
+            let case: &Case = &job.suite.cases[unit.case];
+            let attempt_ref = AttemptRef { suite: &job.suite, case, subject: &unit.subject, repeat: unit.repeat };
+            let missing = attempt_ref.absent(AbsenceKind::NoRecording, "");
+            let status = if unit.case == 1 { Status::Fail } else { Status::Pass };
+            let began_us = if unit.repeat == 0 && unit.case < 2 { 100 } else { 1 };
+            if unit.repeat == 3 { missing } else { RunResult { status, absence: None, began_us, ..missing } }
+        })
+        .collect();
+    let known: Vec<(usize, &RunResult)> = units.iter().map(|unit| unit.case).zip(&known).collect();
+    let expected: Vec<bool> = units.iter().map(|unit| unit.repeat == 3).collect();
+    assert_eq!(left_out(&job.suite.gates, &known), expected);
+}
+
+#[test]
 fn models_without_a_threshold_repeat_every_task() {
     let text = "cli: sh\nproviders: [a/b]\nrepeat: 2\ntasks: [{ id: t, intent: Look, assert: [{ exit_code: 0 }] }]\n";
     let job = job_of(Path::new("/nowhere"), text, &[]);

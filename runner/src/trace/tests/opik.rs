@@ -8,7 +8,7 @@ use speclens_schema::{
     evidence::{SpanKind, Tokens, TraceMatch},
 };
 
-use super::{found, identity, missing, no_trace, settings};
+use super::{found, identity, no_trace, settings};
 use crate::{
     model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
     trace::{OpikTarget, TraceSettings, TraceWatch, Traces},
