@@ -186,6 +186,31 @@ fn missing_scripted_gateway_is_a_warning_that_refuses_no_other_suite() {
 }
 
 #[test]
+fn inputs_that_do_not_exist_are_reported_where_they_are_named() {
+    let directory = Place::with(&suite("echo hello", GOOD));
+    directory.write("src/a", "1\n");
+    for text in ["inputs: [scr, src, './src', '*.md']\n", "inputs:\r\n- src\r\n- \"scr\"\r\n- src/*.x\r\n"] {
+        directory.write("speclens.yaml", text);
+        let done = directory.run(&["check"]);
+        assert_eq!(done.stdout.matches("missing-file").count(), 1, "{done:?}");
+        assert!(done.stdout.contains("warning[missing-file]: `scr` does not exist"), "{done:?}");
+    }
+}
+
+#[test]
+fn gateway_of_the_settings_is_checked_whatever_it_contains() {
+    let directory = Place::with(&suite("echo hello", GOOD));
+    for text in ["runs: [\n", "runs: 5\n", "runz: []\r\n"] {
+        directory.write("a/b.gateway.yaml", text);
+        directory.write("speclens.yaml", "");
+        assert_eq!(directory.run(&["check"]).code, Some(0), "{text:?} may belong to another tool");
+        directory.write("speclens.yaml", "clawspec: {gateway: ./a/b.gateway.yaml}\n");
+        let done = directory.run(&["check"]);
+        assert!(done.stdout.contains("a/b.gateway.yaml:1:"), "{text:?}: {done:?}");
+    }
+}
+
+#[test]
 fn pass_rate_of_the_settings_decides_like_one_of_the_suite() {
     let test = |name: &str, command: &str| format!("  - {{name: {name}, command: {command}, expect: {GOOD}}}\n");
     let text = format!(

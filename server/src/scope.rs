@@ -17,14 +17,17 @@ use std::{
     },
 };
 
-use speclens_runner::files::slashed;
+use speclens_runner::files::{lexical, slashed};
 use speclens_schema::{
     dialect::Unit,
     json_schema::SpecFile,
-    kind::{self, FileContext},
+    kind::{self, Detected, FileContext},
 };
 
-use crate::buffers::Buffers;
+use crate::{
+    buffers::Buffers,
+    workspace::{Reach, settings_for},
+};
 use mains::{MainFile, MainFiles};
 
 pub(crate) use mains::is_main_name;
@@ -171,12 +174,25 @@ impl Scopes {
             kind::detect(&from_root, text, &context)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
-        let alone = detect(false);
+        let of_settings = || Detected { file: SpecFile::GATEWAY, is_guess: false };
+        let alone = detect(false).or_else(|| self.is_gateway_of_settings(path, text).then(of_settings));
         // A file with a kind of its own is only a part of a suite with the usual name.
         let any = !surely && alone.is_none_or(|found| found.file.is_part());
         let main = if surely { None } else { self.main_of(path, any) };
         let found = if main.is_some() { detect(true) } else { alone }?;
         Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
+    }
+
+    /// Whether the settings name a file as the scripted gateway, so it is one whatever it contains.
+    fn is_gateway_of_settings(&self, path: &Path, text: &str) -> bool {
+        let has_name =
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(".gateway.yaml"));
+        has_name && {
+            let scope = self.place(path, text, SpecFile::GATEWAY, None);
+            let settings = settings_for(&Reach::of(&scope, &self.folders())).settings;
+            let named = settings.directory.as_ref().zip(settings.clawspec.gateway.as_ref());
+            named.is_some_and(|(directory, gateway)| lexical(&directory.join(&gateway.0)) == path)
+        }
     }
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<MainFile>>) -> Scope {

@@ -13,7 +13,7 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::ScalarRules,
-    document::{Document, Pointer},
+    document::{Document, NodeRef, Pointer},
     faults,
     files::inside,
     json_schema::SpecFile,
@@ -134,7 +134,19 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
 /// that it names.
 pub(crate) fn problems_beside(path: &Path, document: &Document) -> Vec<Problem> {
     let misnamed = path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside);
-    misnamed.into_iter().chain(missing_gateway(path, document)).collect()
+    misnamed.into_iter().chain(missing_files(path, document)).collect()
+}
+
+/// Returns the problems of files that the settings name and that do not exist.
+fn missing_files(path: &Path, document: &Document) -> Vec<Problem> {
+    let inputs = document.root().and_then(|root| root.get("inputs"));
+    let inputs = inputs.into_iter().flat_map(|list| list.items()).enumerate();
+    let missing = inputs.filter_map(|(index, item)| {
+        let name = item.text().filter(|name| !name.is_empty() && !name.contains(['*', '?', '[', '{']))?;
+        let problem = missing_file(path, Pointer::root().key("inputs").index(index), item, name)?;
+        Some(problem.with_note("nothing is compared with it when a recording is used again"))
+    });
+    missing.chain(missing_gateway(path, document)).collect()
 }
 
 /// Returns the problem of a scripted gateway that does not exist. Only runs of ClawSpec scenarios need it.
@@ -142,13 +154,18 @@ fn missing_gateway(path: &Path, document: &Document) -> Option<Problem> {
     let at = Pointer::root().key("clawspec").key("gateway");
     let gateway = document.find(&at)?;
     let name = gateway.as_str().filter(|name| !name.is_empty())?;
+    let problem = missing_file(path, at, gateway, name)?;
+    Some(problem.with_note("scenarios cannot run without this scripted gateway"))
+}
+
+/// Returns the problem of a file that does not exist. `path` is that of the settings.
+fn missing_file(path: &Path, at: Pointer, node: NodeRef<'_>, name: &str) -> Option<Problem> {
     // Nothing outside of the directory is looked at while a file is edited.
     let inside = inside(name)?;
     let is_missing =
         fs::metadata(path.with_file_name(inside)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     is_missing.then(|| {
-        Problem::new(Code::MissingFile, at, gateway.range(), format!("`{name}` does not exist"))
-            .with_note("scenarios cannot run without this scripted gateway")
+        Problem::new(Code::MissingFile, at, node.range(), format!("`{name}` does not exist"))
             .with_help("create it, or change the path")
             .with_severity(Severity::Warning)
     })
@@ -178,7 +195,7 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
     let (settings, problems) = match unreadable {
         Some(problem) => (Settings::default(), vec![problem]),
         None => {
-            let missing = missing_gateway(&path, &document);
+            let missing = missing_files(&path, &document);
             (settings_of(&document), problems(&document).into_iter().chain(missing).collect())
         }
     };

@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{anyhow, bail, ensure};
+use speclens_runner::files::lexical;
 
 /// A report and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +63,12 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
         on_stdout <= 1,
         "only one report can go to standard output; give the others a file, as in `--report junit=FILE`"
     );
+    let of_clawspec = targets.iter().filter(|target| target.kind == ReportKind::ClawSpec).count();
+    ensure!(of_clawspec <= 1, "the reports of ClawSpec can be written to only one directory; name one");
     let mut files = HashSet::new();
     for (kind, file) in targets.iter().filter_map(|target| Some((target.kind, target.file.as_deref()?))) {
         ensure!(
-            files.insert(file),
+            files.insert(lexical(&std::path::absolute(file)?)),
             "two reports would be written to `{}`; name a different file for each",
             file.display()
         );
@@ -85,6 +88,8 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
 fn writable(file: &Path) -> anyhow::Result<()> {
     let shown = format!("`{}`", file.display());
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_spec = file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+    ensure!(!is_spec, "cannot write a report to {shown}: suites and settings have this extension; name another file");
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_dir() => {
             bail!("cannot write a report to {shown}: it is a directory; name a file")
@@ -131,5 +136,19 @@ mod tests {
         assert!(targets(&[json.clone(), junit]).is_err());
         assert_eq!(targets(std::slice::from_ref(&json)).unwrap(), [json]);
         assert_eq!(targets(&[]).unwrap()[0].kind, ReportKind::Human);
+    }
+
+    #[test]
+    fn no_report_replaces_another_one_or_a_suite() {
+        let refused = |words: &[&str]| {
+            let wanted: Vec<ReportTarget> = words.iter().map(|word| word.parse().unwrap()).collect();
+            targets(&wanted).unwrap_err().to_string()
+        };
+        assert!(refused(&["json=./a", "junit=a"]).starts_with("two reports would be written to `a`"));
+        assert!(refused(&["clawspec=a", "clawspec=b"]).contains("only one directory"));
+        for name in ["kindlm.yaml", "speclens.yml"] {
+            let message = refused(&[&format!("json={name}")]);
+            assert!(message.starts_with(&format!("cannot write a report to `{name}`: suites")), "{message}");
+        }
     }
 }
