@@ -37,7 +37,6 @@ pub trait Rule: Debug {
 /// A rule of any type, possibly with an explanation.
 trait AnyRule: Debug {
     fn code(&self) -> Code;
-    fn severity(&self) -> Severity;
     fn is_about_absence(&self) -> bool;
     fn message(&self, location: &Location<'_>) -> MessageParts;
 }
@@ -45,10 +44,6 @@ trait AnyRule: Debug {
 impl<R: Rule> AnyRule for R {
     fn code(&self) -> Code {
         R::CODE
-    }
-
-    fn severity(&self) -> Severity {
-        Rule::severity(self)
     }
 
     fn is_about_absence(&self) -> bool {
@@ -64,11 +59,6 @@ impl<R: Rule> AnyRule for R {
 pub(crate) trait Explanation: Debug {
     /// Returns the code.
     fn code(&self, found: Code) -> Code {
-        found
-    }
-
-    /// Returns the severity, before settings change it.
-    fn severity(&self, found: Severity) -> Severity {
         found
     }
 
@@ -88,10 +78,6 @@ struct Explained {
 impl AnyRule for Explained {
     fn code(&self) -> Code {
         self.by.code(self.rule.code())
-    }
-
-    fn severity(&self) -> Severity {
-        self.by.severity(self.rule.severity())
     }
 
     fn is_about_absence(&self) -> bool {
@@ -322,6 +308,7 @@ pub(crate) enum Layer {
 #[derive(Debug)]
 pub struct Finding {
     rule: Box<dyn AnyRule>,
+    severity: Severity,
     layer: Layer,
     at: Pointer,
     range: Range<usize>,
@@ -335,6 +322,7 @@ impl Finding {
     /// Creates a finding of a rule at a node, with the range to underline.
     pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
+            severity: rule.severity(),
             rule: Box::new(rule),
             layer: Layer::Rules,
             at,
@@ -351,6 +339,11 @@ impl Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
+    /// Changes the severity.
+    pub(crate) fn with_severity(self, severity: Severity) -> Finding {
+        Finding { severity, ..self }
+    }
+
     /// Adds an explanation.
     pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
         Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
@@ -363,7 +356,7 @@ impl Finding {
 
     /// Returns the severity, before settings change it.
     pub(crate) fn severity(&self) -> Severity {
-        self.rule.severity()
+        self.severity
     }
 
     /// Returns the location.
@@ -444,7 +437,7 @@ impl Finding {
         });
         Problem {
             code: self.rule.code(),
-            severity: self.rule.severity(),
+            severity: self.severity,
             message: words.message,
             subject: words.subject,
             listing: words.listing,

@@ -190,15 +190,8 @@ impl Rule for Unfilled {
     const CODE: Code = Code::MissingVariable;
 
     fn severity(&self) -> Severity {
-        match self {
-            Unfilled::InCommand { .. } | Unfilled::OfPrompt { .. } => Code::MissingVariable.severity(),
-            Unfilled::Environment { .. }
-            | Unfilled::Reserved { .. }
-            | Unfilled::Spaced { .. }
-            | Unfilled::Workflow { .. }
-            | Unfilled::InExpect { .. }
-            | Unfilled::InBody { .. } => Severity::Warning,
-        }
+        let breaks_run = matches!(self, Unfilled::InCommand { .. } | Unfilled::OfPrompt { .. });
+        if breaks_run { Self::SEVERITY } else { Severity::Warning }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
