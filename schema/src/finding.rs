@@ -127,6 +127,11 @@ impl<'d> Location<'d> {
         edit::replace(self.node()?, words)
     }
 
+    /// Returns the edits that replace the underlined part of a string, if it is written without escapes.
+    pub(crate) fn with_part(&self, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
+        self.lint_node()?.with_part(self.range, part, words)
+    }
+
     /// Whether there is a warning or an error about the value at a location.
     pub(crate) fn is_wrong(&self, at: &Pointer) -> bool {
         self.found.wrong().contains(at)

@@ -23,13 +23,9 @@ pub(crate) mod form;
 #[derive(Debug)]
 struct Date(String);
 
-/// A date in the data to send.
+/// A date that ClawSpec cannot use unless it is a string: it sends it, or compares with it.
 #[derive(Debug)]
-struct SentDate(String);
-
-/// A time that an assertion compares with.
-#[derive(Debug)]
-struct ComparedTime(String);
+struct UnusableDate(String);
 
 /// A value after `<<` that is not a mapping.
 #[derive(Debug)]
@@ -111,7 +107,7 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
     if let Some(after) = updated_after(assertion).filter(|after| is_date(after.node))
         && let Some(text) = after.node.text()
     {
-        let finding = after.finding(ComparedTime(text.to_owned()));
+        let finding = after.finding(UnusableDate(text.to_owned()));
         report.push(finding.instead_of(Scope::CodeAt(Code::WrongType, after.at.clone())));
     }
 }
@@ -140,7 +136,7 @@ fn dates(lint_node: &LintNode<'_>, report: &mut Report) {
         return;
     }
     if is_date(lint_node.node) {
-        report.push(lint_node.finding(SentDate(lint_node.node.text().unwrap_or_default().to_owned())));
+        report.push(lint_node.finding(UnusableDate(lint_node.node.text().unwrap_or_default().to_owned())));
     }
     lint_node.items().iter().for_each(|item| dates(item, report));
     lint_node.entries().iter().for_each(|(_, member)| dates(member, report));
@@ -190,26 +186,13 @@ impl Rule for Date {
     }
 }
 
-/// Returns the message for a time that ClawSpec cannot use unless it is a string.
-fn not_a_string(text: &str, location: &Location<'_>) -> MessageParts {
-    let words =
-        MessageParts::new(format!("expected a string, found the date `{text}`")).note("ClawSpec aborts with an error");
-    with_quotes(words, location, text)
-}
-
-impl Rule for SentDate {
+impl Rule for UnusableDate {
     const CODE: Code = Code::WrongType;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        not_a_string(&self.0, location)
-    }
-}
-
-impl Rule for ComparedTime {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        not_a_string(&self.0, location)
+        let words = MessageParts::new(format!("expected a string, found the date `{}`", self.0))
+            .note("ClawSpec aborts with an error");
+        with_quotes(words, location, &self.0)
     }
 }
 
