@@ -183,8 +183,7 @@ impl Rule for NotAnAddress {
             None => format!("http://{text}"),
         };
         let words = MessageParts::new(format!("`{text}` is not a valid URL"));
-        let lint_node = location.lint_node().filter(|_| !text.contains("://"));
-        match lint_node.and_then(|lint_node| lint_node.replaced(&whole)) {
+        match location.replaced(&whole).filter(|_| !text.contains("://")) {
             Some(edits) => words.fix_with_help(Some(Fix::guess(format!("write `{whole}`"), edits))),
             None => words.help("begin it with `http://` or `https://`"),
         }
