@@ -36,16 +36,11 @@ pub trait Rule: Debug {
 
 /// A rule of any type, possibly with an explanation.
 trait AnyRule: Debug {
-    fn code(&self) -> Code;
     fn is_about_absence(&self) -> bool;
     fn message(&self, location: &Location<'_>) -> MessageParts;
 }
 
 impl<R: Rule> AnyRule for R {
-    fn code(&self) -> Code {
-        R::CODE
-    }
-
     fn is_about_absence(&self) -> bool {
         Rule::is_about_absence(self)
     }
@@ -57,15 +52,8 @@ impl<R: Rule> AnyRule for R {
 
 /// Additional knowledge about a finding of another rule.
 pub(crate) trait Explanation: Debug {
-    /// Returns the code.
-    fn code(&self, found: Code) -> Code {
-        found
-    }
-
     /// Returns the message, note, help and fixes, given those of the rule.
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        said
-    }
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts;
 }
 
 /// A rule with an explanation.
@@ -76,10 +64,6 @@ struct Explained {
 }
 
 impl AnyRule for Explained {
-    fn code(&self) -> Code {
-        self.by.code(self.rule.code())
-    }
-
     fn is_about_absence(&self) -> bool {
         self.rule.is_about_absence()
     }
@@ -313,6 +297,7 @@ pub(crate) enum Layer {
 #[derive(Debug)]
 pub struct Finding {
     rule: Box<dyn AnyRule>,
+    code: Code,
     severity: Severity,
     layer: Layer,
     at: Pointer,
@@ -325,8 +310,9 @@ pub struct Finding {
 
 impl Finding {
     /// Creates a finding of a rule at a node, with the range to underline.
-    pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
+    pub fn new<R: Rule + 'static>(rule: R, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
+            code: R::CODE,
             severity: rule.severity(),
             rule: Box::new(rule),
             layer: Layer::Rules,
@@ -344,6 +330,11 @@ impl Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
+    /// Changes the code.
+    pub(crate) fn with_code(self, code: Code) -> Finding {
+        Finding { code, ..self }
+    }
+
     /// Changes the severity.
     pub(crate) fn with_severity(self, severity: Severity) -> Finding {
         Finding { severity, ..self }
@@ -356,7 +347,7 @@ impl Finding {
 
     /// Returns the code.
     pub(crate) fn code(&self) -> Code {
-        self.rule.code()
+        self.code
     }
 
     /// Returns the severity, before settings change it.
@@ -428,7 +419,7 @@ impl Finding {
 
     /// Whether it is at least a warning about a value.
     fn is_wrong(&self) -> bool {
-        self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
+        self.severity <= Severity::Warning && self.code != Code::UnknownKey
     }
 
     /// Returns the problem with its text.
@@ -441,7 +432,7 @@ impl Finding {
             file: it.file,
         });
         Problem {
-            code: self.rule.code(),
+            code: self.code,
             severity: self.severity,
             message: words.message,
             subject: words.subject,
@@ -545,9 +536,9 @@ impl<'f> Replaced<'f> {
     }
 
     fn holds(&self, findings: &[Finding], index: usize) -> bool {
-        let Finding { rule, layer, at, .. } = &findings[index];
+        let Finding { code, layer, at, .. } = &findings[index];
         let by_other = |by: &Vec<usize>| by.iter().any(|by| *by != index);
-        if self.by_code.get(&(rule.code(), at)).is_some_and(by_other) {
+        if self.by_code.get(&(*code, at)).is_some_and(by_other) {
             return true;
         }
         let mut around = std::iter::successors(Some(at.clone()), Pointer::parent);
