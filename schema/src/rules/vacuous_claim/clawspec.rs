@@ -27,11 +27,11 @@ struct StaleFile(String);
 #[derive(Debug)]
 enum Vacuous {
     /// A condition about a key that no stage has.
-    NoStageHas(&'static str),
+    Condition(&'static str),
     /// A comparison without a limit.
-    NoLimit,
+    Comparison,
     /// Settings with which ClawSpec finds no scenario.
-    NoPatterns,
+    Settings,
 }
 
 /// Reports files from an earlier scenario of the contract whose time is not checked.
@@ -132,7 +132,7 @@ pub(crate) fn check_conditions(root: &LintNode<'_>, report: &mut Report) {
             Some(Condition::Elapsed(_)) | None => continue,
         };
         if stages.iter().all(|stage| stage.get(key).is_none()) {
-            report.push(check.finding(Vacuous::NoStageHas(key)));
+            report.push(check.finding(Vacuous::Condition(key)));
         }
     }
 }
@@ -143,14 +143,14 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     if let Some(regression) = scenario.get("regression").filter(LintNode::is_mapping)
         && LIMITS.iter().all(|key| regression.get(key).is_none())
     {
-        report.push(regression.head_finding(Vacuous::NoLimit));
+        report.push(regression.head_finding(Vacuous::Comparison));
     }
 }
 
 /// Checks the settings.
 pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
-        report.push(patterns.finding(Vacuous::NoPatterns));
+        report.push(patterns.finding(Vacuous::Settings));
     }
 }
 
@@ -170,19 +170,19 @@ impl Rule for Vacuous {
     const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
-        matches!(self, Vacuous::NoLimit)
+        matches!(self, Vacuous::Comparison)
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
         match self {
-            Vacuous::NoStageHas(key) => {
+            Vacuous::Condition(key) => {
                 MessageParts::new(format!("no stage has `{key}`, so this condition checks nothing"))
                     .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
                     .help("remove the condition")
             }
-            Vacuous::NoLimit => MessageParts::new("`regression` has no limit, so nothing is compared")
+            Vacuous::Comparison => MessageParts::new("`regression` has no limit, so nothing is compared")
                 .help("add `max_duration_drift`, or another limit"),
-            Vacuous::NoPatterns => MessageParts::new("`scenario_patterns` is empty")
+            Vacuous::Settings => MessageParts::new("`scenario_patterns` is empty")
                 .note("ClawSpec finds no scenarios")
                 .help("add a pattern, or remove the key to use the default"),
         }
