@@ -10,16 +10,17 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-/// A scalar with an unexpected meaning.
+/// A scalar that YAML 1.1 reads differently than YAML 1.2.
 #[derive(Debug)]
-enum Ambiguous {
-    /// A scalar that YAML 1.1 reads differently than YAML 1.2.
-    Yaml11(String),
-    /// A string where a boolean is expected.
-    AlwaysTrue,
-    /// A time without an offset.
-    NoOffset,
-}
+struct Yaml11(String);
+
+/// A string where a boolean is expected.
+#[derive(Debug)]
+struct AlwaysTrue;
+
+/// A time without an offset.
+#[derive(Debug)]
+struct NoOffset;
 
 /// Checks the expected values of a state file, and the time that an assertion compares with.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
@@ -30,7 +31,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
         && trimmed_placeholders(text).is_empty()
         && time::parse(text).is_some_and(|instant| !instant.has_offset)
     {
-        report.push(after.finding(Ambiguous::NoOffset));
+        report.push(after.finding(NoOffset));
     }
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
         walk(&params, &params.at, report);
     }
     if let Some(mode) = scenario.find(&["when", "params", "test_mode"]).filter(|mode| mode.text().is_some()) {
-        report.push(mode.finding(Ambiguous::AlwaysTrue));
+        report.push(mode.finding(AlwaysTrue));
     }
 }
 
@@ -51,7 +52,7 @@ fn walk(lint_node: &LintNode<'_>, whole: &Pointer, report: &mut Report) {
     }
     if let Some(text) = lint_node.node.text() {
         if lint_node.node.style() == Some(Style::Plain) && is_ambiguous(text) && meaning(lint_node).is_some() {
-            report.push(lint_node.finding(Ambiguous::Yaml11(text.to_owned())).unless_wrong(whole.clone()));
+            report.push(lint_node.finding(Yaml11(text.to_owned())).unless_wrong(whole.clone()));
         }
         return;
     }
@@ -71,42 +72,41 @@ fn meaning(lint_node: &LintNode<'_>) -> Option<String> {
     }
 }
 
-impl Rule for Ambiguous {
+impl Rule for Yaml11 {
     const CODE: Code = Code::AmbiguousScalar;
 
-    fn severity(&self) -> Severity {
-        if matches!(self, Ambiguous::AlwaysTrue) { Severity::Warning } else { Self::SEVERITY }
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let lint_node = location.lint_node();
+        let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
+        let quoted = serde_json::Value::from(self.0.as_str()).to_string();
+        let is_text = lint_node.as_ref().is_some_and(|it| matches!(it.node.scalar(), Some(Scalar::Text)));
+        let number = self.0.parse::<f64>().ok().filter(|number| is_text && number.is_finite());
+        let help = match number {
+            Some(number) => format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number"),
+            None => format!("write `{quoted}` to make it a string"),
+        };
+        let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted.clone()));
+        let fix = edits.map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
+        MessageParts::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).help(help).fix(fix)
     }
+}
+
+impl Rule for AlwaysTrue {
+    const CODE: Code = Code::AmbiguousScalar;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        match self {
-            Ambiguous::Yaml11(text) => {
-                let lint_node = location.lint_node();
-                let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
-                let quoted = serde_json::Value::from(text.as_str()).to_string();
-                let is_text = lint_node.as_ref().is_some_and(|it| matches!(it.node.scalar(), Some(Scalar::Text)));
-                let number = text.parse::<f64>().ok().filter(|number| is_text && number.is_finite());
-                let help = match number {
-                    Some(number) => {
-                        format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number")
-                    }
-                    None => format!("write `{quoted}` to make it a string"),
-                };
-                let edits = location.replaced(quoted.clone());
-                let fix = edits.map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
-                MessageParts::new(format!("`{text}` is {meaning} in YAML 1.1, which ClawSpec reads"))
-                    .help(help)
-                    .fix(fix)
-            }
-            Ambiguous::AlwaysTrue => {
-                let text = location.node().and_then(|node| node.text()).unwrap_or_default();
-                MessageParts::new(format!("the string `{text}` counts as true for `test_mode`"))
-                    .help("write `true` or `false` without quotes")
-            }
-            Ambiguous::NoOffset => {
-                MessageParts::new("a time without a UTC offset depends on the time zone of the machine")
-                    .help("add `Z` or an offset, such as `+02:00`")
-            }
-        }
+        let text = location.node().and_then(|node| node.text()).unwrap_or_default();
+        MessageParts::new(format!("the string `{text}` counts as true for `test_mode`"))
+            .help("write `true` or `false` without quotes")
+    }
+}
+
+impl Rule for NoOffset {
+    const CODE: Code = Code::AmbiguousScalar;
+
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new("a time without a UTC offset depends on the time zone of the machine")
+            .help("add `Z` or an offset, such as `+02:00`")
     }
 }

@@ -34,16 +34,17 @@ struct NoTarget {
     creation: Option<Fix>,
 }
 
-/// A path that does not lead to a contract.
+/// A pattern without matching contracts.
 #[derive(Debug)]
-enum NoContract {
-    /// A pattern without matching contracts.
-    NoMatch(String),
-    /// An invalid path of a handoff contract, which is taken literally.
-    TakenLiterally(String),
-    /// Another file instead of a handoff contract.
-    NotAHandoff(String),
-}
+struct NoMatch(String);
+
+/// An invalid path of a handoff contract, which is taken literally.
+#[derive(Debug)]
+struct TakenLiterally(String);
+
+/// Another file instead of a handoff contract.
+#[derive(Debug)]
+struct NotAHandoff(String);
 
 /// Checks the paths of an entry of the coverage ledger.
 pub(crate) fn check_entry(item: &LintNode<'_>, base: &str, files: &dyn Files, report: &mut Report) {
@@ -103,7 +104,7 @@ pub(crate) fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mu
         let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
         let found = files.glob(text);
         if found.paths.is_empty() && !found.cut {
-            report.push(pattern.finding(NoContract::NoMatch(text.to_owned())));
+            report.push(pattern.finding(NoMatch(text.to_owned())));
         }
     }
 }
@@ -114,12 +115,12 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     let (at, range) = stages.place(contract.index, contract.name);
     match &contract.lookup {
         ContractLookup::Nowhere if name.contains(['*', '?', '{']) => {
-            report.push(Finding::new(NoContract::TakenLiterally(name.clone()), at, range));
+            report.push(Finding::new(TakenLiterally(name.clone()), at, range));
         }
         ContractLookup::Nowhere | ContractLookup::Unread => {}
         ContractLookup::Found { document, path, .. } => {
             if document.root().is_none_or(|root| root.get("handoff").is_none()) {
-                report.push(Finding::new(NoContract::NotAHandoff(path.clone()), at, range));
+                report.push(Finding::new(NotAHandoff(path.clone()), at, range));
             }
         }
         ContractLookup::Missing(path) => {
@@ -140,7 +141,7 @@ fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
 
 /// Returns the fix that changes the path.
 fn instead(location: &Location<'_>, path: &str) -> Option<Fix> {
-    let edits = location.replaced(scalar(path))?;
+    let edits = location.lint_node()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))
 }
 
@@ -175,25 +176,28 @@ impl Rule for NoTarget {
     }
 }
 
-impl Rule for NoContract {
+impl Rule for NoMatch {
     const CODE: Code = Code::MissingFile;
-
-    fn severity(&self) -> Severity {
-        if matches!(self, NoContract::NoMatch(_)) { Severity::Warning } else { Self::SEVERITY }
-    }
+    const SEVERITY: Severity = Severity::Warning;
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
-            NoContract::NoMatch(pattern) => {
-                MessageParts::new(format!("no file matches `{pattern}`")).help("correct the pattern, or remove it")
-            }
-            NoContract::TakenLiterally(path) => {
-                MessageParts::new(format!("wildcards and template variables in `{path}` are not expanded"))
-                    .help("name one file")
-            }
-            NoContract::NotAHandoff(path) => {
-                MessageParts::new(format!("`{path}` is not a handoff contract: it has no `handoff`"))
-            }
-        }
+        MessageParts::new(format!("no file matches `{}`", self.0)).help("correct the pattern, or remove it")
+    }
+}
+
+impl Rule for TakenLiterally {
+    const CODE: Code = Code::MissingFile;
+
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("wildcards and template variables in `{}` are not expanded", self.0))
+            .help("name one file")
+    }
+}
+
+impl Rule for NotAHandoff {
+    const CODE: Code = Code::MissingFile;
+
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        MessageParts::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))
     }
 }
