@@ -186,6 +186,13 @@ pub enum GateSource {
     Suite(Pointer),
 }
 
+/// The limit of a gate, with its origin.
+#[derive(Clone, Debug, PartialEq)]
+struct Limit {
+    value: f64,
+    source: GateSource,
+}
+
 impl GateSource {
     /// Returns the location in the suite.
     pub fn in_suite(&self) -> Option<&Pointer> {

@@ -29,36 +29,23 @@ pub struct Directive {
     pub range: Range<usize>,
     /// Codes, or the kind.
     pub words: Vec<(String, Range<usize>)>,
-    /// Reason why the directive has no effect.
-    pub mistake: Option<DirectiveMistake>,
+    /// Reason why the directive has no effect, and the range of the mistake.
+    pub mistake: Option<(DirectiveMistake, Range<usize>)>,
 }
 
 /// Reason why a directive has no effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectiveMistake {
     /// The name `speclens` is misspelled.
-    Name(Range<usize>),
+    Name,
     /// The colon after the name is missing.
-    Colon(Range<usize>),
+    Colon,
     /// The verb is unknown.
-    Verb(Range<usize>),
+    Verb,
     /// The codes are not in parentheses, or the kind is not after a `=`.
-    Form(Range<usize>),
+    Form,
     /// The code or kind is missing.
-    Empty(Range<usize>),
-}
-
-impl DirectiveMistake {
-    /// Returns the range of the mistake.
-    pub fn range(&self) -> &Range<usize> {
-        match self {
-            DirectiveMistake::Name(range)
-            | DirectiveMistake::Colon(range)
-            | DirectiveMistake::Verb(range)
-            | DirectiveMistake::Form(range)
-            | DirectiveMistake::Empty(range) => range,
-        }
-    }
+    Empty,
 }
 
 impl Verb {
@@ -161,15 +148,15 @@ impl Directive {
         };
         let end = comment[..end].trim_end().len();
         let mistake = if !is_name {
-            Some(DirectiveMistake::Name(name.clone()))
+            Some((DirectiveMistake::Name, name.clone()))
         } else if !has_colon {
-            Some(DirectiveMistake::Colon(name.clone()))
+            Some((DirectiveMistake::Colon, name.clone()))
         } else if exact.is_none() {
-            Some(DirectiveMistake::Verb(verb))
+            Some((DirectiveMistake::Verb, verb))
         } else if words.is_empty() {
-            Some(DirectiveMistake::Empty(verb.start..end))
+            Some((DirectiveMistake::Empty, verb.start..end))
         } else if !is_formed {
-            Some(DirectiveMistake::Form(verb.start..end))
+            Some((DirectiveMistake::Form, verb.start..end))
         } else {
             None
         };
@@ -192,16 +179,7 @@ impl Directive {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
         self.words.iter_mut().for_each(|(_, range)| shift(range));
-        if let Some(
-            DirectiveMistake::Name(range)
-            | DirectiveMistake::Colon(range)
-            | DirectiveMistake::Verb(range)
-            | DirectiveMistake::Form(range)
-            | DirectiveMistake::Empty(range),
-        ) = &mut self.mistake
-        {
-            shift(range);
-        }
+        self.mistake.iter_mut().for_each(|(_, range)| shift(range));
         self
     }
 }
@@ -283,7 +261,7 @@ mod tests {
     fn check(comment: &str, expected: Option<(&str, &str, Option<&str>)>) {
         let found = Directive::read(comment, 0);
         let found = found.as_ref().map(|found| {
-            let wrong = found.mistake.as_ref().map_or("", |mistake| &comment[mistake.range().clone()]);
+            let wrong = found.mistake.as_ref().map_or("", |(_, range)| &comment[range.clone()]);
             (&comment[found.range.clone()], wrong, found.written())
         });
         let expected = expected.map(|(range, wrong, written)| (range, wrong, written.map(str::to_owned)));

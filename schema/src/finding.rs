@@ -36,21 +36,11 @@ pub trait Rule: Debug {
 
 /// A rule of any type, possibly with an explanation.
 trait AnyRule: Debug {
-    fn code(&self) -> Code;
-    fn severity(&self) -> Severity;
     fn is_about_absence(&self) -> bool;
     fn message(&self, location: &Location<'_>) -> MessageParts;
 }
 
 impl<R: Rule> AnyRule for R {
-    fn code(&self) -> Code {
-        R::CODE
-    }
-
-    fn severity(&self) -> Severity {
-        Rule::severity(self)
-    }
-
     fn is_about_absence(&self) -> bool {
         Rule::is_about_absence(self)
     }
@@ -62,20 +52,8 @@ impl<R: Rule> AnyRule for R {
 
 /// Additional knowledge about a finding of another rule.
 pub(crate) trait Explanation: Debug {
-    /// Returns the code.
-    fn code(&self, found: Code) -> Code {
-        found
-    }
-
-    /// Returns the severity, before settings change it.
-    fn severity(&self, found: Severity) -> Severity {
-        found
-    }
-
     /// Returns the message, note, help and fixes, given those of the rule.
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        said
-    }
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts;
 }
 
 /// A rule with an explanation.
@@ -86,14 +64,6 @@ struct Explained {
 }
 
 impl AnyRule for Explained {
-    fn code(&self) -> Code {
-        self.by.code(self.rule.code())
-    }
-
-    fn severity(&self) -> Severity {
-        self.by.severity(self.rule.severity())
-    }
-
     fn is_about_absence(&self) -> bool {
         self.rule.is_about_absence()
     }
@@ -139,6 +109,11 @@ impl<'d> Location<'d> {
     /// Returns the edits that replace the value.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node()?, words)
+    }
+
+    /// Returns the edits that replace the underlined part of a string, if it is written without escapes.
+    pub(crate) fn with_part(&self, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
+        self.lint_node()?.with_part(self.range, part, words)
     }
 
     /// Whether there is a warning or an error about the value at a location.
@@ -322,6 +297,8 @@ pub(crate) enum Layer {
 #[derive(Debug)]
 pub struct Finding {
     rule: Box<dyn AnyRule>,
+    code: Code,
+    severity: Severity,
     layer: Layer,
     at: Pointer,
     range: Range<usize>,
@@ -333,8 +310,10 @@ pub struct Finding {
 
 impl Finding {
     /// Creates a finding of a rule at a node, with the range to underline.
-    pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
+    pub fn new<R: Rule + 'static>(rule: R, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
+            code: R::CODE,
+            severity: rule.severity(),
             rule: Box::new(rule),
             layer: Layer::Rules,
             at,
@@ -351,6 +330,16 @@ impl Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
+    /// Changes the code.
+    pub(crate) fn with_code(self, code: Code) -> Finding {
+        Finding { code, ..self }
+    }
+
+    /// Changes the severity.
+    pub(crate) fn with_severity(self, severity: Severity) -> Finding {
+        Finding { severity, ..self }
+    }
+
     /// Adds an explanation.
     pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
         Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
@@ -358,12 +347,12 @@ impl Finding {
 
     /// Returns the code.
     pub(crate) fn code(&self) -> Code {
-        self.rule.code()
+        self.code
     }
 
     /// Returns the severity, before settings change it.
     pub(crate) fn severity(&self) -> Severity {
-        self.rule.severity()
+        self.severity
     }
 
     /// Returns the location.
@@ -430,7 +419,7 @@ impl Finding {
 
     /// Whether it is at least a warning about a value.
     fn is_wrong(&self) -> bool {
-        self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
+        self.severity <= Severity::Warning && self.code != Code::UnknownKey
     }
 
     /// Returns the problem with its text.
@@ -443,8 +432,8 @@ impl Finding {
             file: it.file,
         });
         Problem {
-            code: self.rule.code(),
-            severity: self.rule.severity(),
+            code: self.code,
+            severity: self.severity,
             message: words.message,
             subject: words.subject,
             listing: words.listing,
@@ -547,9 +536,9 @@ impl<'f> Replaced<'f> {
     }
 
     fn holds(&self, findings: &[Finding], index: usize) -> bool {
-        let Finding { rule, layer, at, .. } = &findings[index];
+        let Finding { code, layer, at, .. } = &findings[index];
         let by_other = |by: &Vec<usize>| by.iter().any(|by| *by != index);
-        if self.by_code.get(&(rule.code(), at)).is_some_and(by_other) {
+        if self.by_code.get(&(*code, at)).is_some_and(by_other) {
             return true;
         }
         let mut around = std::iter::successors(Some(at.clone()), Pointer::parent);

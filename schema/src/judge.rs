@@ -72,15 +72,12 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         let verdicts = found.check.check(evidence).into_iter();
         for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.provisional(), verdict)) {
             if unmet && !is_precondition {
-                verdict.outcome = Outcome::Skip("a precondition does not hold, so nothing was started".to_owned());
-                (verdict.code, verdict.score) = (None, None);
-                verdict.related.clear();
+                let reason = "a precondition does not hold, so nothing was started";
+                verdict = verdict.instead(Outcome::Skip(reason.to_owned()));
             }
             if open {
-                verdict.outcome =
-                    Outcome::Unknown("the assertion contains a secret, which is masked in the evidence".to_owned());
-                (verdict.code, verdict.score) = (None, None);
-                verdict.related.clear();
+                let reason = "the assertion contains a secret, which is masked in the evidence";
+                verdict = verdict.instead(Outcome::Unknown(reason.to_owned()));
             }
             let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(MASK_CHARACTER));
             if confusing && (evidence.output.as_ref().is_some_and(Output::has_hidden) || is_written()) {
@@ -88,9 +85,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                     "the assertion contains the character U+{:X}, which replaces secrets",
                     u32::from(MASK_CHARACTER)
                 );
-                verdict.outcome = Outcome::Unknown(reason);
-                (verdict.code, verdict.score) = (None, None);
-                verdict.related.clear();
+                verdict = verdict.instead(Outcome::Unknown(reason));
             }
             for text in verdict.texts() {
                 if text.contains(MASK_CHARACTER) {

@@ -182,6 +182,11 @@ impl<'d> LintNode<'d> {
         Finding::new(rule, self.at.clone(), self.text_range())
     }
 
+    /// Creates a finding at the first occurrence of a part of a string, as [`LintNode::part`] finds it.
+    pub(crate) fn part_finding(&self, part: &str, rule: impl Rule + 'static) -> Finding {
+        Finding::new(rule, self.at.clone(), self.part(part, 0))
+    }
+
     /// Returns the bytes of the key, or of the first line of an item.
     pub(crate) fn head(&self) -> Range<usize> {
         match self.key {

@@ -314,10 +314,7 @@ impl SpecFile {
         discovery: DiscoveryRule::Never,
         empty: Empty::Defaults(Code::InvalidSetting),
         schema,
-        committed: || {
-            static TEXT: &str = include_str!("../json/speclens.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../json/speclens.schema.json")),
         ..Kind::PLAIN
     });
 }

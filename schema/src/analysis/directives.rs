@@ -21,7 +21,7 @@ pub(super) fn lint(document: &Document, file: SpecFile, allowances: &[Allowance]
     let directives = directive::directives(document);
     for directive in &directives {
         match (&directive.mistake, directive.verb) {
-            (Some(mistake), _) => problems.push(mistake_in(document, file, directive, mistake)),
+            (Some((mistake, range)), _) => problems.push(mistake_in(document, file, directive, *mistake, range)),
             (None, Some(Verb::Dialect)) => problems.extend(kind_of(document, file, directive)),
             (None, Some(Verb::Allow) | None) => {}
         }
@@ -61,25 +61,30 @@ pub(super) fn lint_unused(
     }
 }
 
-fn mistake_in(document: &Document, file: SpecFile, directive: &Directive, mistake: &DirectiveMistake) -> Problem {
-    let text = document.text();
-    let written = |range: &Range<usize>| String::from(text.byte_slice(range.clone()));
+fn mistake_in(
+    document: &Document,
+    file: SpecFile,
+    directive: &Directive,
+    mistake: DirectiveMistake,
+    range: &Range<usize>,
+) -> Problem {
+    let written = || String::from(document.text().byte_slice(range.clone()));
     let message = match (mistake, directive.verb) {
-        (DirectiveMistake::Name(range), _) => format!("unknown comment prefix `{}`", written(range)),
-        (DirectiveMistake::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
-        (DirectiveMistake::Verb(range), _) => format!("unknown directive `{}`", written(range)),
-        (DirectiveMistake::Form(_), Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
-        (DirectiveMistake::Form(_), Some(Verb::Allow) | None) => {
+        (DirectiveMistake::Name, _) => format!("unknown comment prefix `{}`", written()),
+        (DirectiveMistake::Colon, _) => format!("missing `:` after `{}`", written()),
+        (DirectiveMistake::Verb, _) => format!("unknown directive `{}`", written()),
+        (DirectiveMistake::Form, Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
+        (DirectiveMistake::Form, Some(Verb::Allow) | None) => {
             "missing parentheses around the codes of `allow`".to_owned()
         }
-        (DirectiveMistake::Empty(_), Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
-        (DirectiveMistake::Empty(_), Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
+        (DirectiveMistake::Empty, Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
+        (DirectiveMistake::Empty, Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
     };
     let note = match directive.verb {
         Some(Verb::Dialect) => read_as(file),
         Some(Verb::Allow) | None => NO_EFFECT.to_owned(),
     };
-    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), mistake.range().clone(), message).with_note(note);
+    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message).with_note(note);
     let right = directive.written().or_else(|| {
         let is_dialect = directive.verb == Some(Verb::Dialect);
         is_dialect.then(|| format!("speclens: dialect={}", file.as_str()))

@@ -24,7 +24,7 @@ struct InSettings {
 pub(crate) fn in_settings(context: &Context<'_>, finding: Finding) -> Finding {
     let is_about_value = matches!(finding.code(), Code::WrongType | Code::OutOfRange | Code::InvalidValue);
     let shape = is_about_value.then(|| context.member(finding.at())).flatten();
-    finding.explained(InSettings { shape })
+    finding.explained(InSettings { shape }).with_code(Code::InvalidSetting).with_severity(Severity::Error)
 }
 
 /// Returns the help that says what to write.
@@ -60,14 +60,6 @@ fn what_to_write(shape: &Shape) -> String {
 }
 
 impl Explanation for InSettings {
-    fn code(&self, _: Code) -> Code {
-        Code::InvalidSetting
-    }
-
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         match &self.shape {
             Some(shape) if said.help.is_none() => said.help(what_to_write(shape)),

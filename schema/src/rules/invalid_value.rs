@@ -1,7 +1,7 @@
 use crate::{
     document::{Pointer, Scalar},
     edit,
-    finding::{Explanation, Finding, Location, MessageParts, Rule},
+    finding::{Finding, Location, MessageParts, Rule},
     problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
@@ -28,10 +28,6 @@ struct NotAllowed {
     place: String,
     shape: Option<Shape>,
 }
-
-/// A value whose type also differs from that of the allowed values.
-#[derive(Debug)]
-struct OfOtherType;
 
 /// A string that does not have the required form.
 #[derive(Debug)]
@@ -66,7 +62,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         (None, None) => String::new(),
     };
     let finding = Finding::new(NotAllowed { place, shape }, at, range);
-    if is_of_type { finding } else { finding.explained(OfOtherType) }
+    if is_of_type { finding } else { finding.with_code(Code::WrongType) }
 }
 
 /// Reports a string that does not have the required form.
@@ -126,12 +122,6 @@ impl Rule for NotAllowed {
             }
             [..] => words,
         }
-    }
-}
-
-impl Explanation for OfOtherType {
-    fn code(&self, _: Code) -> Code {
-        Code::WrongType
     }
 }
 

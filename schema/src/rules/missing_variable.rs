@@ -5,9 +5,9 @@ pub(crate) mod kindlm;
 use std::collections::HashSet;
 
 use crate::{
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
-    problem::{Code, Fix, Severity},
+    problem::{Code, Edit, Fix, Severity},
     template::{self, TemplateSyntax, Variable, trimmed_placeholders},
     walk::Value,
     words::{listed, nearest},
@@ -22,46 +22,17 @@ page! {
     "missing-variable", Error
 }
 
-/// A placeholder with an unknown name.
+/// A placeholder that is not expanded.
 #[derive(Debug)]
-struct Unknown {
-    /// Placeholder as written.
-    written: String,
-    /// Most similar name.
-    near: Option<String>,
-    /// Available names.
-    names: Vec<String>,
-    /// Consequence of the problem.
-    note: &'static str,
-}
-
-/// A variable that has a value elsewhere in the file.
-#[derive(Debug)]
-struct NotHere {
-    written: String,
-    /// Location of the string: `log.path`.
-    place: String,
-    /// Available names.
-    names: Vec<String>,
-    /// Consequence of the problem.
-    note: &'static str,
-}
-
-/// `{today}` where `{{today}}` is meant.
-#[derive(Debug)]
-struct HalfWritten {
-    written: String,
-    name: String,
-}
-
-/// A variable that has a value only in other kinds of files.
-#[derive(Debug)]
-struct OtherFileVariable {
-    written: String,
-    /// Kinds of files in which it has a value.
-    files: &'static str,
-    /// Consequence of the problem.
-    note: &'static str,
+enum Unexpanded {
+    /// A placeholder with an unknown name: as written, with the most similar name and the available ones.
+    Unknown { written: String, near: Option<String>, names: Vec<String>, note: &'static str },
+    /// A variable that has a value elsewhere in the file, but not in the string at `place`, such as `log.path`.
+    NotHere { written: String, place: String, names: Vec<String>, note: &'static str },
+    /// A variable that has a value only in other kinds of files.
+    InOtherFiles { written: String, files: &'static str, note: &'static str },
+    /// `{today}` where `{{today}}` is meant.
+    HalfWritten { written: String, name: String },
 }
 
 /// Checks a string with placeholders.
@@ -81,37 +52,25 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         let written = found.text.to_owned();
         if names.contains(&found.name) {
             continue;
-        } else if let Some((files, note)) = elsewhere {
-            let rule = OtherFileVariable { written, files, note };
-            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
-        } else if let Some(rule) = not_here(value, syntax, found.text, found.name, &names, missing_value.note) {
-            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
+        }
+        let names_here = || names.iter().map(|name| (*name).to_owned()).collect();
+        let rule = if let Some((files, note)) = elsewhere {
+            Unexpanded::InOtherFiles { written, files, note }
+        } else if has_value_elsewhere(value, syntax, found.name) {
+            let steps: Vec<String> = lint_node.at.steps().map(|step| step.to_string()).collect();
+            Unexpanded::NotHere { written, place: steps.join("."), names: names_here(), note: missing_value.note }
         } else {
             let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
-            let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let rule = Unknown { written, near, names, note: missing_value.note };
-            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
-        }
+            Unexpanded::Unknown { written, near, names: names_here(), note: missing_value.note }
+        };
+        report.push(lint_node.part_finding(found.text, rule));
     }
     check_half_written(&lint_node, text, &names, report);
 }
 
-/// Returns the rule for a variable that has a value in the kind of file, but not at this place.
-fn not_here(
-    value: &Value<'_, '_>,
-    syntax: &TemplateSyntax,
-    written: &str,
-    name: &str,
-    names: &[&str],
-    note: &'static str,
-) -> Option<NotHere> {
-    let is_known = |variable: &Variable| variable.name == name && variable.files.contains(&value.file());
-    if !syntax.variables.iter().any(is_known) {
-        return None;
-    }
-    let steps: Vec<String> = value.lint_node().at.steps().map(|step| step.to_string()).collect();
-    let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Some(NotHere { written: written.to_owned(), place: steps.join("."), names, note })
+/// Whether a variable has a value at another place in this kind of file.
+fn has_value_elsewhere(value: &Value<'_, '_>, syntax: &TemplateSyntax, name: &str) -> bool {
+    syntax.variables.iter().any(|variable| variable.name == name && variable.files.contains(&value.file()))
 }
 
 /// Reports `{today}` instead of `{{today}}`.
@@ -131,38 +90,15 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
                 continue;
             }
             let written = &text[at - before..at + name.len() + behind];
-            let rule = HalfWritten { written: written.to_owned(), name: (*name).to_owned() };
-            report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(written, 0)));
+            let rule = Unexpanded::HalfWritten { written: written.to_owned(), name: (*name).to_owned() };
+            report.push(lint_node.part_finding(written, rule));
         }
     }
 }
 
-/// Returns the fix that replaces part of a string with a placeholder.
-fn placeholder(location: &Location<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
-    let edits = location.lint_node()?.with_part(location.range, written, format!("{{{{{name}}}}}"))?;
-    Some(Fix::guess(title, edits))
-}
-
-impl Rule for Unknown {
-    const CODE: Code = Code::MissingVariable;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new(format!("unknown variable `{}`", self.written)).note(self.note);
-        if let Some(near) = &self.near {
-            let help = format!("change it to `{{{{{near}}}}}`");
-            return words.fix(placeholder(location, &self.written, near, &help)).help(help);
-        }
-        words.help(use_one_of(&self.names))
-    }
-}
-
-impl Rule for NotHere {
-    const CODE: Code = Code::MissingVariable;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let NotHere { written, place, names, note } = self;
-        MessageParts::new(format!("`{written}` has no value in `{place}`")).note(note).help(use_one_of(names))
-    }
+/// Returns the edits that replace the underlined part of a string with a placeholder.
+fn placeholder(location: &Location<'_>, written: &str, name: &str) -> Option<Vec<Edit>> {
+    location.with_part(written, format!("{{{{{name}}}}}"))
 }
 
 /// Returns the help that lists the available variables.
@@ -171,26 +107,34 @@ fn use_one_of(names: &[String]) -> String {
     format!("use {}", listed(names.iter().map(String::as_str)))
 }
 
-impl Rule for OtherFileVariable {
+impl Rule for Unexpanded {
     const CODE: Code = Code::MissingVariable;
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` has a value only in {}", self.written, self.files))
-            .note(self.note)
-            .help(WRITE_VALUE)
+    fn severity(&self) -> Severity {
+        if matches!(self, Unexpanded::HalfWritten { .. }) { Severity::Warning } else { Self::SEVERITY }
     }
-}
-
-impl Rule for HalfWritten {
-    const CODE: Code = Code::MissingVariable;
-    const SEVERITY: Severity = Severity::Warning;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let HalfWritten { written, name } = self;
-        let help = format!("write `{{{{{name}}}}}`");
-        MessageParts::new(format!("`{written}` is not expanded"))
-            .note("the text is used unchanged")
-            .fix(placeholder(location, written, name, &help))
-            .help(help)
+        match self {
+            Unexpanded::Unknown { written, near, names, note } => {
+                let words = MessageParts::new(format!("unknown variable `{written}`")).note(note);
+                match near {
+                    Some(near) => {
+                        let edits = placeholder(location, written, near);
+                        words.remedy(format!("change it to `{{{{{near}}}}}`"), Fix::guess, edits)
+                    }
+                    None => words.help(use_one_of(names)),
+                }
+            }
+            Unexpanded::NotHere { written, place, names, note } => {
+                MessageParts::new(format!("`{written}` has no value in `{place}`")).note(note).help(use_one_of(names))
+            }
+            Unexpanded::InOtherFiles { written, files, note } => {
+                MessageParts::new(format!("`{written}` has a value only in {files}")).note(note).help(WRITE_VALUE)
+            }
+            Unexpanded::HalfWritten { written, name } => MessageParts::new(format!("`{written}` is not expanded"))
+                .note("the text is used unchanged")
+                .remedy(format!("write `{{{{{name}}}}}`"), Fix::guess, placeholder(location, written, name)),
+        }
     }
 }

@@ -3,7 +3,7 @@ pub(crate) mod clawspec;
 use crate::{
     check::secret::pasted_secret,
     document::NodeRef,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     json_schema::SpecFile,
     problem::Code,
     shape,
@@ -46,7 +46,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     } else if let Some((found, what)) = pasted_secret(text) {
         let lint_node = value.lint_node();
         let rule = PastedSecret::Text { what, masked_by: masked_by(value.file()) };
-        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(&text[found], 0)));
+        report.push(lint_node.part_finding(&text[found], rule));
     }
 }
 

@@ -40,7 +40,7 @@ impl Rule for OtherCount {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let OtherCount { written, actual } = self;
-        let edits = location.lint_node().and_then(|lint_node| lint_node.replaced(actual.to_string()));
+        let edits = location.replaced(actual.to_string());
         let items = if *actual == 1 { "item" } else { "items" };
         MessageParts::new(format!("`pipeline.stages` is {written}, but the list `stages` has {actual} {items}")).remedy(
             format!("change it to {actual}"),

@@ -63,7 +63,7 @@ impl Rule for Outside {
             .note("ClawSpec compares the path as text")
             .help("write it without `./` and `..`, relative to the root of the workspace");
         let to_here = |here: &String| {
-            let edits = location.lint_node()?.replaced(scalar(here))?;
+            let edits = location.replaced(scalar(here))?;
             Some(Fix::guess(format!("change it to `{here}`"), edits))
         };
         words.fix_with_help(here.as_ref().and_then(to_here))

@@ -1,6 +1,6 @@
 use crate::{
     dialect::clawspec::template::variable,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     template::trimmed_placeholders,
@@ -19,7 +19,7 @@ struct TemplateInName;
 pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     let Some((name, text)) = scenario.get("name").and_then(|name| Some((name.clone(), name.text()?))) else { return };
     if let Some(placeholder) = trimmed_placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
-        report.push(Finding::new(TemplateInName, name.at.clone(), name.part(placeholder.text, 0)));
+        report.push(name.part_finding(placeholder.text, TemplateInName));
     }
 }
 

@@ -23,10 +23,7 @@ impl SpecFile {
         symbols: SymbolSource::At(|_| Vec::new()),
         report: lint::report,
         schema: generate::<Script>,
-        committed: || {
-            static TEXT: &str = include_str!("../../json/script.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../json/script.schema.json")),
         ..Kind::PLAIN
     });
 }

@@ -16,18 +16,21 @@ const MAX_WORDS: usize = 2_000;
 pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
     let mut inputs = Inputs::new();
     for word in words(command) {
-        for path in candidates(&word) {
-            let found = match inside(path) {
-                Some(path) if !inputs.contains_key(&path) && files.kind(&path) == Some(FileKind::File) => {
-                    files.digest(&path).map(|digest| (path, digest))
-                }
-                Some(_) => None,
-                None => outside(path).and_then(|path| Some((path.to_owned(), files.digest_beyond(path)?))),
-            };
-            inputs.extend(found);
-        }
+        candidates(&word).for_each(|path| add(&mut inputs, path, files));
     }
     inputs
+}
+
+/// Adds the file at a path to the inputs, if there is one.
+fn add(inputs: &mut Inputs, path: &str, files: &dyn Files) {
+    let found = match inside(path) {
+        Some(path) if !inputs.contains_key(&path) && files.kind(&path) == Some(FileKind::File) => {
+            files.digest(&path).map(|digest| (path, digest))
+        }
+        Some(_) => None,
+        None => outside(path).and_then(|path| Some((path.to_owned(), files.digest_beyond(path)?))),
+    };
+    inputs.extend(found);
 }
 
 /// Returns the paths in the directory of the suite that a command may name. `None` if there are more than `most`, or if
@@ -51,14 +54,7 @@ pub fn few_paths_of(command: &str, most: usize) -> Option<BTreeSet<String>> {
 pub fn inputs_of_task(task: &AgentAction, files: &dyn Files) -> Inputs {
     let around = &task.surroundings;
     let mut inputs = Inputs::new();
-    let mut add = |path: String| {
-        let found = match inside(&path) {
-            Some(path) if files.kind(&path) == Some(FileKind::File) => files.digest(&path).map(|digest| (path, digest)),
-            Some(_) => None,
-            None => outside(&path).and_then(|path| Some((path.to_owned(), files.digest_beyond(path)?))),
-        };
-        inputs.extend(found);
-    };
+    let mut add = |path: String| add(&mut inputs, &path, files);
     let directory = around.workdir.as_deref();
     let program = words(&around.cli);
     program.iter().flat_map(|word| candidates(word)).filter_map(|word| placed(word, directory)).for_each(&mut add);

@@ -141,8 +141,6 @@ mod tests {
         assert_eq!(short(&[model("one"), model("b/one")]), ["one", "b/one"]);
         assert_eq!(short(&[Subject::Command]), ["command"]);
         assert_eq!(short(&[]), [""; 0]);
-        assert_eq!(short(&[model("a/x/one"), model("b/y/one"), model("b/z")]), ["x/one", "y/one", "z"]);
-        assert_eq!(short(&[model("one"), model("b/one")]), ["one", "b/one"]);
     }
 
     #[test]

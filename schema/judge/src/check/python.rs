@@ -116,6 +116,25 @@ impl PythonValue {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
+    /// Replaces every string in it, except for keys.
+    pub fn try_map_texts<E>(&self, map: &impl Fn(&str) -> Result<String, E>) -> Result<PythonValue, E> {
+        Ok(match self {
+            PythonValue::Text(text) => PythonValue::Text(map(text)?),
+            PythonValue::List(items) => {
+                PythonValue::List(items.iter().map(|item| item.try_map_texts(map)).collect::<Result<_, E>>()?)
+            }
+            PythonValue::Map(members) => {
+                let members = members.iter().map(|(key, value)| Ok((key.clone(), value.try_map_texts(map)?)));
+                PythonValue::Map(members.collect::<Result<_, E>>()?)
+            }
+            PythonValue::None
+            | PythonValue::Bool(_)
+            | PythonValue::Int(_)
+            | PythonValue::Float(_)
+            | PythonValue::Date(_) => self.clone(),
+        })
+    }
+
     /// Returns whether it is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self, PythonValue::Map(_))

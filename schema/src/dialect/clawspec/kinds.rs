@@ -36,10 +36,7 @@ impl SpecFile {
         discovery: DiscoveryRule::Matched,
         symbols: SymbolSource::Cases,
         schema: generate::<ScenarioContract>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec-scenarios.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec-scenarios.schema.json")),
         ..FILE
     });
 
@@ -58,10 +55,7 @@ impl SpecFile {
         discovery: DiscoveryRule::Declared,
         symbols: SymbolSource::At(handoff),
         schema: generate::<HandoffContract>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec-handoff.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec-handoff.schema.json")),
         ..FILE
     });
 
@@ -77,10 +71,7 @@ impl SpecFile {
         cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
         symbols: SymbolSource::At(pipeline),
         schema: generate::<PipelineContract>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec-pipeline.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec-pipeline.schema.json")),
         ..FILE
     });
 
@@ -94,10 +85,7 @@ impl SpecFile {
         owner: FileOwner::SettingsOf(Dialect::CLAWSPEC),
         empty: Empty::Defaults(Code::NoEffect),
         schema: generate::<Config>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec.schema.json")),
         ..FILE
     });
 
@@ -115,10 +103,7 @@ impl SpecFile {
             ledger_contracts::contract_of(entry, place)
         },
         schema: generate::<CoverageLedger>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec-ledger.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec-ledger.schema.json")),
         ..FILE
     });
 
@@ -138,10 +123,7 @@ impl SpecFile {
             })
         },
         schema: generate::<Baselines>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/clawspec-baselines.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/clawspec-baselines.schema.json")),
         ..FILE
     });
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::paths;
 use crate::{
-    dialect::ScalarRules,
     document::{Document, NodeRef},
     files::{self, Files},
     lint_node::LintNode,
@@ -49,12 +48,12 @@ impl<'f> Contracts<'f> {
     pub(crate) fn have_negative(&mut self, contracts: Option<&LintNode<'_>>) -> Option<bool> {
         let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
         let files = self.files;
-        *self.read.entry(path).or_insert_with_key(|path| has_negative(&files.read(path).ok()?))
+        *self.read.entry(path).or_insert_with_key(|path| has_negative(&paths::document_at(path, files)?))
     }
 }
 
-fn has_negative(bytes: &[u8]) -> Option<bool> {
-    let document = Document::read(std::str::from_utf8(bytes).ok()?, ScalarRules::Yaml11);
+/// Returns whether a scenario of a contract has the tag `negative`; `None` if it has no list of scenarios.
+pub(crate) fn has_negative(document: &Document) -> Option<bool> {
     let list = document.root()?.get("scenarios")?;
     let is_negative = |scenario: NodeRef<'_>| {
         scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))

@@ -17,7 +17,8 @@ use super::{
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
     kinds::ContractFile,
-    paths::below_root,
+    ledger_contracts::joined,
+    paths::document_at,
     scenarios::{Regression, ScenarioConsistency, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
     trigger::{Params, definition_of},
@@ -74,9 +75,7 @@ impl RootContext {
 
 /// Returns the settings of the workspace; the defaults if there are none, or if they cannot be read.
 pub fn settings(files: &dyn Files) -> Config {
-    let Ok(bytes) = files.read(Config::FILE) else { return Config::default() };
-    let Ok(text) = std::str::from_utf8(&bytes) else { return Config::default() };
-    let document = Document::read(text, ScalarRules::Yaml11);
+    let Some(document) = document_at(Config::FILE, files) else { return Config::default() };
     let value = document.root().and_then(value_of).unwrap_or_default();
     lenient(&value).unwrap_or_default()
 }
@@ -85,9 +84,7 @@ pub fn settings(files: &dyn Files) -> Config {
 fn baselines(files: &dyn Files) -> Option<Baselines> {
     let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
     let path = if directory.is_empty() { "baselines.yaml".to_owned() } else { format!("{directory}/baselines.yaml") };
-    let bytes = files.read(&path).ok()?;
-    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
-    lenient(&value_of(document.root()?)?)
+    lenient(&value_of(document_at(&path, files)?.root()?)?)
 }
 
 /// Returns the suite without the cases of its list: a handoff or a pipeline is lowered as a whole.
@@ -391,8 +388,7 @@ impl Lowering<'_> {
     /// Returns the handoff contract of a stage, or why it cannot be read.
     fn contract_of_stage(&self, path: &str) -> Result<StageContract, String> {
         let base = files::above(self.files.place(), "tests");
-        let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
-        let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` is outside the workspace"))?;
+        let wanted = joined(base, path).ok_or_else(|| format!("`{path}` is outside the workspace"))?;
         let bytes = self.files.read(&wanted).map_err(|reason| format!("`{wanted}` cannot be read: {reason}"))?;
         let text = std::str::from_utf8(&bytes).map_err(|_| format!("`{wanted}` is not UTF-8"))?;
         let document = Document::read(text, ScalarRules::Yaml11);

@@ -2,6 +2,8 @@
 
 use super::lower::settings;
 use crate::{
+    dialect::ScalarRules,
+    document::Document,
     files::{Files, without_dots},
     template::trimmed_placeholders,
 };
@@ -17,6 +19,12 @@ pub(crate) fn below_root(path: &str) -> Option<String> {
         return None;
     }
     without_dots(path)
+}
+
+/// Reads another file. `None` if it cannot be read, or is not UTF-8.
+pub(crate) fn document_at(path: &str, files: &dyn Files) -> Option<Document> {
+    let bytes = files.read(path).ok()?;
+    Some(Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11))
 }
 
 /// Whether the root is known: an unsaved document has no location.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::paths;
+use super::{ledger_contracts::has_negative, paths};
 use crate::{
     dialect::ScalarRules,
     document::Document,
@@ -57,11 +57,6 @@ pub(crate) fn of_target(root: &LintNode<'_>, files: &dyn Files) -> Vec<Sibling> 
 impl Sibling {
     /// Whether the contract has a scenario that tests what the target must refuse.
     pub(crate) fn has_negative(&self) -> bool {
-        let scenarios = self.document.root().and_then(|root| root.get("scenarios"));
-        scenarios.is_some_and(|scenarios| {
-            scenarios.items().any(|scenario| {
-                scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
-            })
-        })
+        has_negative(&self.document) == Some(true)
     }
 }

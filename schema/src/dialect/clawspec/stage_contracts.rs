@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{facts::ItemFacts, paths};
+use super::{facts::ItemFacts, ledger_contracts::joined, paths};
 use crate::{
     dialect::ScalarRules,
     document::Document,
@@ -45,8 +45,7 @@ impl<'f> NamedContract<'f> {
 impl ContractLookup {
     fn of(name: &str, files: &dyn Files) -> ContractLookup {
         let base = files::above(files.place(), "tests");
-        let joined = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
-        let Some(path) = paths::below_root(&joined) else { return ContractLookup::Nowhere };
+        let Some(path) = joined(base, name) else { return ContractLookup::Nowhere };
         if files.kind(&path) != Some(FileKind::File) {
             return ContractLookup::Missing(path);
         }

@@ -1,6 +1,7 @@
 //! The ten assertions. Each has its own file, with its fields, documentation, needs and
 //! evaluation. To add one, write such a file and add it to the list below.
 
+mod claim;
 mod commands;
 mod error_contains;
 mod exit_code;
@@ -33,6 +34,7 @@ pub use run_count::RunCount;
 pub use verify::Verify;
 
 use crate::verdict::Check;
+use claim::Claim;
 
 /// Declares the assertions in the order of the documentation.
 macro_rules! assertions {
@@ -76,7 +78,9 @@ macro_rules! assertions {
             /// Returns the claim, or all claims if there are several by mistake.
             pub fn claims(&self, after: &After) -> Vec<Arc<dyn Check>> {
                 let mut claims: Vec<Arc<dyn Check>> = Vec::new();
-                $(claims.extend(self.$name.clone().map(|assertion| assertion.claim(after)));)+
+                $(if let Some(assertion) = self.$name.clone() {
+                    claims.push(Arc::new(Claim { assertion, after: after.clone() }));
+                })+
                 claims
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::{
     check::amount,
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, count::share},
+    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, count::share},
     document::{NodeRef, Pointer},
     suite::Subject,
     verdict::Status,
@@ -20,13 +20,6 @@ pub struct Gates {
     models: Vec<(String, Limit)>,
     tolerance: f64,
     behavior: Behavior,
-}
-
-/// A threshold and its origin.
-#[derive(Clone, Debug, PartialEq)]
-struct Limit {
-    value: f64,
-    source: GateSource,
 }
 
 /// Attempts of one model.
@@ -62,26 +55,6 @@ impl Gates {
     /// Returns the threshold of a model.
     fn limit(&self, model: &str) -> Option<&Limit> {
         self.models.iter().find(|(name, _)| name == model).map(|(_, limit)| limit).or(self.default.as_ref())
-    }
-
-    /// Evaluates a finished run.
-    pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        let mut models: Vec<(&str, Attempts)> = Vec::new();
-        for case in cases {
-            for run in &case.runs {
-                attempts_of(run.subject, &mut models).made.add(run.status);
-            }
-            for subject in &case.left_out {
-                attempts_of(subject, &mut models).left_out += 1;
-            }
-        }
-        let gate = |(model, attempts): &(&str, Attempts)| Some(self.gate(model, *attempts, self.limit(model)?));
-        let gates: Vec<GateOutcome> = models.iter().filter_map(gate).collect();
-        let covered = models.iter().all(|(model, attempts)| attempts.made.failed == 0 || self.limit(model).is_some());
-        let rescued = covered
-            && cases.iter().any(|case| case.status == Status::Fail)
-            && gates.iter().all(|gate| matches!(gate.status, Status::Pass | Status::Warn));
-        GateReport { gates, rescued }
     }
 
     /// Whether the remaining attempts of a model cannot change the result of its threshold. An informational threshold
@@ -173,7 +146,22 @@ fn rounded(value: f64, decimals: usize) -> String {
 
 impl Gate for Gates {
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        self.evaluate(cases)
+        let mut models: Vec<(&str, Attempts)> = Vec::new();
+        for case in cases {
+            for run in &case.runs {
+                attempts_of(run.subject, &mut models).made.add(run.status);
+            }
+            for subject in &case.left_out {
+                attempts_of(subject, &mut models).left_out += 1;
+            }
+        }
+        let gate = |(model, attempts): &(&str, Attempts)| Some(self.gate(model, *attempts, self.limit(model)?));
+        let gates: Vec<GateOutcome> = models.iter().filter_map(gate).collect();
+        let covered = models.iter().all(|(model, attempts)| attempts.made.failed == 0 || self.limit(model).is_some());
+        let rescued = covered
+            && cases.iter().any(|case| case.status == Status::Fail)
+            && gates.iter().all(|gate| matches!(gate.status, Status::Pass | Status::Warn));
+        GateReport { gates, rescued }
     }
 
     fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {

@@ -27,10 +27,7 @@ impl SpecFile {
         discovery: DiscoveryRule::Named,
         empty: Empty::Incomplete("begin it with `cli:` and the name of a program"),
         schema: generate::<Config>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/cli-bench.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/cli-bench.schema.json")),
         ..Kind::PLAIN
     });
 
@@ -45,10 +42,7 @@ impl SpecFile {
         discovery: DiscoveryRule::InSuite,
         empty: Empty::Incomplete("begin it with `- id:` and the id of a task"),
         schema: generate::<Tasks>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/cli-bench-tasks.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/cli-bench-tasks.schema.json")),
         ..Kind::PLAIN
     });
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     check::amount,
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, RunOutcome, count::share},
+    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
     words::plural,
@@ -26,13 +26,6 @@ pub struct Gates {
     latency_max_ms: Option<Limit>,
     deterministic_pass_rate: Option<Limit>,
     probabilistic_pass_rate: Option<Limit>,
-}
-
-/// A limit and its origin.
-#[derive(Clone, Debug, PartialEq)]
-struct Limit {
-    value: f64,
-    source: GateSource,
 }
 
 const PASS_RATE: f64 = 0.95;
@@ -68,32 +61,6 @@ impl Gates {
             deterministic_pass_rate: written("deterministicPassRate"),
             probabilistic_pass_rate: written("probabilisticPassRate"),
         }
-    }
-
-    /// Evaluates a finished run.
-    pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        let facts = Facts { cases };
-        let mut gates = vec![
-            facts.pass_rate(&self.pass_rate_min),
-            facts.failures("schemaFailuresMax", "Schema failures", &SCHEMA_CODES, &self.schema_failures_max),
-        ];
-        gates.extend(self.judge_avg_min.as_ref().map(|limit| facts.judge_average(limit)));
-        gates.extend(self.drift_score_max.as_ref().map(|limit| facts.drift(limit)));
-        gates.push(facts.failures("piiFailuresMax", "PII failures", &PII_CODES, &self.pii_failures_max));
-        gates
-            .push(facts.failures("keywordFailuresMax", "Keyword failures", &KEYWORD_CODES, &self.keyword_failures_max));
-        gates.extend(self.cost_max_usd.as_ref().map(|limit| facts.cost(limit)));
-        gates.extend(self.latency_max_ms.as_ref().map(|limit| facts.latency(limit)));
-        gates.extend(self.deterministic_pass_rate.as_ref().map(|limit| {
-            facts.category("deterministicPassRate", "Deterministic pass rate", "deterministic", false, limit)
-        }));
-        gates.extend(self.probabilistic_pass_rate.as_ref().map(|limit| {
-            facts.category("probabilisticPassRate", "Probabilistic pass rate", "probabilistic", true, limit)
-        }));
-        let rescued = cases.iter().any(|case| case.status == Status::Fail)
-            && gates.iter().all(|gate| gate.status == Status::Pass)
-            && facts.verdicts().filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));
-        GateReport { gates, rescued }
     }
 
     /// Whether a gate that the author set covers this failure.
@@ -374,7 +341,28 @@ fn fixed(value: f64, decimals: usize) -> String {
 // Gates measure averages, which every attempt changes, so none is decided before the last attempt.
 impl Gate for Gates {
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        self.evaluate(cases)
+        let facts = Facts { cases };
+        let mut gates = vec![
+            facts.pass_rate(&self.pass_rate_min),
+            facts.failures("schemaFailuresMax", "Schema failures", &SCHEMA_CODES, &self.schema_failures_max),
+        ];
+        gates.extend(self.judge_avg_min.as_ref().map(|limit| facts.judge_average(limit)));
+        gates.extend(self.drift_score_max.as_ref().map(|limit| facts.drift(limit)));
+        gates.push(facts.failures("piiFailuresMax", "PII failures", &PII_CODES, &self.pii_failures_max));
+        gates
+            .push(facts.failures("keywordFailuresMax", "Keyword failures", &KEYWORD_CODES, &self.keyword_failures_max));
+        gates.extend(self.cost_max_usd.as_ref().map(|limit| facts.cost(limit)));
+        gates.extend(self.latency_max_ms.as_ref().map(|limit| facts.latency(limit)));
+        gates.extend(self.deterministic_pass_rate.as_ref().map(|limit| {
+            facts.category("deterministicPassRate", "Deterministic pass rate", "deterministic", false, limit)
+        }));
+        gates.extend(self.probabilistic_pass_rate.as_ref().map(|limit| {
+            facts.category("probabilisticPassRate", "Probabilistic pass rate", "probabilistic", true, limit)
+        }));
+        let rescued = cases.iter().any(|case| case.status == Status::Fail)
+            && gates.iter().all(|gate| gate.status == Status::Pass)
+            && facts.verdicts().filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));
+        GateReport { gates, rescued }
     }
 }
 

@@ -28,10 +28,7 @@ impl SpecFile {
         discovery: DiscoveryRule::Named,
         empty: Empty::Incomplete("begin it with `kindlm: 1`"),
         schema: generate::<Config>,
-        committed: || {
-            static TEXT: &str = include_str!("../../../json/kindlm.schema.json");
-            Some(TEXT)
-        },
+        committed: || Some(include_str!("../../../json/kindlm.schema.json")),
         ..Kind::PLAIN
     });
 }

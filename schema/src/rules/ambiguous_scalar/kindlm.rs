@@ -26,9 +26,6 @@ impl Rule for NegativeZero {
     const CODE: Code = Code::AmbiguousScalar;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let edits = location.lint_node().and_then(|lint_node| lint_node.replaced("0"));
-        MessageParts::new("`-0` is not equal to `0` here")
-            .fix(edits.map(|edits| Fix::guess("write `0`", edits)))
-            .help("write `0`")
+        MessageParts::new("`-0` is not equal to `0` here").remedy("write `0`", Fix::guess, location.replaced("0"))
     }
 }

@@ -17,37 +17,30 @@ use crate::{
     validate::is_damaged,
 };
 
-/// A duplicate mode.
+/// A duplicate of an earlier item.
 #[derive(Debug)]
-struct RepeatedMode(String);
-
-/// A duplicate model.
-#[derive(Debug)]
-struct RepeatedModel(String);
-
-/// A task file of two items.
-#[derive(Debug)]
-struct RepeatedFile {
-    path: String,
-    /// Whether one of the items is a pattern.
-    has_pattern: bool,
-}
-
-/// A duplicate assertion.
-#[derive(Debug)]
-struct RepeatedAssertion {
-    /// Item that it duplicates.
-    first: Pointer,
+enum Repeated {
+    Mode(String),
+    Model(String),
+    /// A task file of two items, and whether one of them is a pattern.
+    File {
+        path: String,
+        has_pattern: bool,
+    },
+    /// An assertion, with the location of the first one.
+    Assertion {
+        first: Pointer,
+    },
 }
 
 /// Checks the models and modes of a suite.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let repeated = |key: &str| root.get(key).into_iter().flat_map(|list| repetitions(&list));
     for (name, mode, first) in repeated("help_modes") {
-        report.push(mode.finding(RepeatedMode(name.to_owned())).with("first listed here", &first));
+        report.push(mode.finding(Repeated::Mode(name.to_owned())).with("first listed here", &first));
     }
     for (name, model, first) in repeated("providers").filter(|(name, ..)| !name.is_empty()) {
-        report.push(model.finding(RepeatedModel(name.to_owned())).with("first listed here", &first));
+        report.push(model.finding(Repeated::Model(name.to_owned())).with("first listed here", &first));
     }
 }
 
@@ -77,7 +70,7 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
             let (at, range) = items.place(index, entry);
             let (first_at, first_range) = items.place(*first_index, first);
             let has_pattern = [entry, *first].iter().any(|item| is_pattern(&item.name));
-            let finding = Finding::new(RepeatedFile { path: file.path.clone(), has_pattern }, at, range);
+            let finding = Finding::new(Repeated::File { path: file.path.clone(), has_pattern }, at, range);
             report.push(finding.related(Relation::Labelled("first listed here"), first_at, first_range));
         }
     }
@@ -104,7 +97,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
             continue;
         }
         let first = &items[first];
-        let finding = item.head_finding(RepeatedAssertion { first: first.at.clone() });
+        let finding = item.head_finding(Repeated::Assertion { first: first.at.clone() });
         report.push(finding.related(Relation::Labelled("first asserted here"), first.at.clone(), first.head()));
     }
 }
@@ -150,47 +143,30 @@ fn removed(location: &Location<'_>, is_sure: bool) -> Option<Fix> {
     Some(fix("remove it", edits))
 }
 
-impl Rule for RepeatedMode {
+impl Rule for Repeated {
     const CODE: Code = Code::Collision;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("duplicate mode `{}`", self.0))
-            .note("the whole suite runs once in each mode")
-            .help("remove it")
-            .fix(removed(location, false))
-    }
-}
-
-impl Rule for RepeatedModel {
-    const CODE: Code = Code::Collision;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("duplicate model `{}`", self.0))
-            .note("it runs only once")
-            .help("remove it")
-            .fix(removed(location, true))
-    }
-}
-
-impl Rule for RepeatedFile {
-    const CODE: Code = Code::Collision;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("duplicate task file `{}`", self.path)).note("its tasks run only once").help(
-            match self.has_pattern {
-                true => "narrow the pattern, or remove one of the two items",
-                false => "remove one of the two",
-            },
-        )
-    }
-}
-
-impl Rule for RepeatedAssertion {
-    const CODE: Code = Code::Collision;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        // A mistake in the item may be its only difference from the other.
-        let is_sure = !location.has_others_in(location.at) && !location.has_others_in(&self.first);
-        MessageParts::new("duplicate assertion").help("remove it").fix(removed(location, is_sure))
+        match self {
+            Repeated::Mode(mode) => MessageParts::new(format!("duplicate mode `{mode}`"))
+                .note("the whole suite runs once in each mode")
+                .help("remove it")
+                .fix(removed(location, false)),
+            Repeated::Model(model) => MessageParts::new(format!("duplicate model `{model}`"))
+                .note("it runs only once")
+                .help("remove it")
+                .fix(removed(location, true)),
+            Repeated::File { path, has_pattern } => MessageParts::new(format!("duplicate task file `{path}`"))
+                .note("its tasks run only once")
+                .help(match has_pattern {
+                    true => "narrow the pattern, or remove one of the two items",
+                    false => "remove one of the two",
+                }),
+            Repeated::Assertion { first } => {
+                // A mistake in the item may be its only difference from the other.
+                let is_sure = !location.has_others_in(location.at) && !location.has_others_in(first);
+                MessageParts::new("duplicate assertion").help("remove it").fix(removed(location, is_sure))
+            }
+        }
     }
 }

@@ -23,33 +23,19 @@ use crate::{
 
 pub(crate) mod impossible;
 
-/// A lower percentile that is greater than a higher one.
+/// Two statements that cannot both hold.
 #[derive(Debug)]
-struct Measures {
-    metric: String,
-    low: &'static str,
-    high: &'static str,
-}
-
-/// A stage whose contract is for another agent.
-#[derive(Debug)]
-struct OtherAgent {
-    stage: String,
-    contract: String,
-}
-
-/// A second value for something that has only one.
-#[derive(Debug)]
-struct OtherValue {
-    own: String,
-    other: String,
-}
-
-/// The opposite of another assertion.
-#[derive(Debug)]
-struct Opposite {
-    event: Event,
-    name: String,
+enum Contradiction {
+    /// A lower percentile that is greater than a higher one.
+    Measures { metric: String, low: &'static str, high: &'static str },
+    /// A stage whose contract is for another agent.
+    OtherAgent { stage: String, contract: String },
+    /// A second value for something that has only one.
+    OtherValue { own: String, other: String },
+    /// The opposite of another assertion.
+    Opposite { event: Event, name: String },
+    /// A tool that must be called but is not allowed.
+    NotAllowed(String),
 }
 
 /// Event that one of two opposite assertions requires and the other prohibits.
@@ -60,10 +46,6 @@ enum Event {
     /// A text in this log.
     Log(String),
 }
-
-/// A tool that must be called but is not allowed.
-#[derive(Debug)]
-struct NotAllowed(String);
 
 /// Checks the metrics of a baseline.
 pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
@@ -78,7 +60,7 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
             if let [(low, less, place), (high, more, _)] = pair
                 && less > more
             {
-                report.push(place.finding(Measures { metric: metric.clone(), low, high }));
+                report.push(place.finding(Contradiction::Measures { metric: metric.clone(), low, high }));
             }
         }
     }
@@ -101,7 +83,8 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     }
     let (at, range) = stages.place(contract.index, agent);
     let file = OtherFile { path: path.clone(), bytes: Arc::clone(bytes) };
-    let finding = Finding::new(OtherAgent { stage: own.to_owned(), contract: other.to_owned() }, at, range);
+    let rule = Contradiction::OtherAgent { stage: own.to_owned(), contract: other.to_owned() };
+    let finding = Finding::new(rule, at, range);
     report.push(finding.related_in(file, Relation::ContractFor(other.to_owned()), to.at.clone(), to.range()));
 }
 
@@ -183,7 +166,7 @@ pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut R
         if let Some(value) = value_of(assertion, kind) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, lint_node)) => {
-                    let rule = OtherValue { own: value.1, other: other.clone() };
+                    let rule = Contradiction::OtherValue { own: value.1, other: other.clone() };
                     report.push(value.2.finding(rule).with("the other assertion", lint_node));
                 }
                 None => values.push(value),
@@ -243,70 +226,47 @@ pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut R
             Subject::File | Subject::LiteralFile => Event::File,
             Subject::Log(path) => Event::Log(path.to_owned()),
         };
-        let rule = Opposite { event, name: denied.name.to_owned() };
+        let rule = Contradiction::Opposite { event, name: denied.name.to_owned() };
         report.push(last.lint_node.finding(rule).with("the other assertion", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds) {
         let Subject::Call(run) = called.about else { continue };
         if let Some((_, _, tools)) = allowed.iter().find(|(of, names, _)| *of == run && !names.contains(&called.name)) {
-            let finding = called.lint_node.finding(NotAllowed(called.name.to_owned()));
+            let finding = called.lint_node.finding(Contradiction::NotAllowed(called.name.to_owned()));
             report.push(finding.with("the tools that are allowed", tools));
         }
     }
 }
 
-impl Rule for Measures {
-    const CODE: Code = Code::Contradiction;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let Measures { metric, low, high } = self;
-        MessageParts::new(format!(
-            "`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"
-        ))
-        .help("capture the baseline again")
-    }
-}
-
-impl Rule for OtherAgent {
+impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let OtherAgent { stage, contract } = self;
-        MessageParts::new(format!("the agent of this stage is `{stage}`, but the handoff contract is for `{contract}`"))
-            .remedy(format!("change it to `{contract}`"), Fix::guess, location.replaced(scalar(contract)))
-    }
-}
-
-impl Rule for OtherValue {
-    const CODE: Code = Code::Contradiction;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let OtherValue { own, other } = self;
-        let key = location.at.last().unwrap_or_default();
-        MessageParts::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("remove one of the two")
-    }
-}
-
-impl Rule for Opposite {
-    const CODE: Code = Code::Contradiction;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let Opposite { event, name } = self;
-        let words = match event {
-            Event::Call => format!("`{name}` both must and must not be called"),
-            Event::File => format!("`{name}` both must and must not exist"),
-            Event::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
-        };
-        MessageParts::new(words).help("remove one of the two")
-    }
-}
-
-impl Rule for NotAllowed {
-    const CODE: Code = Code::Contradiction;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let name = &self.0;
-        MessageParts::new(format!("`{name}` must be called, but is not in `allowed_tools`"))
-            .help(format!("add `{name}` to `allowed_tools`, or remove this assertion"))
+        match self {
+            Contradiction::Measures { metric, low, high } => MessageParts::new(format!(
+                "`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"
+            ))
+            .help("capture the baseline again"),
+            Contradiction::OtherAgent { stage, contract } => MessageParts::new(format!(
+                "the agent of this stage is `{stage}`, but the handoff contract is for `{contract}`"
+            ))
+            .remedy(format!("change it to `{contract}`"), Fix::guess, location.replaced(scalar(contract))),
+            Contradiction::OtherValue { own, other } => {
+                let key = location.at.last().unwrap_or_default();
+                MessageParts::new(format!("`{key}` cannot be both `{other}` and `{own}`")).help("remove one of the two")
+            }
+            Contradiction::Opposite { event, name } => {
+                let words = match event {
+                    Event::Call => format!("`{name}` both must and must not be called"),
+                    Event::File => format!("`{name}` both must and must not exist"),
+                    Event::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
+                };
+                MessageParts::new(words).help("remove one of the two")
+            }
+            Contradiction::NotAllowed(name) => {
+                MessageParts::new(format!("`{name}` must be called, but is not in `allowed_tools`"))
+                    .help(format!("add `{name}` to `allowed_tools`, or remove this assertion"))
+            }
+        }
     }
 }

@@ -99,13 +99,7 @@ impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
     fn severity(&self) -> Severity {
-        match self {
-            Contradiction::EmptyText
-            | Contradiction::Text { .. }
-            | Contradiction::Word { .. }
-            | Contradiction::TooLong { .. } => Severity::Warning,
-            Contradiction::Tool(_) => Code::Contradiction.severity(),
-        }
+        if matches!(self, Contradiction::Tool(_)) { Self::SEVERITY } else { Severity::Warning }
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {

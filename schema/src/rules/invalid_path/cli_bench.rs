@@ -140,7 +140,7 @@ impl Rule for TaskPath {
                 let words =
                     MessageParts::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
                 let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
-                match name.and_then(|name| Some((location.lint_node()?.replaced(scalar(&name))?, name))) {
+                match name.and_then(|name| Some((location.replaced(scalar(&name))?, name))) {
                     Some((edits, name)) => {
                         words.fix_with_help(Some(Fix::safe(format!("change it to `{name}`"), edits)))
                     }

@@ -12,29 +12,22 @@ use crate::{
 
 pub(crate) mod unread;
 
-/// An invalid time of a baseline.
+/// A string that is not valid.
 #[derive(Debug)]
-struct NotATime;
-
-/// An invalid time that an assertion compares with.
-#[derive(Debug)]
-struct NotComparable {
-    text: String,
-    /// Whether templates were expanded.
-    is_filled: bool,
+enum Invalid {
+    /// The time of a baseline.
+    Time,
+    /// A time that an assertion compares with, and whether templates were expanded.
+    ComparedTime { text: String, is_filled: bool },
+    /// A path that consists of blanks.
+    BlankPath,
+    /// A tool name that contains more than a name.
+    Tool(String),
 }
 
 /// An address without a scheme.
 #[derive(Debug)]
 struct NotAnAddress(String);
-
-/// A path that consists of blanks.
-#[derive(Debug)]
-struct BlankPath;
-
-/// A tool name that contains more than a name.
-#[derive(Debug)]
-struct NotATool(String);
 
 /// A setting that is not expanded as its author expects.
 #[derive(Debug)]
@@ -55,7 +48,7 @@ pub(crate) fn check_baseline(baseline: &LintNode<'_>, report: &mut Report) {
         && when.node.scalar() != Some(Scalar::Timestamp)
         && when.text().is_some_and(|text| !text.is_empty() && time::parse(text).is_none())
     {
-        report.push(when.finding(NotATime));
+        report.push(when.finding(Invalid::Time));
     }
 }
 
@@ -82,7 +75,7 @@ fn check_compared(after: &LintNode<'_>, text: &str, report: &mut Report) {
     });
     let is_known = after.text().is_some() && found.iter().all(|it| variable(it.name).is_some());
     if is_known && time::parse(&filled).is_none() {
-        report.push(after.finding(NotComparable { text: text.to_owned(), is_filled: !found.is_empty() }));
+        report.push(after.finding(Invalid::ComparedTime { text: text.to_owned(), is_filled: !found.is_empty() }));
     }
 }
 
@@ -99,14 +92,14 @@ pub(crate) fn check_handoff(root: &LintNode<'_>, report: &mut Report) {
     let items = |key: &str| root.find(&["callee_produces", key]).map(|list| list.items()).unwrap_or_default();
     for pattern in items("required_artifacts").iter().filter_map(|artifact| artifact.get("path_pattern")) {
         if pattern.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty()) {
-            report.push(pattern.finding(BlankPath));
+            report.push(pattern.finding(Invalid::BlankPath));
         }
     }
     for tool in items("prohibited_actions").iter().filter_map(|action| action.get("tool")) {
         let Some(text) = tool.text().filter(|text| !text.is_empty()) else { continue };
         let has_template = text.contains("{{") || !trimmed_placeholders(text).is_empty();
         if text.trim().is_empty() || text.contains('*') || has_template {
-            report.push(tool.finding(NotATool(text.to_owned())));
+            report.push(tool.finding(Invalid::Tool(text.to_owned())));
         }
     }
 }
@@ -146,29 +139,35 @@ fn first_braces(text: &str) -> &str {
     }
 }
 
-impl Rule for NotATime {
+impl Rule for Invalid {
     const CODE: Code = Code::InvalidValue;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let text = location.node().and_then(|node| node.text()).unwrap_or_default();
-        MessageParts::new(format!("`{text}` is not a valid time")).help("write a time, such as `2026-05-14T12:00:00Z`")
-    }
-}
-
-impl Rule for NotComparable {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        if !self.is_filled {
-            return MessageParts::new(format!("`{}` is not a valid time", self.text))
-                .help("write a time, such as `2026-05-14T12:00:00Z` or `{{run_started_at}}`");
+        match self {
+            Invalid::Time => {
+                let text = location.node().and_then(|node| node.text()).unwrap_or_default();
+                MessageParts::new(format!("`{text}` is not a valid time"))
+                    .help("write a time, such as `2026-05-14T12:00:00Z`")
+            }
+            Invalid::ComparedTime { text, is_filled: false } => {
+                MessageParts::new(format!("`{text}` is not a valid time"))
+                    .help("write a time, such as `2026-05-14T12:00:00Z` or `{{run_started_at}}`")
+            }
+            Invalid::ComparedTime { text, is_filled: true } => {
+                let edits = location.replaced("\"{{run_started_at}}\"");
+                MessageParts::new(format!("`{text}` is not a valid time once it is expanded")).remedy(
+                    "write `{{run_started_at}}`",
+                    Fix::guess,
+                    edits,
+                )
+            }
+            Invalid::BlankPath => {
+                MessageParts::new("`path_pattern` must not be blank").help("name the file that is handed over")
+            }
+            Invalid::Tool(text) => MessageParts::new(format!("`{text}` is not the exact name of a tool"))
+                .note("wildcards and template variables are not expanded")
+                .help("name each tool in full"),
         }
-        let edits = location.replaced("\"{{run_started_at}}\"");
-        MessageParts::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(
-            "write `{{run_started_at}}`",
-            Fix::guess,
-            edits,
-        )
     }
 }
 
@@ -184,29 +183,10 @@ impl Rule for NotAnAddress {
             None => format!("http://{text}"),
         };
         let words = MessageParts::new(format!("`{text}` is not a valid URL"));
-        let lint_node = location.lint_node().filter(|_| !text.contains("://"));
-        match lint_node.and_then(|lint_node| lint_node.replaced(&whole)) {
+        match location.replaced(&whole).filter(|_| !text.contains("://")) {
             Some(edits) => words.fix_with_help(Some(Fix::guess(format!("write `{whole}`"), edits))),
             None => words.help("begin it with `http://` or `https://`"),
         }
-    }
-}
-
-impl Rule for BlankPath {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`path_pattern` must not be blank").help("name the file that is handed over")
-    }
-}
-
-impl Rule for NotATool {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` is not the exact name of a tool", self.0))
-            .note("wildcards and template variables are not expanded")
-            .help("name each tool in full")
     }
 }
 

@@ -12,33 +12,25 @@ use crate::{
     validate::Context,
 };
 
-/// An invalid name of an environment variable.
+/// A name or an id that is not valid.
 #[derive(Debug)]
-struct VariableName(String);
-
-/// An invalid name in the list of masked variables.
-#[derive(Debug)]
-struct MaskedName(String);
-
-/// A task id that is not a valid file name.
-#[derive(Debug)]
-struct TaskId(String);
-
-/// A model id with more than two parts.
-#[derive(Debug)]
-struct ModelId(String);
+enum Invalid {
+    /// The name of an environment variable.
+    VariableName(String),
+    /// A name in the list of masked variables.
+    MaskedName(String),
+    /// A task id that is not a valid file name.
+    TaskId(String),
+    /// A model id with more than two parts.
+    ModelId(String),
+    /// A task file without tasks, by its path.
+    TaskFile { path: String, reason: NoTasks },
+}
 
 /// A string that is not a model id.
 #[derive(Debug)]
 struct NoModelId {
     text: String,
-}
-
-/// A task file without tasks, by its path.
-#[derive(Debug)]
-struct TaskFile {
-    path: String,
-    reason: NoTasks,
 }
 
 /// Explains an item of `providers` that the schema does not allow.
@@ -54,7 +46,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
         if name.is_empty() || name.contains(['=', '\0']) {
-            report.push(value.head_finding(VariableName(name)));
+            report.push(value.head_finding(Invalid::VariableName(name)));
         }
     }
 }
@@ -62,7 +54,7 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
 /// Checks the name of a variable whose value is masked.
 pub(crate) fn check_masked_name(lint_node: &LintNode<'_>, report: &mut Report) {
     if let Some(name) = lint_node.text().filter(|name| !name.is_empty() && !is_plain(name)) {
-        report.push(lint_node.finding(MaskedName(name.to_owned())));
+        report.push(lint_node.finding(Invalid::MaskedName(name.to_owned())));
     }
 }
 
@@ -77,7 +69,7 @@ pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     let Some(text) = id.text().filter(|text| !text.is_empty()) else { return };
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if !(text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.chars().all(plain)) {
-        report.push(id.finding(TaskId(text.to_owned())));
+        report.push(id.finding(Invalid::TaskId(text.to_owned())));
     }
 }
 
@@ -90,7 +82,7 @@ fn slug(text: &str) -> String {
 /// Checks that an item of `providers`, the id of a model, has two parts.
 pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
     if let Some(id) = model.text().filter(|id| id.matches('/').count() > 1 && !id.starts_with(PREFIX)) {
-        report.push(model.finding(ModelId(id.to_owned())));
+        report.push(model.finding(Invalid::ModelId(id.to_owned())));
     }
 }
 
@@ -99,57 +91,57 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     for facts in entry.readable() {
         // A file that is checked separately reports this itself.
         if let Some(reason) = facts.wrong.clone().filter(|_| facts.is_other || !entry.files.parts_are_checked()) {
-            report.push(entry.lint_node.finding(TaskFile { path: facts.path.clone(), reason }));
+            report.push(entry.lint_node.finding(Invalid::TaskFile { path: facts.path.clone(), reason }));
         }
     }
 }
 
-impl Rule for VariableName {
+impl Rule for Invalid {
     const CODE: Code = Code::InvalidValue;
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` is not a valid environment variable name", self.0))
-    }
-}
-
-impl Rule for MaskedName {
-    const CODE: Code = Code::InvalidValue;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let name = &self.0;
-        let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-        let bare = bare.split('=').next().unwrap_or_default();
-        let words = MessageParts::new(format!("`{name}` is not a valid environment variable name"))
-            .note("this entry masks nothing");
-        if !is_plain(bare) {
-            return words.help("name a variable, such as `MYCLI_TOKEN`");
+    fn severity(&self) -> Severity {
+        match self {
+            Invalid::VariableName(_) | Invalid::TaskFile { .. } => Self::SEVERITY,
+            Invalid::MaskedName(_) | Invalid::ModelId(_) => Severity::Warning,
+            Invalid::TaskId(_) => Severity::Hint,
         }
-        words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, location.replaced(scalar(bare)))
     }
-}
-
-impl Rule for TaskId {
-    const CODE: Code = Code::InvalidValue;
-    const SEVERITY: Severity = Severity::Hint;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let slug = slug(&self.0);
-        let edits = location.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
-        MessageParts::new(format!("`{}` contains characters that are not safe in a file name", self.0))
-            .note("the id becomes a file name, and selects the task on the command line")
-            .help("use letters, digits, `.`, `_` and `-`")
-            .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
-    }
-}
-
-impl Rule for ModelId {
-    const CODE: Code = Code::InvalidValue;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("model id `{}` has more than two parts", self.0))
-            .help("write it as `provider/model-id`")
+        match self {
+            Invalid::VariableName(name) => {
+                MessageParts::new(format!("`{name}` is not a valid environment variable name"))
+            }
+            Invalid::MaskedName(name) => {
+                let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+                let bare = bare.split('=').next().unwrap_or_default();
+                let words = MessageParts::new(format!("`{name}` is not a valid environment variable name"))
+                    .note("this entry masks nothing");
+                if !is_plain(bare) {
+                    return words.help("name a variable, such as `MYCLI_TOKEN`");
+                }
+                words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, location.replaced(scalar(bare)))
+            }
+            Invalid::TaskId(id) => {
+                let slug = slug(id);
+                let edits = location.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
+                MessageParts::new(format!("`{id}` contains characters that are not safe in a file name"))
+                    .note("the id becomes a file name, and selects the task on the command line")
+                    .help("use letters, digits, `.`, `_` and `-`")
+                    .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
+            }
+            Invalid::ModelId(id) => MessageParts::new(format!("model id `{id}` has more than two parts"))
+                .help("write it as `provider/model-id`"),
+            Invalid::TaskFile { path, reason } => {
+                let reason = match reason {
+                    NoTasks::Unreadable(reason) => format!("cannot be read: {reason}"),
+                    NoTasks::NotUtf8 => "is not UTF-8".to_owned(),
+                    NoTasks::Empty => "is empty".to_owned(),
+                    NoTasks::NotAList => "is not a list of tasks".to_owned(),
+                };
+                MessageParts::new(format!("the task file `{path}` {reason}"))
+            }
+        }
     }
 }
 
@@ -157,20 +149,6 @@ impl Explanation for NoModelId {
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         MessageParts { message: format!("`{}` is not a valid model id", self.text), ..said }
             .help("write it as `provider/model-id`, such as `openai/gpt-4o`")
-    }
-}
-
-impl Rule for TaskFile {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let reason = match &self.reason {
-            NoTasks::Unreadable(reason) => format!("cannot be read: {reason}"),
-            NoTasks::NotUtf8 => "is not UTF-8".to_owned(),
-            NoTasks::Empty => "is empty".to_owned(),
-            NoTasks::NotAList => "is not a list of tasks".to_owned(),
-        };
-        MessageParts::new(format!("the task file `{}` {reason}", self.path))
     }
 }
 

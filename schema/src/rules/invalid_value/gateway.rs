@@ -24,8 +24,7 @@ impl Rule for NoSlash {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let NoSlash(text) = self;
         let help = format!("change it to `/{text}`");
-        let skill = location.lint_node().filter(|_| !text.contains(char::is_whitespace));
-        let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
+        let edits = location.replaced(scalar(&format!("/{text}"))).filter(|_| !text.contains(char::is_whitespace));
         MessageParts::new(format!("`{text}` is not a slash command"))
             .note("the webhook expects a command such as `/daily-brief`")
             .remedy(help, Fix::guess, edits)

@@ -3,7 +3,7 @@
 use crate::{
     check::schema_file::UserSchema,
     dialect::kindlm::{tools::Tools, variables::Command},
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::scalar,
@@ -35,7 +35,7 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     let holds_nul = |part: &LintNode<'_>| part.text().is_some_and(|text| text.contains('\0'));
     let vars = command.vars.iter().filter(|(name, var)| holds_nul(var) && is_used(name)).map(|(_, var)| var);
     for part in Some(&command.lint_node).filter(|lint_node| holds_nul(lint_node)).into_iter().chain(vars) {
-        report.push(Finding::new(InvalidValue::Nul, part.at.clone(), part.part("\\0", 0)));
+        report.push(part.part_finding("\\0", InvalidValue::Nul));
     }
 }
 
@@ -89,11 +89,9 @@ impl Rule for InvalidValue {
             InvalidValue::Variable { written } => {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
-                let help = format!("write the name alone, `{bare}`");
-                let edits =
-                    location.lint_node().filter(|_| is_plain).and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                let edits = location.replaced(scalar(bare)).filter(|_| is_plain);
                 MessageParts::new(format!("`{written}` is not a valid environment variable name")).remedy(
-                    help,
+                    format!("write the name alone, `{bare}`"),
                     Fix::safe,
                     edits,
                 )

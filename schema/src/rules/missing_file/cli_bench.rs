@@ -17,25 +17,15 @@ use crate::{
 
 use super::{Missing, OtherKind};
 
-/// A directory instead of a task file.
+/// A file of the suite that does not exist.
 #[derive(Debug)]
-struct DirectoryOfTasks(String);
-
-/// A pattern without matching task files.
-#[derive(Debug)]
-struct NoMatch {
-    pattern: String,
-    creation: Option<Fix>,
-}
-
-/// A script that does not exist.
-#[derive(Debug)]
-struct MissingScript {
-    path: String,
-    id: String,
-    /// Id of the most similar script.
-    near: Option<String>,
-    creation: Option<Fix>,
+enum NoFile {
+    /// A directory instead of a task file.
+    DirectoryOfTasks(String),
+    /// A pattern without matching task files.
+    NoMatch { pattern: String, creation: Option<Fix> },
+    /// A script that does not exist, with the id of the most similar one.
+    Script { path: String, id: String, near: Option<String>, creation: Option<Fix> },
 }
 
 /// Checks an item of `tasks` that names files.
@@ -46,14 +36,14 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
             let missing = Missing::of(path, normal, FileKind::File, Some(Template::Tasks), files);
             report.push(lint_node.finding(Missing { scheme: SCHEME, ..missing }));
         }
-        Target::NoFile(_) => report.push(lint_node.finding(DirectoryOfTasks(path.to_owned()))),
+        Target::NoFile(_) => report.push(lint_node.finding(NoFile::DirectoryOfTasks(path.to_owned()))),
         Target::NoMatch { cut: false } => {
             let is_simple = |pattern: &&String| !pattern.contains(['?', '[']) && !pattern.starts_with("..");
             let creation = entry.normal.as_ref().ok().filter(is_simple).and_then(|pattern| {
                 let name = pattern.replace("**/", "").replace('*', "first");
                 new_file::creation(&name, Template::Tasks, files)
             });
-            report.push(lint_node.finding(NoMatch { pattern: path.to_owned(), creation }));
+            report.push(lint_node.finding(NoFile::NoMatch { pattern: path.to_owned(), creation }));
         }
         Target::NoMatch { cut: true } | Target::Files(_) | Target::Outside(_) | Target::Nowhere => {}
     }
@@ -72,42 +62,43 @@ pub(crate) fn check_script(model: &LintNode<'_>, files: &dyn Files, report: &mut
             let known = script::known(files);
             let near = Search::default().nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
             let creation = new_file::creation(&path, Template::Script, files);
-            report.push(model.finding(MissingScript { path, id: id.to_owned(), near, creation }));
+            report.push(model.finding(NoFile::Script { path, id: id.to_owned(), near, creation }));
         }
     }
 }
 
-impl Rule for DirectoryOfTasks {
+impl Rule for NoFile {
     const CODE: Code = Code::MissingFile;
+
+    fn severity(&self) -> Severity {
+        if matches!(self, NoFile::NoMatch { .. }) { Severity::Warning } else { Self::SEVERITY }
+    }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let path = &self.0;
-        let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
-        let help = format!("change it to `{name}`");
-        let edits = location.replaced(scalar(&name));
-        MessageParts::new(format!("`{path}` is a directory")).remedy(help, Fix::guess, edits)
-    }
-}
-
-impl Rule for NoMatch {
-    const CODE: Code = Code::MissingFile;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("no file matches `{}`", self.pattern)).fix(self.creation.clone())
-    }
-}
-
-impl Rule for MissingScript {
-    const CODE: Code = Code::MissingFile;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new(format!("`{}` does not exist", self.path))
-            .note(format!("`{}` refers to that file", self.id));
-        let words = match &self.near {
-            Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, location.replaced(scalar(near))),
-            None => words,
-        };
-        words.fix(self.creation.clone())
+        match self {
+            NoFile::DirectoryOfTasks(path) => {
+                let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
+                let edits = location.replaced(scalar(&name));
+                MessageParts::new(format!("`{path}` is a directory")).remedy(
+                    format!("change it to `{name}`"),
+                    Fix::guess,
+                    edits,
+                )
+            }
+            NoFile::NoMatch { pattern, creation } => {
+                MessageParts::new(format!("no file matches `{pattern}`")).fix(creation.clone())
+            }
+            NoFile::Script { path, id, near, creation } => {
+                let words =
+                    MessageParts::new(format!("`{path}` does not exist")).note(format!("`{id}` refers to that file"));
+                let words = match near {
+                    Some(near) => {
+                        words.remedy(format!("change it to `{near}`"), Fix::guess, location.replaced(scalar(near)))
+                    }
+                    None => words,
+                };
+                words.fix(creation.clone())
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
     files::{FileKind, Files, Resolved},
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     new_file::Template,
     problem::{Code, Fix, Severity},
@@ -43,7 +43,7 @@ pub(crate) fn check_command(test: &LintNode<'_>, files: &dyn Files, report: &mut
     let near = nearest_file(name, names.iter().map(String::as_str));
     let near = near.map(|near| format!("{}{near}", word.strip_suffix(name).unwrap_or_default()));
     let rule = MissingScript { word: word.to_owned(), near };
-    report.push(Finding::new(rule, command.at.clone(), command.part(word, 0)));
+    report.push(command.part_finding(word, rule));
 }
 
 /// Whether a path needs no quotes in a command.
@@ -75,10 +75,8 @@ impl Rule for MissingScript {
         let words = MessageParts::new(format!("`{}` does not exist", self.word))
             .note("the command fails with exit code 127 unless an earlier test creates the file");
         let Some(near) = &self.near else { return words.help(correct_or_create(FileKind::File)) };
-        let help = format!("change it to `{near}`");
-        let lint_node = location.lint_node().filter(|_| is_plain(near));
-        let edits = lint_node.and_then(|lint_node| lint_node.with_part(location.range, &self.word, near.as_str()));
-        words.remedy(help, Fix::guess, edits)
+        let edits = location.with_part(&self.word, near.as_str()).filter(|_| is_plain(near));
+        words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
     }
 }
 

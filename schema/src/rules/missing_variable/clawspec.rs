@@ -3,7 +3,7 @@
 
 use crate::{
     dialect::clawspec::template::CALLEE_RUN_ID,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
@@ -49,7 +49,7 @@ fn check(member: &LintNode<'_>, report: &mut Report) {
     let placeholders = member.text().map(trimmed_placeholders).unwrap_or_default();
     if let Some(found) = placeholders.into_iter().find(|found| found.name == CALLEE_RUN_ID) {
         let rule = NoRun { written: found.text.to_owned() };
-        report.push(Finding::new(rule, member.at.clone(), member.part(found.text, 0)));
+        report.push(member.part_finding(found.text, rule));
     }
     if member.node.alias().is_some() {
         return;
@@ -65,11 +65,9 @@ impl Rule for NoRun {
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let NoRun { written } = self;
-        let help = "use `{{run_id}}` for the run of the caller";
-        let run_id = || location.lint_node()?.with_part(location.range, written, "{{run_id}}");
+        let edits = location.with_part(written, "{{run_id}}");
         MessageParts::new(format!("`{written}` has a value only if it is the entire `run_id` of an assertion"))
             .note("the result of the assertion is unknown; ClawSpec uses the run of the caller instead")
-            .fix(run_id().map(|edits| Fix::guess(help, edits)))
-            .help(help)
+            .remedy("use `{{run_id}}` for the run of the caller", Fix::guess, edits)
     }
 }

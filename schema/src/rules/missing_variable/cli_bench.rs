@@ -3,7 +3,7 @@
 use crate::{
     finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     shape::Shape,
     template::{Placeholder, placeholders},
     walk::Value,
@@ -53,7 +53,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 fn check_idle(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
     if let Some(found) = placeholders(text).iter().find(|found| found.name == WORKDIR) {
         let rule = MissingVariable::Idle(found.text.to_owned());
-        report.push(Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0)));
+        report.push(lint_node.part_finding(found.text, rule));
     }
 }
 
@@ -75,22 +75,17 @@ fn check_template(lint_node: &LintNode<'_>, text: &str, report: &mut Report) {
         report.push(unknown(lint_node, found));
     }
     if text.contains(SPACED) {
-        report.push(Finding::new(MissingVariable::Spaced, lint_node.at.clone(), lint_node.part(SPACED, 0)));
+        report.push(lint_node.part_finding(SPACED, MissingVariable::Spaced));
     }
 }
 
 fn unknown(lint_node: &LintNode<'_>, found: &Placeholder<'_>) -> Finding {
     let rule = MissingVariable::Unknown { text: found.text.to_owned(), is_misspelled: is_misspelled(found.name) };
-    Finding::new(rule, lint_node.at.clone(), lint_node.part(found.text, 0))
+    lint_node.part_finding(found.text, rule)
 }
 
 fn is_misspelled(name: &str) -> bool {
     nearest(name, [WORKDIR]).is_some()
-}
-
-/// Returns the edits that replace the underlined text, if it is written without escapes.
-fn replaced(location: &Location<'_>, written: &str) -> Option<Vec<Edit>> {
-    location.lint_node()?.with_part(location.range, written, "{{workdir}}")
 }
 
 impl Rule for MissingVariable {
@@ -109,11 +104,12 @@ impl Rule for MissingVariable {
                     return words.help(WRITE_VALUE);
                 }
                 let help = "change it to `{{workdir}}`";
-                words.remedy(help, Fix::guess, replaced(location, text))
+                words.remedy(help, Fix::guess, location.with_part(text, "{{workdir}}"))
             }
             MissingVariable::Spaced => {
+                let edits = location.with_part(SPACED, "{{workdir}}");
                 let help = "write it without spaces, `{{workdir}}`";
-                MessageParts::new("`{{ workdir }}` is not expanded").remedy(help, Fix::safe, replaced(location, SPACED))
+                MessageParts::new("`{{ workdir }}` is not expanded").remedy(help, Fix::safe, edits)
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     },
     finding::{Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     template::{is_variable_name, placeholders},
     words::{listed, nearest},
 };
@@ -63,8 +63,9 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     }
     for (name, _) in command.idle_as(Reason::Spaced) {
         let written = format!("{{{{ {name} }}}}");
-        let range = lint_node.part(&written, 0);
-        report.push(found(Unfilled::Spaced { written, name: name.to_owned() }, range));
+        report.push(
+            lint_node.part_finding(&written, Unfilled::Spaced { written: written.clone(), name: name.to_owned() }),
+        );
     }
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn check_expects(parts: &TestParts<'_>, report: &mut Report) {
         for found in placeholders(text.text().unwrap_or_default()) {
             if vars.iter().any(|name| name == found.name) {
                 let rule = Unfilled::InExpect { placeholder: found.text.to_owned() };
-                report.push(Finding::new(rule, text.at.clone(), text.part(found.text, 0)));
+                report.push(text.part_finding(found.text, rule));
             }
         }
     }
@@ -147,16 +148,15 @@ fn check_body(body: &LintNode<'_>, report: &mut Report) {
         }
         seen.push(found.name);
         let rule = Unfilled::InBody { placeholder: found.text.to_owned(), near: nearest(found.name, names()) };
-        report.push(Finding::new(rule, body.at.clone(), body.part(found.text, 0)));
+        report.push(body.part_finding(found.text, rule));
     }
 }
 
 /// Checks a string of a prompt for text that only resembles a placeholder.
 fn check_prompt(text: &LintNode<'_>, report: &mut Report) {
     let content = text.text().unwrap_or_default();
-    let found = |rule: Unfilled, written: &str| Finding::new(rule, text.at.clone(), text.part(written, 0));
     for reserved in placeholders(content).iter().filter(|found| found.is_reserved()) {
-        report.push(found(Unfilled::Reserved { placeholder: reserved.text.to_owned() }, reserved.text));
+        report.push(text.part_finding(reserved.text, Unfilled::Reserved { placeholder: reserved.text.to_owned() }));
     }
     let mut rest = content;
     while let Some((_, behind)) = rest.split_once("{{") {
@@ -167,7 +167,7 @@ fn check_prompt(text: &LintNode<'_>, report: &mut Report) {
             continue;
         }
         let written = format!("{{{{{inside}}}}}");
-        report.push(found(Unfilled::Spaced { written: written.clone(), name: name.to_owned() }, &written));
+        report.push(text.part_finding(&written, Unfilled::Spaced { written: written.clone(), name: name.to_owned() }));
     }
 }
 
@@ -190,15 +190,8 @@ impl Rule for Unfilled {
     const CODE: Code = Code::MissingVariable;
 
     fn severity(&self) -> Severity {
-        match self {
-            Unfilled::InCommand { .. } | Unfilled::OfPrompt { .. } => Code::MissingVariable.severity(),
-            Unfilled::Environment { .. }
-            | Unfilled::Reserved { .. }
-            | Unfilled::Spaced { .. }
-            | Unfilled::Workflow { .. }
-            | Unfilled::InExpect { .. }
-            | Unfilled::InBody { .. } => Severity::Warning,
-        }
+        let breaks_run = matches!(self, Unfilled::InCommand { .. } | Unfilled::OfPrompt { .. });
+        if breaks_run { Self::SEVERITY } else { Severity::Warning }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
@@ -209,10 +202,8 @@ impl Rule for Unfilled {
                 let words = MessageParts::new(format!("`{text}` has no value"));
                 let words = match near {
                     Some(near) => {
-                        let help = format!("change it to `{}`", placeholder(near));
-                        words
-                            .fix(in_place(location, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit)))
-                            .help(help)
+                        let edits = location.with_part(&text, placeholder(near));
+                        words.remedy(format!("change it to `{}`", placeholder(near)), Fix::guess, edits)
                     }
                     None => words.help(format!("add `{name}` to `vars`")),
                 };
@@ -236,9 +227,9 @@ impl Rule for Unfilled {
                 literal(placeholder).help("rename the variable, and add it to `vars`")
             }
             Unfilled::Spaced { written, name } => {
+                let edits = location.with_part(written, placeholder(name));
                 let help = format!("write it without spaces, `{}`", placeholder(name));
-                let edit = in_place(location, written, placeholder(name));
-                literal(written).fix(edit.map(|edit| Fix::safe(&help, edit))).help(help)
+                literal(written).remedy(help, Fix::safe, edits)
             }
             Unfilled::Workflow { expression } => {
                 MessageParts::new(format!("`{expression}` is expanded only in GitHub workflows"))
@@ -253,9 +244,8 @@ impl Rule for Unfilled {
                     .note("KindLM replaces it with an empty string");
                 match near {
                     Some(near) => {
-                        let help = format!("change it to `{}`", placeholder(near));
-                        let edit = in_place(location, written, placeholder(near));
-                        words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
+                        let edits = location.with_part(written, placeholder(near));
+                        words.remedy(format!("change it to `{}`", placeholder(near)), Fix::guess, edits)
                     }
                     None => {
                         let names: Vec<String> = BODY.variables.iter().map(|it| placeholder(it.name)).collect();
@@ -270,11 +260,6 @@ impl Rule for Unfilled {
 /// Returns a name as a placeholder.
 fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
-}
-
-/// Returns the edits that replace the underlined part of a string, if it is written without escapes.
-fn in_place(location: &Location<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
-    location.lint_node()?.with_part(location.range, written, text)
 }
 
 /// Returns the fix that adds a variable to the test.

@@ -16,21 +16,15 @@ use crate::{
     relations::Items,
 };
 
-/// A setting that the block `observability` replaces.
-#[derive(Debug)]
-struct Replaced(&'static str);
-
-/// Parameters of an agent.
-#[derive(Debug)]
-struct AgentParams;
-
-/// Unused defaults.
-#[derive(Debug)]
-struct Defaults(UnrepeatedDefaults);
-
-/// A key of an assertion without effect.
+/// A key without effect.
 #[derive(Debug)]
 enum Idle {
+    /// A setting that the block `observability` replaces.
+    Setting(&'static str),
+    /// Parameters of an agent.
+    AgentParams,
+    /// Unused defaults.
+    Defaults(UnrepeatedDefaults),
     /// A limit above the total limit.
     Limit(&'static str),
     /// `consistency` without a value.
@@ -79,7 +73,7 @@ pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     ];
     if root.get("observability").is_some_and(|block| block.is_mapping() && !block.is_empty()) {
         for (key, old) in FLAT.into_iter().filter_map(|key| Some((key, root.get(key)?))) {
-            report.push(old.head_finding(Replaced(key)));
+            report.push(old.head_finding(Idle::Setting(key)));
         }
     }
 }
@@ -91,7 +85,7 @@ pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &m
         for (index, params) in params {
             if !params.is_task {
                 let (at, range) = scenarios.place(index, &params.place);
-                report.push(Finding::new(AgentParams, at, range));
+                report.push(Finding::new(Idle::AgentParams, at, range));
             }
         }
     }
@@ -100,7 +94,7 @@ pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &m
 /// Checks `defaults`.
 pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| !defaults.counts_here) {
-        report.push(defaults.lint_node.head_finding(Defaults(defaults.left_to_do)));
+        report.push(defaults.lint_node.head_finding(Idle::Defaults(defaults.left_to_do)));
     }
 }
 
@@ -113,15 +107,22 @@ impl Rule for Idle {
     const CODE: Code = Code::NoEffect;
 
     fn severity(&self) -> Severity {
-        match self {
-            // If the file is late, the assertion fails.
-            Idle::Timeout(_) => Severity::Warning,
-            Idle::Limit(_) | Idle::Consistency | Idle::Routing { .. } => Self::CODE.severity(),
-        }
+        // If the file is late, the assertion fails.
+        if matches!(self, Idle::Timeout(_)) { Severity::Warning } else { Self::SEVERITY }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
+            Idle::Setting(key) => MessageParts::new(format!("`{key}` has no effect"))
+                .note("the block `observability` replaces it")
+                .fix(comment(location)),
+            Idle::AgentParams => MessageParts::new("`params` has no effect on agents")
+                .note("only `invoke` is sent")
+                .help("put what the agent must know into `invoke`"),
+            Idle::Defaults(left_to_do) => {
+                let words = MessageParts::new("ClawSpec ignores `defaults`").fix(comment(location));
+                left_to_do.help().into_iter().fold(words, MessageParts::help)
+            }
             Idle::Limit(key) => {
                 MessageParts::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller"))
             }
@@ -139,38 +140,6 @@ impl Rule for Idle {
             Idle::Routing { key, first } => {
                 MessageParts::new(format!("`{key}` has no effect with `{first}`")).help("remove one of the two")
             }
-        }
-    }
-}
-
-impl Rule for Replaced {
-    const CODE: Code = Code::NoEffect;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` has no effect", self.0))
-            .note("the block `observability` replaces it")
-            .fix(comment(location))
-    }
-}
-
-impl Rule for AgentParams {
-    const CODE: Code = Code::NoEffect;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`params` has no effect on agents")
-            .note("only `invoke` is sent")
-            .help("put what the agent must know into `invoke`")
-    }
-}
-
-impl Rule for Defaults {
-    const CODE: Code = Code::NoEffect;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new("ClawSpec ignores `defaults`").fix(comment(location));
-        match self.0.help() {
-            Some(help) => words.help(help),
-            None => words,
         }
     }
 }

@@ -168,17 +168,12 @@ impl Rule for NoEffect {
     const CODE: Code = Code::NoEffect;
 
     fn severity(&self) -> Severity {
-        match self {
-            NoEffect::UserOfTurn => Severity::Information,
-            NoEffect::Response { .. } => Severity::Warning,
-            NoEffect::OnCommand { .. }
-            | NoEffect::NameOfEnvironment(_)
-            | NoEffect::Unnameable(_)
-            | NoEffect::Unread { .. }
-            | NoEffect::Option { .. }
-            | NoEffect::Seed { .. }
-            | NoEffect::KeyOfProvider { .. }
-            | NoEffect::Organization { .. } => Code::NoEffect.severity(),
+        if matches!(self, NoEffect::UserOfTurn) {
+            Severity::Information
+        } else if matches!(self, NoEffect::Response { .. }) {
+            Severity::Warning
+        } else {
+            Self::SEVERITY
         }
     }
 

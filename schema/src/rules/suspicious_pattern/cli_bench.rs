@@ -11,26 +11,24 @@ use crate::{
     problem::{Code, Fix, Severity},
 };
 
-/// A pattern that every command matches.
+/// A pattern or a path that most likely does not match as intended.
 #[derive(Debug)]
-enum Everything {
-    Run,
-    Count,
+enum Suspicious {
+    /// A pattern of commands that every command matches.
+    EveryCommand,
+    /// A pattern of commands to count that every command matches.
+    EveryCount,
+    /// An option after a space. Another option may be between it and its command. The text starts at the space.
+    FixedOptions(String),
+    /// A literal path with wildcards.
+    Wildcards(String),
 }
-
-/// An option after a space. Another option may be between it and its command. The text starts at the space.
-#[derive(Debug)]
-struct FixedOptions(String);
-
-/// A literal path with wildcards.
-#[derive(Debug)]
-struct Wildcards(String);
 
 /// Checks a pattern of commands that must be run or are counted.
 pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
     let everything = match pattern.searches {
-        "commands" => Some(Everything::Run),
-        "counted commands" => Some(Everything::Count),
+        "commands" => Some(Suspicious::EveryCommand),
+        "counted commands" => Some(Suspicious::EveryCount),
         // Another rule reports that every command is forbidden.
         _ => None,
     };
@@ -67,7 +65,7 @@ fn fixed_options(pattern: &Pattern<'_>) -> Option<Finding> {
         .collect();
     let option = format!(" {}", word.split_whitespace().next().unwrap_or_default());
     let range = part(pattern, &option, space.start());
-    Some(Finding::new(FixedOptions(option), pattern.lint_node.at.clone(), range))
+    Some(Finding::new(Suspicious::FixedOptions(option), pattern.lint_node.at.clone(), range))
 }
 
 /// Returns the range of a part of a pattern that begins at an offset of its text.
@@ -83,42 +81,37 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
         // Text that the shell would expand is reported separately.
         let is_shell = path.starts_with("~/") || path.starts_with('$');
         if path.contains(['*', '?']) && !path.contains("{{") && !is_shell {
-            report.push(lint_node.finding(Wildcards(path.to_owned())));
+            report.push(lint_node.finding(Suspicious::Wildcards(path.to_owned())));
         }
     }
 }
 
-impl Rule for Everything {
+impl Rule for Suspicious {
     const CODE: Code = Code::SuspiciousPattern;
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("this pattern matches every command").help(match self {
-            Everything::Run => "name the command",
-            Everything::Count => "name the command to count",
-        })
+    fn severity(&self) -> Severity {
+        if matches!(self, Suspicious::FixedOptions(_)) { Severity::Hint } else { Self::SEVERITY }
     }
-}
-
-impl Rule for FixedOptions {
-    const CODE: Code = Code::SuspiciousPattern;
-    const SEVERITY: Severity = Severity::Hint;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let help = "replace the space with `.*`";
-        let space = location.range.start..location.range.start + 1;
-        let lint_node = location.lint_node().filter(|_| location.range.len() == self.0.len());
-        let fix = lint_node.and_then(|lint_node| Some(Fix::guess(help, lint_node.with_part(&space, " ", ".*")?)));
-        MessageParts::new("this pattern does not match if another option comes first").help(help).fix(fix)
-    }
-}
-
-impl Rule for Wildcards {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let path = &self.0;
-        MessageParts::new(format!("wildcards in `{path}` are not expanded"))
-            .note("the path is taken literally")
-            .help(format!("use `verify` with `run: ls {path}`"))
+        let everything = || MessageParts::new("this pattern matches every command");
+        match self {
+            Suspicious::EveryCommand => everything().help("name the command"),
+            Suspicious::EveryCount => everything().help("name the command to count"),
+            Suspicious::FixedOptions(option) => {
+                let help = "replace the space with `.*`";
+                let space = location.range.start..location.range.start + 1;
+                let lint_node = location.lint_node().filter(|_| location.range.len() == option.len());
+                let edits = lint_node.and_then(|lint_node| lint_node.with_part(&space, " ", ".*"));
+                MessageParts::new("this pattern does not match if another option comes first").remedy(
+                    help,
+                    Fix::guess,
+                    edits,
+                )
+            }
+            Suspicious::Wildcards(path) => MessageParts::new(format!("wildcards in `{path}` are not expanded"))
+                .note("the path is taken literally")
+                .help(format!("use `verify` with `run: ls {path}`")),
+        }
     }
 }

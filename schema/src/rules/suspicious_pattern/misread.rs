@@ -117,14 +117,7 @@ impl Rule for Misread {
     const CODE: Code = Code::SuspiciousPattern;
 
     fn severity(&self) -> Severity {
-        match self.trap {
-            Misreading::FileName(_) => Severity::Hint,
-            Misreading::Class(_)
-            | Misreading::Slashes
-            | Misreading::Dollar
-            | Misreading::Group(_)
-            | Misreading::Question(_) => Severity::Warning,
-        }
+        if matches!(self.trap, Misreading::FileName(_)) { Severity::Hint } else { Severity::Warning }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {

@@ -10,27 +10,23 @@ use crate::{
     problem::{Code, Edit, Fix},
 };
 
-/// A tab where PyYAML allows only spaces.
+/// Text that PyYAML rejects.
 #[derive(Debug)]
-struct Tab {
-    /// Whether the rest of its line is blank.
-    is_trailing: bool,
+enum Rejected {
+    /// A tab where PyYAML allows only spaces, and whether the rest of its line is blank.
+    Tab { is_trailing: bool },
+    /// An anchor name with a character that PyYAML does not allow.
+    Anchor(String),
+    /// The type of an assertion, followed by the value of another key.
+    TwoValues(JoinedType),
 }
-
-/// An anchor name with a character that PyYAML does not allow.
-#[derive(Debug)]
-struct Anchor(String);
-
-/// The type of an assertion, followed by the value of another key.
-#[derive(Debug)]
-struct TwoValues(JoinedType);
 
 /// Checks the type of an assertion.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     if let Some(kind) = assertion.get("type")
         && let Some(joined) = JoinedType::of(&kind)
     {
-        let finding = Finding::new(TwoValues(joined), kind.at.clone(), kind.part(":", 0));
+        let finding = kind.part_finding(":", Rejected::TwoValues(joined));
         report.push(finding.instead_of(Scope::At(kind.at.clone())));
     }
 }
@@ -57,7 +53,7 @@ pub(crate) fn check_text(root: &LintNode<'_>, report: &mut Report) {
             let end = line.len() - line[at..].trim_start_matches('\t').len();
             from = end;
             if !is_content(document, start + at) && !is_comment(document, &line[..at], start) {
-                let rule = Tab { is_trailing: line[end..].trim().is_empty() };
+                let rule = Rejected::Tab { is_trailing: line[end..].trim().is_empty() };
                 report.push(Finding::new(rule, document.pointer_at(start + at), start + at..start + end));
             }
         }
@@ -68,7 +64,7 @@ pub(crate) fn check_text(root: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_anchor(member: &Member<'_, '_>, report: &mut Report) {
     let Some(name) = member.node.resolved().anchor() else { return };
     if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) {
-        report.push(member.lint_node().head_finding(Anchor(name.to_owned())));
+        report.push(member.lint_node().head_finding(Rejected::Anchor(name.to_owned())));
     }
 }
 
@@ -112,32 +108,23 @@ fn is_comment(document: &Document, before: &str, start: usize) -> bool {
         .any(|(at, _)| (at == 0 || before[..at].ends_with([' ', '\t'])) && !is_content(document, start + at))
 }
 
-impl Rule for TwoValues {
-    const CODE: Code = Code::Syntax;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let JoinedType { name, key, value } = &self.0;
-        MessageParts::new("two keys on one line").help(format!("write `type: {name}` and `{key}: {value}`"))
-    }
-}
-
-impl Rule for Tab {
+impl Rule for Rejected {
     const CODE: Code = Code::Syntax;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
-        MessageParts::new("a tab where only spaces are allowed")
-            .note("ClawSpec rejects the file")
-            .fix_with_help(Some(Fix::safe(help, vec![Edit::new(location.range.clone(), words)])))
-    }
-}
-
-impl Rule for Anchor {
-    const CODE: Code = Code::Syntax;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`&{}` is not a valid anchor name", self.0))
-            .note("ClawSpec rejects the file")
-            .help("use only ASCII letters, digits, `-` and `_`")
+        match self {
+            Rejected::Tab { is_trailing } => {
+                let (help, words) = if *is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
+                MessageParts::new("a tab where only spaces are allowed")
+                    .note("ClawSpec rejects the file")
+                    .fix_with_help(Some(Fix::safe(help, vec![Edit::new(location.range.clone(), words)])))
+            }
+            Rejected::Anchor(name) => MessageParts::new(format!("`&{name}` is not a valid anchor name"))
+                .note("ClawSpec rejects the file")
+                .help("use only ASCII letters, digits, `-` and `_`"),
+            Rejected::TwoValues(JoinedType { name, key, value }) => {
+                MessageParts::new("two keys on one line").help(format!("write `type: {name}` and `{key}: {value}`"))
+            }
+        }
     }
 }

@@ -48,14 +48,11 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let in_root = parent.is_root() && context.base.is_root();
     if in_root && ["target", "handoff", "pipeline"].contains(&key.as_str()) {
-        return finding.explained(SecondKind { key });
+        return finding.explained(SecondKind { key }).with_severity(Severity::Error);
     }
     let is_of_scenario = parent.is_root() && context.file == SpecFile::CLAWSPEC_SCENARIOS && !in_root;
-    let finding = match finding.severity() {
-        Severity::Warning => finding.explained(Refused),
-        _ if is_of_scenario => finding.explained(Refused),
-        Severity::Error | Severity::Information | Severity::Hint => finding,
-    };
+    let is_refused = is_of_scenario || finding.severity() == Severity::Warning;
+    let finding = if is_refused { finding.explained(Refused).with_severity(Severity::Error) } else { finding };
     if is_of_scenario {
         return scenario::explain(context, finding, &key);
     }
@@ -113,20 +110,12 @@ pub(crate) fn check_entry(item: &LintNode<'_>, report: &mut Report) {
 }
 
 impl Explanation for Refused {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         MessageParts { note: Some(REJECTED.to_owned()), ..said }
     }
 }
 
 impl Explanation for SecondKind {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         let message = "a contract must have exactly one of `target`, `handoff` and `pipeline`".to_owned();
         let words = MessageParts { message, fixes: Vec::new(), ..said };

@@ -82,7 +82,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return match key.as_str() {
             _ if is_named => finding,
             name if Assertion::NAMES.contains(&name) => misplaced(context, key, in_item, finding),
-            ASSERT if parent.is_root() && !in_item => finding.explained(OutsideOfTasks),
+            ASSERT if parent.is_root() && !in_item => finding.explained(OutsideOfTasks).with_severity(Severity::Error),
             _ if is_count(&parent) => exact(context, &at, key, finding),
             _ => finding,
         };
@@ -91,7 +91,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let known = item.entries().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
     let finding = if !is_named && denies(&key) {
         let about = Denied::of(&key, item.get(&key));
-        finding.explained(Negated { key, about })
+        finding.explained(Negated { key, about }).with_severity(Severity::Error)
     } else {
         finding
     };
@@ -109,7 +109,7 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
         (false, true) => &[ASSERT],
         (false, false) => &[],
     };
-    let finding = finding.explained(Misplaced { key, in_task });
+    let finding = finding.explained(Misplaced { key, in_task }).with_severity(Severity::Error);
     said.iter()
         .fold(finding, |finding, key| finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key))))
 }
@@ -122,7 +122,9 @@ fn is_count(at: &Pointer) -> bool {
 fn exact(context: &Context<'_>, at: &Pointer, key: String, finding: Finding) -> Finding {
     let is_exact = ["count", "equals", "exactly", "times", "number", "exact"].contains(&key.as_str());
     match context.node.find(at).and_then(NodeRef::scalar) {
-        Some(Scalar::Int(count)) if is_exact => finding.explained(ExactCount { key, count }),
+        Some(Scalar::Int(count)) if is_exact => {
+            finding.explained(ExactCount { key, count }).with_severity(Severity::Error)
+        }
         _ => finding,
     }
 }
@@ -197,10 +199,6 @@ fn unknown(key: &str) -> MessageParts {
 }
 
 impl Explanation for Misplaced {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let Misplaced { key, in_task } = self;
         let help = match in_task {
@@ -214,10 +212,6 @@ impl Explanation for Misplaced {
 }
 
 impl Explanation for OutsideOfTasks {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, words: MessageParts, _: &Location<'_>) -> MessageParts {
         MessageParts { note: Some("cli-bench checks only the `assert` of tasks".to_owned()), ..words }
             .help("move it into each task")
@@ -225,10 +219,6 @@ impl Explanation for OutsideOfTasks {
 }
 
 impl Explanation for Negated {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let words = |what: &str| unknown(&self.key).note(format!("cli-bench has {what}, and ignores unknown keys"));
         match &self.about {
@@ -249,10 +239,6 @@ impl Explanation for Negated {
 }
 
 impl Explanation for ExactCount {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Error
-    }
-
     fn message(&self, _: MessageParts, location: &Location<'_>) -> MessageParts {
         let count = self.count;
         let help = format!("write `min: {count}` and `max: {count}`");

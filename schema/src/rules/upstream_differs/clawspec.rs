@@ -17,37 +17,32 @@ use crate::{
     relations::Items,
 };
 
-/// A type, or a key of a scenario, that is not in ClawSpec's schema.
+/// A difference of ClawSpec.
 #[derive(Debug)]
-struct NotInSchema(String);
-
-/// A contract that ClawSpec does not find.
-#[derive(Debug)]
-struct NotFound {
-    /// Whether the patterns are set explicitly.
-    is_written: bool,
-    /// Whether the patterns come from the environment.
-    is_of_environment: bool,
-    /// Another name for the file, under which ClawSpec would find it.
-    free: Option<String>,
+enum Difference {
+    /// A type, or a key of a scenario, that is not in ClawSpec's schema.
+    NotInSchema(String),
+    /// A contract that ClawSpec does not find.
+    NotFound {
+        /// Whether the patterns are set explicitly.
+        is_written: bool,
+        /// Whether the patterns come from the environment.
+        is_of_environment: bool,
+        /// Another name for the file, under which ClawSpec would find it.
+        free: Option<String>,
+    },
+    /// A contract that ClawSpec finds twice, by these patterns.
+    FoundTwice(String, String),
+    /// Defaults that only speclens uses.
+    Defaults(UnrepeatedDefaults),
+    /// A short form in ClawSpec's documentation.
+    ShortConsistency,
 }
-
-/// A contract that ClawSpec finds twice, by these patterns.
-#[derive(Debug)]
-struct FoundTwice(String, String);
-
-/// Defaults that only speclens uses.
-#[derive(Debug)]
-struct Defaults(UnrepeatedDefaults);
-
-/// A short form in ClawSpec's documentation.
-#[derive(Debug)]
-struct ShortConsistency;
 
 /// Reports blocks of a scenario that are not in ClawSpec's schema.
 pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     for (key, member) in ["regression", "consistency"].into_iter().filter_map(|key| Some((key, scenario.get(key)?))) {
-        report.push(member.head_finding(NotInSchema(key.to_owned())));
+        report.push(member.head_finding(Difference::NotInSchema(key.to_owned())));
     }
 }
 
@@ -55,11 +50,11 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
     let Some(info) = assertion.info else { return };
     if info.category == Category::Trace {
-        report.extend(assertion.get("type").map(|it| it.finding(NotInSchema(info.name.to_owned()))));
+        report.extend(assertion.get("type").map(|it| it.finding(Difference::NotInSchema(info.name.to_owned()))));
     }
     if info.name == "llm_judge" {
         let consistency = assertion.get("consistency").filter(|it| it.bool() == Some(true));
-        report.extend(consistency.map(|it| it.finding(ShortConsistency)));
+        report.extend(consistency.map(|it| it.finding(Difference::ShortConsistency)));
     }
 }
 
@@ -85,10 +80,10 @@ pub(crate) fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &m
                 .filter(|path| files.kind(path).is_none() && patterns.iter().any(|pattern| matches(pattern, path)));
             let is_of_environment = files.scenario_patterns().is_some();
             let is_written = is_of_environment || settings(files).scenario_patterns.is_some();
-            report.push(root.head_finding(NotFound { is_written, is_of_environment, free }));
+            report.push(root.head_finding(Difference::NotFound { is_written, is_of_environment, free }));
         }
         [first, second, ..] => {
-            report.push(root.head_finding(FoundTwice((*first).clone(), (*second).clone())));
+            report.push(root.head_finding(Difference::FoundTwice((*first).clone(), (*second).clone())));
         }
     }
 }
@@ -96,76 +91,55 @@ pub(crate) fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &m
 /// Checks `defaults`.
 pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| defaults.counts_here) {
-        report.push(defaults.lint_node.head_finding(Defaults(defaults.left_to_do)));
+        report.push(defaults.lint_node.head_finding(Difference::Defaults(defaults.left_to_do)));
     }
 }
 
-impl Rule for NotInSchema {
-    const CODE: Code = Code::UpstreamDiffers;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
-            .note("the schema is stricter than ClawSpec's documentation and code")
-    }
-}
-
-impl Rule for ShortConsistency {
-    const CODE: Code = Code::UpstreamDiffers;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let meant = "{ runs: 3, min_passes: 3 }";
-        let edits = location.replaced(meant);
-        MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")
-            .note("ClawSpec aborts with an error, although its documentation describes the value")
-            .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
-    }
-}
-
-impl Rule for NotFound {
+impl Rule for Difference {
     const CODE: Code = Code::UpstreamDiffers;
 
     fn severity(&self) -> Severity {
         // speclens uses explicit patterns in the same way.
-        if self.is_written { Severity::Warning } else { Severity::Hint }
+        if matches!(self, Difference::NotFound { is_written: true, .. }) { Severity::Warning } else { Self::SEVERITY }
     }
 
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let pattern = match self.is_of_environment {
-            true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
-            false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
-        };
-        MessageParts::new("no scenario pattern matches this file")
-            .note(match self.is_written {
-                true => "a run of the workspace skips it",
-                false => "`clawspec run` never finds it",
-            })
-            .help(match &self.free {
-                Some(path) => format!("rename it to `{path}`, or {pattern}"),
-                None => pattern,
-            })
-    }
-}
-
-impl Rule for FoundTwice {
-    const CODE: Code = Code::UpstreamDiffers;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let FoundTwice(first, second) = self;
-        MessageParts::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
-            .note("ClawSpec runs it twice")
-    }
-}
-
-impl Rule for Defaults {
-    const CODE: Code = Code::UpstreamDiffers;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new("ClawSpec ignores `defaults`").note(
-            "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
-        );
-        match self.0.help() {
-            Some(help) => words.help(help),
-            None => words,
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        match self {
+            Difference::NotInSchema(name) => {
+                MessageParts::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", name.clone())
+                    .note("the schema is stricter than ClawSpec's documentation and code")
+            }
+            Difference::NotFound { is_written, is_of_environment, free } => {
+                let pattern = match is_of_environment {
+                    true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
+                    false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
+                };
+                MessageParts::new("no scenario pattern matches this file")
+                    .note(match is_written {
+                        true => "a run of the workspace skips it",
+                        false => "`clawspec run` never finds it",
+                    })
+                    .help(match free {
+                        Some(path) => format!("rename it to `{path}`, or {pattern}"),
+                        None => pattern,
+                    })
+            }
+            Difference::FoundTwice(first, second) => {
+                MessageParts::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
+                    .note("ClawSpec runs it twice")
+            }
+            Difference::Defaults(left_to_do) => {
+                let words = MessageParts::new("ClawSpec ignores `defaults`").note(
+                    "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
+                );
+                left_to_do.help().into_iter().fold(words, MessageParts::help)
+            }
+            Difference::ShortConsistency => {
+                let meant = "{ runs: 3, min_passes: 3 }";
+                MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")
+                    .note("ClawSpec aborts with an error, although its documentation describes the value")
+                    .remedy(format!("write `{meant}`"), Fix::suggestion, location.replaced(meant))
+            }
         }
     }
 }

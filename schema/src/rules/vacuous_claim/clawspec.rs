@@ -23,17 +23,16 @@ pub(crate) mod assertion;
 #[derive(Debug)]
 struct StaleFile(String);
 
-/// A condition about a key that no stage has.
+/// Something that checks nothing.
 #[derive(Debug)]
-struct NoStageHas(&'static str);
-
-/// A comparison without a limit.
-#[derive(Debug)]
-struct NoLimit;
-
-/// Settings with which ClawSpec finds no scenario.
-#[derive(Debug)]
-struct NoPatterns;
+enum Vacuous {
+    /// A condition about a key that no stage has.
+    Condition(&'static str),
+    /// A comparison without a limit.
+    Comparison,
+    /// Settings with which ClawSpec finds no scenario.
+    Settings,
+}
 
 /// Reports files from an earlier scenario of the contract whose time is not checked.
 pub(crate) struct StaleFiles;
@@ -133,7 +132,7 @@ pub(crate) fn check_conditions(root: &LintNode<'_>, report: &mut Report) {
             Some(Condition::Elapsed(_)) | None => continue,
         };
         if stages.iter().all(|stage| stage.get(key).is_none()) {
-            report.push(check.finding(NoStageHas(key)));
+            report.push(check.finding(Vacuous::Condition(key)));
         }
     }
 }
@@ -144,14 +143,14 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     if let Some(regression) = scenario.get("regression").filter(LintNode::is_mapping)
         && LIMITS.iter().all(|key| regression.get(key).is_none())
     {
-        report.push(regression.head_finding(NoLimit));
+        report.push(regression.head_finding(Vacuous::Comparison));
     }
 }
 
 /// Checks the settings.
 pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
     if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
-        report.push(patterns.finding(NoPatterns));
+        report.push(patterns.finding(Vacuous::Settings));
     }
 }
 
@@ -167,35 +166,25 @@ impl Rule for StaleFile {
     }
 }
 
-impl Rule for NoStageHas {
-    const CODE: Code = Code::VacuousClaim;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("no stage has `{}`, so this condition checks nothing", self.0))
-            .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
-            .help("remove the condition")
-    }
-}
-
-impl Rule for NoLimit {
+impl Rule for Vacuous {
     const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
-        true
+        matches!(self, Vacuous::Comparison)
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`regression` has no limit, so nothing is compared")
-            .help("add `max_duration_drift`, or another limit")
-    }
-}
-
-impl Rule for NoPatterns {
-    const CODE: Code = Code::VacuousClaim;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("`scenario_patterns` is empty")
-            .note("ClawSpec finds no scenarios")
-            .help("add a pattern, or remove the key to use the default")
+        match self {
+            Vacuous::Condition(key) => {
+                MessageParts::new(format!("no stage has `{key}`, so this condition checks nothing"))
+                    .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
+                    .help("remove the condition")
+            }
+            Vacuous::Comparison => MessageParts::new("`regression` has no limit, so nothing is compared")
+                .help("add `max_duration_drift`, or another limit"),
+            Vacuous::Settings => MessageParts::new("`scenario_patterns` is empty")
+                .note("ClawSpec finds no scenarios")
+                .help("add a pattern, or remove the key to use the default"),
+        }
     }
 }

@@ -249,41 +249,20 @@ impl Rule for Vacuous {
     const CODE: Code = Code::VacuousClaim;
 
     fn severity(&self) -> Severity {
-        match self {
-            Vacuous::ToolNotGiven(_) => Severity::Hint,
-            Vacuous::EmptyList
-            | Vacuous::Empty(_)
-            | Vacuous::AnyArguments
-            | Vacuous::EmptyText
-            | Vacuous::AnyScore
-            | Vacuous::CostOfCommand
-            | Vacuous::NoPattern
-            | Vacuous::AnyDrift
-            | Vacuous::NoFields
-            | Vacuous::Boundless(_)
-            | Vacuous::WithinTimeout { .. }
-            | Vacuous::Gate { .. }
-            | Vacuous::IdleGate { .. } => Code::VacuousClaim.severity(),
-        }
+        if matches!(self, Vacuous::ToolNotGiven(_)) { Severity::Hint } else { Self::SEVERITY }
     }
 
     fn is_about_absence(&self) -> bool {
-        match self {
-            Vacuous::EmptyList
-            | Vacuous::Empty(_)
-            | Vacuous::AnyArguments
-            | Vacuous::EmptyText
-            | Vacuous::NoPattern
-            | Vacuous::NoFields
-            | Vacuous::ToolNotGiven(_)
-            | Vacuous::IdleGate { .. } => true,
+        // These are about a value that exists.
+        !matches!(
+            self,
             Vacuous::AnyScore
-            | Vacuous::CostOfCommand
-            | Vacuous::AnyDrift
-            | Vacuous::Boundless(_)
-            | Vacuous::WithinTimeout { .. }
-            | Vacuous::Gate { .. } => false,
-        }
+                | Vacuous::CostOfCommand
+                | Vacuous::AnyDrift
+                | Vacuous::Boundless(_)
+                | Vacuous::WithinTimeout { .. }
+                | Vacuous::Gate { .. }
+        )
     }
 
     fn message(&self, _: &Location<'_>) -> MessageParts {

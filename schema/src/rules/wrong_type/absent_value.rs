@@ -30,14 +30,10 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         && key.is_some_and(|key| is_optional(&key))
         && !asserted::is_in_assertion(at)
         && !HOLDERS.contains(&holder.as_str());
-    if is_absent { finding.explained(Absent) } else { finding }
+    if is_absent { finding.explained(Absent).with_severity(Severity::Hint) } else { finding }
 }
 
 impl Explanation for Absent {
-    fn severity(&self, _: Severity) -> Severity {
-        Severity::Hint
-    }
-
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         MessageParts { note: Some("it has no effect".to_owned()), ..said }
     }

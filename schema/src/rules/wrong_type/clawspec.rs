@@ -19,21 +19,20 @@ use crate::{
 
 pub(crate) mod form;
 
-/// A date instead of a string.
+/// A value of the wrong type.
 #[derive(Debug)]
-struct Date(String);
-
-/// A date in the data to send.
-#[derive(Debug)]
-struct SentDate(String);
-
-/// A time that an assertion compares with.
-#[derive(Debug)]
-struct ComparedTime(String);
-
-/// A value after `<<` that is not a mapping.
-#[derive(Debug)]
-struct Merged;
+enum WrongType {
+    /// A date instead of a string.
+    Date(String),
+    /// A date that ClawSpec cannot use unless it is a string: it sends it, or compares with it.
+    UnusableDate(String),
+    /// A string instead of a number, which may be in quotes.
+    NotANumber { key: &'static str, text: String, is_count: bool },
+    /// A value after `<<` that is not a mapping.
+    Merged,
+    /// A message for an agent that is not a string.
+    TaskNotText,
+}
 
 /// A number or boolean that would be invalid even in quotes.
 #[derive(Debug)]
@@ -72,17 +71,9 @@ pub(crate) fn check_date(member: &Member<'_, '_>, root: &LintNode<'_>, definitio
         let lint_node = member.lint_node();
         let shape = definition.shape().below(&lint_node.at, Some(root.node));
         if shape.is_some_and(|shape| shape.kind() == Type::Text) {
-            report.push(lint_node.finding(Date(text.to_owned())).unless_wrong(lint_node.at.clone()));
+            report.push(lint_node.finding(WrongType::Date(text.to_owned())).unless_wrong(lint_node.at.clone()));
         }
     }
-}
-
-/// A string instead of a number, which may be in quotes.
-#[derive(Debug)]
-struct NotANumber {
-    key: &'static str,
-    text: String,
-    is_count: bool,
 }
 
 /// Checks the numbers and the time of an assertion.
@@ -95,14 +86,14 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
     if info.name == "llm_call_count" {
         for (key, text, member) in texts(&["min", "max"]) {
             if text.trim().parse::<u64>().is_err() {
-                report.push(member.finding(NotANumber { key, text: text.to_owned(), is_count: true }));
+                report.push(member.finding(WrongType::NotANumber { key, text: text.to_owned(), is_count: true }));
             }
         }
     }
     if info.waits {
         for (key, text, member) in texts(&["timeout", "rouge_threshold"]) {
             if text.trim().parse::<f64>().is_err() {
-                let finding = member.finding(NotANumber { key, text: text.to_owned(), is_count: false });
+                let finding = member.finding(WrongType::NotANumber { key, text: text.to_owned(), is_count: false });
                 // No variable would make it a number.
                 report.push(finding.instead_of(Scope::CodeAt(Code::MissingVariable, member.at.clone())));
             }
@@ -111,7 +102,7 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
     if let Some(after) = updated_after(assertion).filter(|after| is_date(after.node))
         && let Some(text) = after.node.text()
     {
-        let finding = after.finding(ComparedTime(text.to_owned()));
+        let finding = after.finding(WrongType::UnusableDate(text.to_owned()));
         report.push(finding.instead_of(Scope::CodeAt(Code::WrongType, after.at.clone())));
     }
 }
@@ -123,7 +114,7 @@ pub(crate) fn check_merge(member: &Member<'_, '_>, key: NodeRef<'_>, report: &mu
         let value = member.node;
         let is_merged = fits(value) || value.shape() == NodeShape::Sequence && value.items().all(fits);
         if !is_merged && value.shape() != NodeShape::Dangling {
-            report.push(member.lint_node().finding(Merged));
+            report.push(member.lint_node().finding(WrongType::Merged));
         }
     }
 }
@@ -140,15 +131,11 @@ fn dates(lint_node: &LintNode<'_>, report: &mut Report) {
         return;
     }
     if is_date(lint_node.node) {
-        report.push(lint_node.finding(SentDate(lint_node.node.text().unwrap_or_default().to_owned())));
+        report.push(lint_node.finding(WrongType::UnusableDate(lint_node.node.text().unwrap_or_default().to_owned())));
     }
     lint_node.items().iter().for_each(|item| dates(item, report));
     lint_node.entries().iter().for_each(|(_, member)| dates(member, report));
 }
-
-/// A message for an agent that is not a string.
-#[derive(Debug)]
-struct TaskNotText;
 
 /// Checks the messages of the scenarios of an agent.
 pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
@@ -157,7 +144,7 @@ pub(crate) fn check_params(root: &LintNode<'_>, scenarios: Items<'_>, report: &m
         for (index, params) in params {
             if params.is_task {
                 let (at, range) = scenarios.place(index, &params.place);
-                report.push(Finding::new(TaskNotText, at, range));
+                report.push(Finding::new(WrongType::TaskNotText, at, range));
             }
         }
     }
@@ -176,74 +163,41 @@ impl Explanation for NoText {
     }
 }
 
-impl Rule for Date {
+impl Rule for WrongType {
     const CODE: Code = Code::WrongType;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let is_tagged = location.node().is_some_and(|node| node.resolved().tag().is_some());
-        let note = match is_tagged {
-            true => "with the tag `!!timestamp`, it is not a string",
-            false => "ClawSpec reads YAML 1.1, in which an unquoted date is not a string",
-        };
-        let words = MessageParts::new(format!("expected a string, found the date `{}`", self.0)).note(note);
-        with_quotes(words, location, &self.0)
-    }
-}
-
-/// Returns the message for a time that ClawSpec cannot use unless it is a string.
-fn not_a_string(text: &str, location: &Location<'_>) -> MessageParts {
-    let words =
-        MessageParts::new(format!("expected a string, found the date `{text}`")).note("ClawSpec aborts with an error");
-    with_quotes(words, location, text)
-}
-
-impl Rule for SentDate {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        not_a_string(&self.0, location)
-    }
-}
-
-impl Rule for ComparedTime {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        not_a_string(&self.0, location)
-    }
-}
-
-impl Rule for NotANumber {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let NotANumber { key, text, is_count } = self;
-        let seconds = location.node().and_then(in_seconds).filter(|_| *key == "timeout");
-        let expected = match (&seconds, is_count) {
-            (Some(_), _) => "a number of seconds",
-            (None, true) => "an integer",
-            (None, false) => "a number",
-        };
-        MessageParts::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix_with_help(seconds)
-    }
-}
-
-impl Rule for Merged {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let found = location.node().map(describe).unwrap_or_default();
-        MessageParts::new(format!("expected a mapping for `<<`, found {found}")).note("ClawSpec rejects the file")
-    }
-}
-
-impl Rule for TaskNotText {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let found = location.node().map(describe).unwrap_or_default();
-        MessageParts::new(format!("expected a string for `task`, found {found}"))
-            .note("it is the message that the agent receives")
-            .help("put it in quotes")
+        let found = || location.node().map(describe).unwrap_or_default();
+        match self {
+            WrongType::Date(text) => {
+                let is_tagged = location.node().is_some_and(|node| node.resolved().tag().is_some());
+                let note = match is_tagged {
+                    true => "with the tag `!!timestamp`, it is not a string",
+                    false => "ClawSpec reads YAML 1.1, in which an unquoted date is not a string",
+                };
+                let words = MessageParts::new(format!("expected a string, found the date `{text}`")).note(note);
+                with_quotes(words, location, text)
+            }
+            WrongType::UnusableDate(text) => {
+                let words = MessageParts::new(format!("expected a string, found the date `{text}`"))
+                    .note("ClawSpec aborts with an error");
+                with_quotes(words, location, text)
+            }
+            WrongType::NotANumber { key, text, is_count } => {
+                let seconds = location.node().and_then(in_seconds).filter(|_| *key == "timeout");
+                let expected = match (&seconds, is_count) {
+                    (Some(_), _) => "a number of seconds",
+                    (None, true) => "an integer",
+                    (None, false) => "a number",
+                };
+                MessageParts::new(format!("expected {expected} for `{key}`, found the string `{text}`"))
+                    .fix_with_help(seconds)
+            }
+            WrongType::Merged => MessageParts::new(format!("expected a mapping for `<<`, found {}", found()))
+                .note("ClawSpec rejects the file"),
+            WrongType::TaskNotText => MessageParts::new(format!("expected a string for `task`, found {}", found()))
+                .note("it is the message that the agent receives")
+                .help("put it in quotes"),
+        }
     }
 }

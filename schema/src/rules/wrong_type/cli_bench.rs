@@ -16,28 +16,19 @@ use crate::{
 /// Key of the tasks of a suite.
 const TASKS: &str = "tasks";
 
-/// A value of an environment variable, by its name, that is not a string.
+/// A value of the wrong type.
 #[derive(Debug)]
-struct Variable(String);
-
-/// An exit code that is a string.
-#[derive(Debug)]
-struct ExitCode {
-    written: String,
-    number: i64,
-}
-
-/// A value of a merge key that is not a mapping, with its description. A mapping may have several.
-#[derive(Debug)]
-struct Merged {
-    found: String,
-}
-
-/// An assertion whose fields are next to it instead of below it.
-#[derive(Debug)]
-struct UnderIndented {
-    name: String,
-    fields: Vec<String>,
+enum WrongType {
+    /// A value of an environment variable, by its name, that is not a string.
+    Variable(String),
+    /// An exit code that is a string.
+    ExitCode { written: String, number: i64 },
+    /// A value of a merge key that is not a mapping, with its description. A mapping may have several.
+    Merged { found: String },
+    /// An assertion whose fields are next to it instead of below it.
+    UnderIndented { name: String, fields: Vec<String> },
+    /// A task file with its list below `tasks`.
+    Wrapped,
 }
 
 /// `tasks` as a mapping.
@@ -47,10 +38,6 @@ struct TasksByName;
 /// A task file that is not a list.
 #[derive(Debug)]
 struct NotAList;
-
-/// A task file with its list below `tasks`.
-#[derive(Debug)]
-struct Wrapped;
 
 /// Explains a value of the wrong type.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
@@ -70,7 +57,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 /// Checks a whole task file.
 pub(crate) fn check_task_file(root: &LintNode<'_>, report: &mut Report) {
     if let Some(tasks) = root.get(TASKS).filter(LintNode::is_list) {
-        let finding = Finding::new(Wrapped, root.at.clone(), tasks.head());
+        let finding = Finding::new(WrongType::Wrapped, root.at.clone(), tasks.head());
         report.push(finding.instead_of(Scope::In(root.at.clone())));
     }
 }
@@ -83,7 +70,7 @@ pub(crate) fn check_indentation(item: &LintNode<'_>, report: &mut Report) {
     let Some(known) = asserted::fields_of(name) else { return };
     let fields: Vec<String> = entries.iter().map(|(key, _)| key.clone()).filter(|key| key != name).collect();
     if !fields.is_empty() && fields.iter().all(|key| known.contains(&key.as_str())) {
-        let finding = owner.head_finding(UnderIndented { name: name.clone(), fields });
+        let finding = owner.head_finding(WrongType::UnderIndented { name: name.clone(), fields });
         report.push(finding.instead_of(Scope::In(item.at.clone())));
     }
 }
@@ -94,7 +81,9 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
         match value.node.scalar() {
             // The schema reports that it is not a number.
             Some(Scalar::Float(number)) if number.is_nan() => {}
-            Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => report.push(value.finding(Variable(name))),
+            Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => {
+                report.push(value.finding(WrongType::Variable(name)))
+            }
             Some(Scalar::Text | Scalar::Timestamp | Scalar::Null) | None => {}
         }
     }
@@ -105,7 +94,7 @@ pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     let Some(lint_node) = assertion.get("exit_code") else { return };
     let Some(written) = lint_node.text() else { return };
     if let Ok(number) = written.trim().parse() {
-        report.push(lint_node.finding(ExitCode { written: written.to_owned(), number }));
+        report.push(lint_node.finding(WrongType::ExitCode { written: written.to_owned(), number }));
     }
 }
 
@@ -121,7 +110,7 @@ pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut 
         if !fits {
             let at = owner.at.join(&at.pointer());
             let member = LintNode { node: merge.value, key: Some(merge.key), at };
-            report.push(member.finding(Merged { found: describe(member.node) }));
+            report.push(member.finding(WrongType::Merged { found: describe(member.node) }));
         }
     });
 }
@@ -145,55 +134,48 @@ fn each_merge<'d>(node: NodeRef<'d>, at: &Way<'_>, without: &[&str], visit: &mut
     }
 }
 
-impl Rule for Variable {
+impl Rule for WrongType {
     const CODE: Code = Code::WrongType;
-    const SEVERITY: Severity = Severity::Warning;
+
+    fn severity(&self) -> Severity {
+        let is_read = matches!(self, WrongType::Variable(_) | WrongType::ExitCode { .. });
+        if is_read { Severity::Warning } else { Self::SEVERITY }
+    }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let found = location.node().map(describe).unwrap_or_default();
-        let written = location.node().and_then(|node| node.text()).unwrap_or_default();
-        let quoted = serde_json::Value::from(written).to_string();
-        MessageParts::new(format!("`{}` is {found}", self.0))
-            .note("the value of an environment variable is a string")
-            .remedy(format!("write `{quoted}`"), Fix::safe, location.node().and_then(edit::quote))
-    }
-}
-
-impl Rule for ExitCode {
-    const CODE: Code = Code::WrongType;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let ExitCode { written, number } = self;
-        let title = format!("write `{number}`");
-        let is_same = number.to_string() == written.trim();
-        let fix = if is_same { Fix::safe } else { Fix::guess };
-        let edits = location.replaced(number.to_string());
-        MessageParts::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
-            .note(format!("it is read as {number}"))
-            .remedy(title, fix, edits)
-    }
-}
-
-impl Rule for Merged {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("expected a mapping for `<<`, found {}", self.found))
-            .help("name the mapping to merge, as in `<<: *base`")
-    }
-}
-
-impl Rule for UnderIndented {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let UnderIndented { name, fields } = self;
-        let names = all_of(fields.iter().map(String::as_str));
-        let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
-        let help = format!("indent {object} more than `{name}`");
-        let edits = location.parent().and_then(edit::indent_entries);
-        MessageParts::new(format!("{names} {verb} to `{name}`")).remedy(help, Fix::safe, edits)
+        match self {
+            WrongType::Variable(name) => {
+                let found = location.node().map(describe).unwrap_or_default();
+                let written = location.node().and_then(|node| node.text()).unwrap_or_default();
+                let quoted = serde_json::Value::from(written).to_string();
+                MessageParts::new(format!("`{name}` is {found}"))
+                    .note("the value of an environment variable is a string")
+                    .remedy(format!("write `{quoted}`"), Fix::safe, location.node().and_then(edit::quote))
+            }
+            WrongType::ExitCode { written, number } => {
+                let is_same = number.to_string() == written.trim();
+                let fix = if is_same { Fix::safe } else { Fix::guess };
+                let edits = location.replaced(number.to_string());
+                MessageParts::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
+                    .note(format!("it is read as {number}"))
+                    .remedy(format!("write `{number}`"), fix, edits)
+            }
+            WrongType::Merged { found } => MessageParts::new(format!("expected a mapping for `<<`, found {found}"))
+                .help("name the mapping to merge, as in `<<: *base`"),
+            WrongType::UnderIndented { name, fields } => {
+                let names = all_of(fields.iter().map(String::as_str));
+                let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
+                let help = format!("indent {object} more than `{name}`");
+                let edits = location.parent().and_then(edit::indent_entries);
+                MessageParts::new(format!("{names} {verb} to `{name}`")).remedy(help, Fix::safe, edits)
+            }
+            WrongType::Wrapped => {
+                let help = "remove `tasks:`, and indent the list less";
+                let alone = location.root.entry(TASKS).filter(|_| location.root.entries().nth(1).is_none());
+                let edits = alone.and_then(edit::unwrap_list);
+                MessageParts::new("expected a list of tasks, found a mapping").remedy(help, Fix::safe, edits)
+            }
+        }
     }
 }
 
@@ -215,19 +197,5 @@ impl Explanation for TasksByName {
 impl Explanation for NotAList {
     fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
         MessageParts { fixes: Vec::new(), ..said }.help("begin each task with `- id: …`")
-    }
-}
-
-impl Rule for Wrapped {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let help = "remove `tasks:`, and indent the list less";
-        let alone = location.root.entry(TASKS).filter(|_| location.root.entries().nth(1).is_none());
-        MessageParts::new("expected a list of tasks, found a mapping").remedy(
-            help,
-            Fix::safe,
-            alone.and_then(edit::unwrap_list),
-        )
     }
 }

@@ -135,12 +135,7 @@ impl AssertionType for LogEntry {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let pattern = seen.expand("pattern", &self.pattern)?;
-        let (path, file) = seen.first_file("path", &self.path)?;
-        let Some(file) = file else {
-            let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(AssertionRow::fail("path", mismatch));
-        };
+        let (_, file) = seen.existing("path", &self.path, "Log file")?;
         let log = seen.text("path", file)?;
         let unknown = |reason: String| AssertionRow::unknown("pattern", reason);
         let search = LogSearch::new(&pattern);
@@ -228,12 +223,7 @@ impl AssertionType for DecisionRoutedTo {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let expected = seen.expand("expected_agent", &self.expected_agent)?;
-        let (path, file) = seen.first_file("state_path", &self.state_path)?;
-        let Some(file) = file else {
-            let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(AssertionRow::fail("state_path", mismatch));
-        };
+        let (path, file) = seen.existing("state_path", &self.state_path, "State file")?;
         let text = seen.text("state_path", file)?;
         let state = structured(&file.path, text).map_err(|reason| {
             AssertionRow::broken("state_path", format!("`{}` cannot be read: {reason}", file.path))

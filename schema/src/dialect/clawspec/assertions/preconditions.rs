@@ -52,12 +52,10 @@ impl AssertionType for FilePresent {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
         let (path, answer) = look(&self.path, seen)?;
-        if !answer.files.is_empty() {
-            return Ok(AssertionRow::pass("path"));
+        match answer.files.is_empty() {
+            true => Err(seen.missing("path", &path, format!("File not found: {path}"))),
+            false => Ok(AssertionRow::pass("path")),
         }
-        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} exists"), "nothing");
-        mismatch.notes = seen.notes_on_missing(&path);
-        Ok(AssertionRow::fail("path", mismatch))
     }
 }
 

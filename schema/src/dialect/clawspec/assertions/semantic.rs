@@ -270,12 +270,7 @@ impl AssertionType for LlmJudge {
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (path, file) = seen.first_file("path", &self.path)?;
-        let Some(file) = file else {
-            let mut mismatch = mismatch(format!("Artifact not found: {path}"), format!("{path} exists"), "nothing");
-            mismatch.notes = seen.notes_on_missing(&path);
-            return Ok(AssertionRow::fail("path", mismatch));
-        };
+        let (_, file) = seen.existing("path", &self.path, "Artifact")?;
         if let Some(section) = &self.section {
             let section = seen.expand("section", section)?;
             let text = seen.text("path", file)?;
@@ -368,10 +363,7 @@ impl AssertionType for AgentIdentityConsistent {
         for (field, path) in [("output_path", &self.output_path), ("soul_path", &self.soul_path)] {
             let (path, file) = seen.first_file(field, path)?;
             if file.is_none() {
-                let message = format!("Missing output or SOUL file: {path}");
-                let mut mismatch = mismatch(message, format!("{path} exists"), "nothing");
-                mismatch.notes = seen.notes_on_missing(&path);
-                return Ok(AssertionRow::fail(field, mismatch));
+                return Err(seen.missing(field, &path, format!("Missing output or SOUL file: {path}")));
             }
         }
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {

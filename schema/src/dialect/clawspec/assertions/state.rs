@@ -124,7 +124,7 @@ impl AssertionType for StateFile {
         let status = status.iter().map(|expected| ("expected_status", STATUS, expected));
         let fields = fields.iter().map(|(key, expected)| ("expected_fields", key.as_str(), expected));
         for (field, key, expected) in status.chain(fields) {
-            let expected = filled(expected, field, seen)?;
+            let expected = expected.try_map_texts(&|text| seen.expand(field, text))?;
             let found = if field == "expected_status" { state.get(key) } else { state.dotted(key) };
             let found = found.cloned().unwrap_or(PythonValue::None);
             if !expected.equals(&found) {
@@ -203,25 +203,4 @@ fn described(value: &PythonValue) -> String {
         | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a ", "the ", 1),
         PythonValue::List(_) | PythonValue::Map(_) => value.show(),
     }
-}
-
-/// Returns the expected value with its templates expanded.
-fn filled(value: &PythonValue, field: &str, seen: &ScopedEvidence<'_>) -> Result<PythonValue, AssertionRow> {
-    Ok(match value {
-        PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),
-        PythonValue::List(items) => {
-            PythonValue::List(items.iter().map(|item| filled(item, field, seen)).collect::<Result<_, _>>()?)
-        }
-        PythonValue::Map(members) => PythonValue::Map(
-            members
-                .iter()
-                .map(|(key, value)| Ok((key.clone(), filled(value, field, seen)?)))
-                .collect::<Result<_, AssertionRow>>()?,
-        ),
-        PythonValue::None
-        | PythonValue::Bool(_)
-        | PythonValue::Int(_)
-        | PythonValue::Float(_)
-        | PythonValue::Date(_) => value.clone(),
-    })
 }

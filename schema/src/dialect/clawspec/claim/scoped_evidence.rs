@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{super::template::CALLEE_RUN_ID, AssertionRow, Scope, seconds};
+use super::{super::template::CALLEE_RUN_ID, AssertionRow, Scope, mismatch, seconds};
 use crate::{
     check::{headings, time},
     evidence::{
@@ -91,6 +91,20 @@ impl<'e> ScopedEvidence<'e> {
             ..FilesNeed::default()
         };
         Ok((pattern, self.files(field, &want)?.files.first()))
+    }
+
+    /// Returns the first file at a path, with its content. `what` names it if there is none.
+    pub(crate) fn existing(&self, field: &str, path: &str, what: &str) -> Result<(String, &'e SeenFile), AssertionRow> {
+        let (path, file) = self.first_file(field, path)?;
+        let file = file.ok_or_else(|| self.missing(field, &path, format!("{what} not found: {path}")))?;
+        Ok((path, file))
+    }
+
+    /// Returns the row for a missing file.
+    pub(crate) fn missing(&self, field: &str, path: &str, message: String) -> AssertionRow {
+        let mut mismatch = mismatch(message, format!("{path} exists"), "nothing");
+        mismatch.notes = self.notes_on_missing(path);
+        AssertionRow::fail(field, mismatch)
     }
 
     /// Returns the matches of an artifact's path that count. An empty result is definite only after the full timeout.

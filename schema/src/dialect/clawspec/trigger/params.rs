@@ -16,16 +16,8 @@ pub struct Params(Vec<(PythonValue, PythonValue)>);
 impl Params {
     /// Reads a node. `None` if it is not a mapping, and an error if ClawSpec cannot read it.
     pub(in crate::dialect::clawspec) fn of_node(node: NodeRef<'_>) -> Result<Option<Params>, python::NoValue> {
-        Ok(match PythonValue::of_node(node)? {
-            PythonValue::Map(members) => Some(Params(members)),
-            PythonValue::None
-            | PythonValue::Bool(_)
-            | PythonValue::Int(_)
-            | PythonValue::Float(_)
-            | PythonValue::Text(_)
-            | PythonValue::Date(_)
-            | PythonValue::List(_) => None,
-        })
+        let PythonValue::Map(members) = PythonValue::of_node(node)? else { return Ok(None) };
+        Ok(Some(Params(members)))
     }
 
     /// Returns the data that a pipeline sends.
@@ -48,32 +40,9 @@ impl Params {
 
     /// Expands the templates of all values.
     pub(super) fn filled(&self, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Result<Params, NoValue> {
-        members_filled(&self.0, fill).map(Params)
+        let members = self.0.iter().map(|(key, value)| Ok((key.clone(), value.try_map_texts(fill)?)));
+        Ok(Params(members.collect::<Result<_, NoValue>>()?))
     }
-}
-
-type Members = Vec<(PythonValue, PythonValue)>;
-
-fn members_filled(
-    members: &[(PythonValue, PythonValue)],
-    fill: &impl Fn(&str) -> Result<String, NoValue>,
-) -> Result<Members, NoValue> {
-    members.iter().map(|(key, value)| Ok((key.clone(), filled(value, fill)?))).collect()
-}
-
-fn filled(value: &PythonValue, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Result<PythonValue, NoValue> {
-    Ok(match value {
-        PythonValue::Text(text) => PythonValue::Text(fill(text)?),
-        PythonValue::List(items) => {
-            PythonValue::List(items.iter().map(|item| filled(item, fill)).collect::<Result<_, _>>()?)
-        }
-        PythonValue::Map(members) => PythonValue::Map(members_filled(members, fill)?),
-        PythonValue::None
-        | PythonValue::Bool(_)
-        | PythonValue::Int(_)
-        | PythonValue::Float(_)
-        | PythonValue::Date(_) => value.clone(),
-    })
 }
 
 /// Serializes the data for the key of a recording: different data has different forms.

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use serde::Deserialize;
+
 use super::observed::{MASKED, brief, contains};
 use crate::{
     check::{
@@ -19,7 +21,8 @@ const MAX_LISTED: usize = 50;
 const TOO_LONG: &str = "the pattern took too many steps";
 
 /// A pattern: a regular expression, or plain text if it is not a valid one. Compiled on first use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "String")]
 pub(super) struct CommandPattern {
     source: String,
     engine: OnceLock<Engine>,
@@ -34,11 +37,19 @@ enum Engine {
     Unusable(String),
 }
 
-impl CommandPattern {
-    pub(super) fn new(source: &str) -> CommandPattern {
-        CommandPattern { source: source.to_owned(), engine: OnceLock::new() }
+impl From<String> for CommandPattern {
+    fn from(source: String) -> CommandPattern {
+        CommandPattern { source, engine: OnceLock::new() }
     }
+}
 
+impl PartialEq for CommandPattern {
+    fn eq(&self, other: &CommandPattern) -> bool {
+        self.source == other.source
+    }
+}
+
+impl CommandPattern {
     fn engine(&self) -> &Engine {
         self.engine.get_or_init(|| {
             if is_literal(&self.source) {
@@ -151,7 +162,7 @@ mod tests {
             command.masked = stars.collect();
         }
         let command = Ran { command, ..Ran::default() };
-        CommandPattern::new(pattern).matches(&command)
+        CommandPattern::from(pattern.to_owned()).matches(&command)
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! `exit_code`: exit code of the last command.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::observed::{After, brief, last, row, shown};
+use super::{
+    claim::Judged,
+    observed::{After, brief, last, row, shown},
+};
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Provisional, Verdict},
+    verdict::{Mismatch, Provisional, Verdict},
 };
 
 /// Exit code of the last command: `0` is success.
@@ -42,12 +43,10 @@ impl<'de> Deserialize<'de> for ExitCode {
     }
 }
 
-impl ExitCode {
-    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(self)
-    }
+impl Judged for ExitCode {
+    const PROVISIONAL: Provisional = Provisional::Everything;
 
-    fn judge(&self, evidence: &Evidence) -> Verdict {
+    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
         let row = row("exit_code", format!("exit code is {}", self.0));
         let command = match last(evidence, &row, || format!("exit code {}", self.0)) {
             Ok(command) => command,
@@ -71,16 +70,6 @@ impl ExitCode {
             notes,
             ..Mismatch::default()
         })
-    }
-}
-
-impl Check for ExitCode {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
-
-    fn provisional(&self) -> Provisional {
-        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -1,17 +1,16 @@
 //! `file_contains`: content of a file after the task.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    claim::Judged,
     file_exists::missing,
     observed::{After, contains, near_text, part, path_need, row, shown},
 };
 use crate::{
-    evidence::{Content, Context, Evidence, Need, PathState},
-    verdict::{Check, Mismatch, Verdict},
+    evidence::{Content, Evidence, Need, PathState},
+    verdict::{Mismatch, Verdict},
 };
 
 /// File that must exist after the task and contain a string.
@@ -40,25 +39,16 @@ pub struct FileContains {
     pub text: String,
 }
 
-impl FileContains {
-    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
-        Arc::new(FileContainsClaim { file: self, after: after.clone() })
+impl Judged for FileContains {
+    fn needs(&self) -> Vec<Need> {
+        path_need(&self.path, true)
     }
-}
 
-/// `file_contains`, with its position in the list.
-#[derive(Clone, Debug)]
-struct FileContainsClaim {
-    file: FileContains,
-    after: After,
-}
-
-impl FileContainsClaim {
-    fn judge(&self, evidence: &Evidence) -> Verdict {
-        let FileContains { path, text } = &self.file;
+    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
+        let FileContains { path, text } = self;
         let row =
             row("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at(part("file_contains", "path"));
-        let state = self.after.path(evidence, path, true);
+        let state = after.path(evidence, path, true);
         let content = match state.as_deref() {
             Ok(PathState::File { content: Some(content) }) => content,
             Ok(PathState::File { content: None }) => return row.unknown("its content was not recorded"),
@@ -79,19 +69,9 @@ impl FileContainsClaim {
             ..Mismatch::default()
         })
     }
-}
-
-impl Check for FileContainsClaim {
-    fn needs(&self, _: &Context) -> Vec<Need> {
-        path_need(&self.file.path, true)
-    }
-
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
 
     fn texts(&self) -> Vec<String> {
-        vec![self.file.path.clone(), self.file.text.clone()]
+        vec![self.path.clone(), self.text.clone()]
     }
 }
 

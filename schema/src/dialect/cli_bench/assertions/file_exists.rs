@@ -1,14 +1,15 @@
 //! `file_exists`: a file or directory after the task.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::observed::{After, path_need, row};
+use super::{
+    claim::Judged,
+    observed::{After, path_need, row},
+};
 use crate::{
-    evidence::{Context, Evidence, Need, PathState},
-    verdict::{Check, Mismatch, Verdict},
+    evidence::{Evidence, Need, PathState},
+    verdict::{Mismatch, Verdict},
     words::nearest,
 };
 
@@ -27,41 +28,22 @@ use crate::{
 #[schemars(extend("x-other-names" = ["file", "exists", "path_exists"]))]
 pub struct FileExists(pub String);
 
-impl FileExists {
-    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
-        Arc::new(FileExistsClaim { path: self.0, after: after.clone() })
+impl Judged for FileExists {
+    fn needs(&self) -> Vec<Need> {
+        path_need(&self.0, false)
     }
-}
 
-/// `file_exists`, with its position in the list.
-#[derive(Clone, Debug)]
-struct FileExistsClaim {
-    path: String,
-    after: After,
-}
-
-impl FileExistsClaim {
-    fn judge(&self, evidence: &Evidence) -> Verdict {
-        let row = row("file_exists", format!("`{}` exists", self.path));
-        match self.after.path(evidence, &self.path, false).as_deref() {
-            Ok(PathState::Missing { beside }) => row.fail(missing(&self.path, beside)),
+    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
+        let row = row("file_exists", format!("`{}` exists", self.0));
+        match after.path(evidence, &self.0, false).as_deref() {
+            Ok(PathState::Missing { beside }) => row.fail(missing(&self.0, beside)),
             Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
             Err(reason) => row.unknown(reason.as_str()),
         }
     }
-}
-
-impl Check for FileExistsClaim {
-    fn needs(&self, _: &Context) -> Vec<Need> {
-        path_need(&self.path, false)
-    }
-
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
 
     fn texts(&self) -> Vec<String> {
-        vec![self.path.clone()]
+        vec![self.0.clone()]
     }
 }
 

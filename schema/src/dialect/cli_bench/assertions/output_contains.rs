@@ -1,12 +1,13 @@
 //! `output_contains`: standard output of the last command.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{observed::After, stream::Stream};
-use crate::verdict::Check;
+use super::{claim::Judged, observed::After, stream::Stream};
+use crate::{
+    evidence::Evidence,
+    verdict::{Provisional, Verdict},
+};
 
 /// String that the standard output of the last command must contain.
 ///
@@ -24,8 +25,14 @@ use crate::verdict::Check;
 #[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
 pub struct OutputContains(pub String);
 
-impl OutputContains {
-    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Stream::Output.claim(self.0)
+impl Judged for OutputContains {
+    const PROVISIONAL: Provisional = Provisional::Everything;
+
+    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
+        Stream::Output.judge(&self.0, evidence)
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.clone()]
     }
 }

@@ -1,15 +1,16 @@
 //! `output_equals`: whole standard output of the last command.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::observed::{After, brief, equals, last, of_output, row, shown};
+use super::{
+    claim::Judged,
+    observed::{After, brief, equals, last, of_output, row, shown},
+};
 use crate::{
     check::text::trim,
     evidence::Evidence,
-    verdict::{Check, Mismatch, Provisional, Verdict},
+    verdict::{Mismatch, Provisional, Verdict},
     words::plural,
 };
 
@@ -28,12 +29,10 @@ use crate::{
 #[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]
 pub struct OutputEquals(pub String);
 
-impl OutputEquals {
-    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(self)
-    }
+impl Judged for OutputEquals {
+    const PROVISIONAL: Provisional = Provisional::Everything;
 
-    fn judge(&self, evidence: &Evidence) -> Verdict {
+    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
         let row = row("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
         let command = match last(evidence, &row, || shown(trim(&self.0))) {
             Ok(command) => command,
@@ -48,16 +47,6 @@ impl OutputEquals {
             mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
             mismatch
         })
-    }
-}
-
-impl Check for OutputEquals {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
-
-    fn provisional(&self) -> Provisional {
-        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

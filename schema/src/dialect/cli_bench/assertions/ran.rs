@@ -1,17 +1,16 @@
 //! `ran`: a command that the model must run.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    claim::Judged,
     commands::{CommandPattern, listing},
     observed::{After, row},
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Presence, Verdict},
+    verdict::{Mismatch, Presence, Verdict},
     words::Pattern,
 };
 
@@ -28,34 +27,22 @@ use crate::{
 /// ```
 ///
 /// Write `.*` where any options may appear: `npm install.*react`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
-pub struct Ran(pub Pattern);
+pub struct Ran(#[schemars(with = "Pattern")] CommandPattern);
 
-impl Ran {
-    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(RanClaim { pattern: CommandPattern::new(&self.0) })
-    }
-}
-
-/// `ran`, compiled.
-#[derive(Clone, Debug)]
-struct RanClaim {
-    pattern: CommandPattern,
-}
-
-impl RanClaim {
-    fn judge(&self, evidence: &Evidence) -> Verdict {
-        let source = self.pattern.source();
+impl Judged for Ran {
+    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
+        let source = self.0.source();
         let row = row("ran", format!("ran `{source}`"));
-        let log = match self.pattern.log(evidence) {
+        let log = match self.0.log(evidence) {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
         let gap = log.gap().map(Presence::Unclear).into_iter();
-        let found = Presence::any(gap.chain(log.commands.iter().map(|command| self.pattern.matches(command))));
+        let found = Presence::any(gap.chain(log.commands.iter().map(|command| self.0.matches(command))));
         row.found(found, || Mismatch {
             message: match log.commands.len() {
                 0 => "the model ran no command".to_owned(),
@@ -64,18 +51,12 @@ impl RanClaim {
             },
             expected: format!("a command that matches `{source}`"),
             actual: listing(log),
-            notes: self.pattern.nearest(log).into_iter().collect(),
+            notes: self.0.nearest(log).into_iter().collect(),
             ..Mismatch::default()
         })
     }
-}
-
-impl Check for RanClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
 
     fn texts(&self) -> Vec<String> {
-        vec![self.pattern.source().to_owned()]
+        vec![self.0.source().to_owned()]
     }
 }

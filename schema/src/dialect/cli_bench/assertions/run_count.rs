@@ -1,17 +1,16 @@
 //! `run_count`: number of commands that match a pattern.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    claim::Judged,
     commands::{CommandPattern, listing},
     observed::{After, part, row},
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
+    verdict::{Mismatch, Presence, Provisional, Verdict},
     words::Pattern,
 };
 
@@ -31,9 +30,9 @@ use crate::{
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
-    #[schemars(extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
+    #[schemars(with = "Pattern", extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
-    pub pattern: Pattern,
+    pattern: CommandPattern,
     /// Minimum number of commands that match.
     #[schemars(with = "Option<u32>", range(min = 0), extend("x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
@@ -45,20 +44,6 @@ pub struct RunCount {
 }
 
 impl RunCount {
-    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
-        Arc::new(RunCountClaim { pattern: CommandPattern::new(&self.pattern), min: self.min, max: self.max })
-    }
-}
-
-/// `run_count`, compiled.
-#[derive(Clone, Debug)]
-struct RunCountClaim {
-    pattern: CommandPattern,
-    min: Option<f64>,
-    max: Option<f64>,
-}
-
-impl RunCountClaim {
     /// Returns the bounds as text.
     fn bounds(&self) -> String {
         match (self.min, self.max) {
@@ -78,8 +63,12 @@ impl RunCountClaim {
             Some(_) | None => format!("{} commands match `{source}`", self.bounds()),
         }
     }
+}
 
-    fn judge(&self, evidence: &Evidence) -> Verdict {
+impl Judged for RunCount {
+    const PROVISIONAL: Provisional = Provisional::Everything;
+
+    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
         let source = self.pattern.source();
         let row = row("run_count", self.sentence()).at(part("run_count", "pattern"));
         let log = match self.pattern.log(evidence) {
@@ -121,16 +110,6 @@ impl RunCountClaim {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
-    }
-}
-
-impl Check for RunCountClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
-
-    fn provisional(&self) -> Provisional {
-        Provisional::Everything
     }
 
     fn texts(&self) -> Vec<String> {

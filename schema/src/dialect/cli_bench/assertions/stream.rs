@@ -1,11 +1,9 @@
 //! What a command writes, and whether a text is in it.
 
-use std::sync::Arc;
-
 use super::observed::{brief, contains, last, near_text, of_output, row, shown};
 use crate::{
     evidence::{Capture, Evidence, Ran},
-    verdict::{Check, Mismatch, Presence, Provisional, Verdict},
+    verdict::{Mismatch, Presence, Verdict},
 };
 
 /// An output stream of a command.
@@ -17,34 +15,9 @@ pub(super) enum Stream {
     Error,
 }
 
-/// The assertion that the last command wrote a text.
-#[derive(Debug)]
-struct StreamContains {
-    stream: Stream,
-    text: String,
-}
-
-impl Check for StreamContains {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.stream.judge(&self.text, evidence)]
-    }
-
-    fn provisional(&self) -> Provisional {
-        Provisional::Everything
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.text.clone()]
-    }
-}
-
 impl Stream {
-    /// Returns the assertion that the last command wrote a text.
-    pub(super) fn claim(self, text: String) -> Arc<dyn Check> {
-        Arc::new(StreamContains { stream: self, text })
-    }
-
-    fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
+    /// Judges whether the last command wrote a text.
+    pub(super) fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
         let row = row(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
         let command = match last(evidence, &row, || shown(wanted)) {
             Ok(command) => command,

@@ -1,18 +1,17 @@
 //! `verify`: a shell command that runs after the task.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    claim::Judged,
     observed::{After, contains, equals, near_text, of_output, part, row, shown},
     output_equals::differs,
 };
 use crate::{
     check::text::trim,
-    evidence::{Context, Evidence, Need, Ran},
-    verdict::{Check, Mismatch, Presence, Verdict, VerdictBuilder},
+    evidence::{Evidence, Need, Ran},
+    verdict::{Mismatch, Presence, Verdict, VerdictBuilder},
 };
 
 /// Shell command that runs after the task and must succeed.
@@ -53,21 +52,8 @@ impl Verify {
     /// Milliseconds after which the command is terminated.
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
-    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
-        Arc::new(VerifyClaim { verify: self, after: after.clone() })
-    }
-}
-
-/// `verify`, with its position in the list.
-#[derive(Clone, Debug)]
-struct VerifyClaim {
-    verify: Verify,
-    after: After,
-}
-
-impl VerifyClaim {
     fn of_answer(&self, row: VerdictBuilder, answer: &Ran) -> Verdict {
-        let Verify { run, output_contains, output_equals } = &self.verify;
+        let Verify { run, output_contains, output_equals } = self;
         if answer.timed_out {
             return row.fail(Mismatch {
                 message: format!("`{run}` did not end within {} s", Verify::TIMEOUT_MS / 1000),
@@ -129,27 +115,23 @@ impl VerifyClaim {
             None => row.pass(),
         }
     }
+}
 
-    fn judge(&self, evidence: &Evidence) -> Verdict {
-        let row = row("verify", format!("verify `{}`", shown(&self.verify.run))).at(part("verify", "run"));
-        match self.after.command(evidence, &self.verify.run) {
+impl Judged for Verify {
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Command { run: self.run.clone(), timeout_ms: Verify::TIMEOUT_MS }]
+    }
+
+    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
+        let row = row("verify", format!("verify `{}`", shown(&self.run))).at(part("verify", "run"));
+        match after.command(evidence, &self.run) {
             Ok(answer) => self.of_answer(row, answer),
             Err(reason) => row.unknown(reason),
         }
     }
-}
-
-impl Check for VerifyClaim {
-    fn needs(&self, _: &Context) -> Vec<Need> {
-        vec![Need::Command { run: self.verify.run.clone(), timeout_ms: Verify::TIMEOUT_MS }]
-    }
-
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![self.judge(evidence)]
-    }
 
     fn texts(&self) -> Vec<String> {
-        let Verify { run, output_contains, output_equals } = &self.verify;
+        let Verify { run, output_contains, output_equals } = self;
         [Some(run), output_contains.as_ref(), output_equals.as_ref()].into_iter().flatten().cloned().collect()
     }
 }

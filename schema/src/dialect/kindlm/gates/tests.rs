@@ -2,7 +2,7 @@
 
 use super::{Gates, fixed};
 use crate::{
-    dialect::{CaseOutcome, Dialect, GateReport, RunOutcome},
+    dialect::{CaseOutcome, Dialect, Gate, GateReport, RunOutcome},
     document::{Document, Pointer},
     suite::Subject,
     verdict::{FailureCode, Mismatch, Outcome, Status, Verdict},

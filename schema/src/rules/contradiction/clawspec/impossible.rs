@@ -362,10 +362,7 @@ impl Rule for Impossible {
                 let words = MessageParts::new(format!("expected a heading without `#`, found `{text}`"))
                     .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
                 let bare = text.trim_start_matches('#').trim();
-                let edits = location
-                    .lint_node()
-                    .filter(|_| !bare.is_empty())
-                    .and_then(|lint_node| lint_node.replaced(scalar(bare)));
+                let edits = location.replaced(scalar(bare)).filter(|_| !bare.is_empty());
                 words.fix_with_help(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
             }
             Impossible::SectionsOf(ending) => MessageParts::new(format!(

@@ -19,25 +19,16 @@ use crate::{
 /// Maximum number of files to suggest to a judge.
 const MAX_OFFERED: usize = 8;
 
-/// The log of an assertion, or the run in it.
+/// Missing keys of an assertion.
 #[derive(Debug)]
-struct Log {
-    kind: &'static str,
-    keys: Vec<&'static str>,
-    /// Log in the settings.
-    path: String,
+enum MissingKeys {
+    /// The log, or the run in it. `path` is the log in the settings.
+    Log { kind: &'static str, keys: Vec<&'static str>, path: String },
+    /// All keys of which an assertion needs one.
+    AnyOf { kind: &'static str, keys: &'static [&'static str] },
+    /// Path of a list in its file.
+    PlaceInSource,
 }
-
-/// All keys of which an assertion needs one.
-#[derive(Debug)]
-struct AnyOf {
-    kind: &'static str,
-    keys: &'static [&'static str],
-}
-
-/// Path of a list in its file.
-#[derive(Debug)]
-struct PlaceInSource;
 
 /// File that a judge scores.
 #[derive(Debug)]
@@ -78,7 +69,7 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, files: &dyn Files,
     let Some(info) = assertion.info else { return };
     let (kind, lacks) = (info.name, |key: &&'static str| assertion.node.get(key).is_none());
     if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
-        report.push(assertion.head_finding(AnyOf { kind, keys }));
+        report.push(assertion.head_finding(MissingKeys::AnyOf { kind, keys }));
     }
     match kind {
         // With `tool`, it was meant as another type.
@@ -88,49 +79,46 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, files: &dyn Files,
             if let Some(first) = keys.first() {
                 let at = assertion.at.key(first);
                 let path = settings(files).log_path();
-                report.push(Finding::new(Log { kind, keys, path }, at, assertion.head()));
+                report.push(Finding::new(MissingKeys::Log { kind, keys, path }, at, assertion.head()));
             }
         }
         "artifact_absent_words" if assertion.get("words").is_none() && assertion.get("key").is_none() => {
             if let Some(source) = assertion.get("source") {
-                report.push(Finding::new(PlaceInSource, assertion.at.key("key"), source.head()));
+                report.push(Finding::new(MissingKeys::PlaceInSource, assertion.at.key("key"), source.head()));
             }
         }
         _ => {}
     }
 }
 
-impl Rule for Log {
+impl Rule for MissingKeys {
     const CODE: Code = Code::MissingField;
-    const SEVERITY: Severity = Severity::Warning;
+
+    fn severity(&self) -> Severity {
+        if matches!(self, MissingKeys::Log { .. }) { Severity::Warning } else { Self::SEVERITY }
+    }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let names = all_of(self.keys.iter().copied());
-        let members = log_members(&self.path, "{{run_id}}").into_iter().filter(|(key, _)| self.keys.contains(key));
-        let members: Vec<(&str, String)> = members.collect();
-        let edits = location.holder().and_then(|assertion| assertion.with_behind("type", &members));
-        MessageParts::new(format!("`{}` is missing {names}", self.kind))
-            .note("ClawSpec aborts with an error")
-            // Only the author knows the path of the log.
-            .remedy(format!("add {names}"), Fix::guess, edits)
-    }
-}
-
-impl Rule for AnyOf {
-    const CODE: Code = Code::MissingField;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
-            .note("without one of them, nothing is checked")
-            .help("add one of them")
-    }
-}
-
-impl Rule for PlaceInSource {
-    const CODE: Code = Code::MissingField;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
+        match self {
+            MissingKeys::Log { kind, keys, path } => {
+                let names = all_of(keys.iter().copied());
+                let members = log_members(path, "{{run_id}}").into_iter().filter(|(key, _)| keys.contains(key));
+                let members: Vec<(&str, String)> = members.collect();
+                let edits = location.holder().and_then(|assertion| assertion.with_behind("type", &members));
+                MessageParts::new(format!("`{kind}` is missing {names}"))
+                    .note("ClawSpec aborts with an error")
+                    // Only the author knows the path of the log.
+                    .remedy(format!("add {names}"), Fix::guess, edits)
+            }
+            MissingKeys::AnyOf { kind, keys } => {
+                MessageParts::new(format!("`{kind}` is missing {}", listed(keys.iter().copied())))
+                    .note("without one of them, nothing is checked")
+                    .help("add one of them")
+            }
+            MissingKeys::PlaceInSource => {
+                MessageParts::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
+            }
+        }
     }
 }
 

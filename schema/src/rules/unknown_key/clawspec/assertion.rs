@@ -64,6 +64,8 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
     let finding = match IntendedAssertionKey::of(assertion, kind, key) {
         Some(meant) => {
             let better = meant.says_better(parent);
+            let is_idle = matches!(meant, IntendedAssertionKey::Caller);
+            let finding = if is_idle { finding.with_severity(Severity::Hint) } else { finding };
             let finding = finding.explained(InAssertion { kind, meant });
             better.into_iter().fold(finding, Finding::instead_of)
         }
@@ -206,10 +208,6 @@ fn forbidden_file(assertion: &LintNode<'_>, kind: &LintNode<'_>, absent: &LintNo
 }
 
 impl Explanation for InAssertion {
-    fn severity(&self, found: Severity) -> Severity {
-        if matches!(self.meant, IntendedAssertionKey::Caller) { Severity::Hint } else { found }
-    }
-
     fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
         let kind = self.kind;
         let (Some(assertion), Some(member)) = (location.holder(), location.lint_node()) else { return said };

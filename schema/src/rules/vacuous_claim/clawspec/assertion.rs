@@ -1,10 +1,7 @@
 //! Assertions that always pass.
 
 use crate::{
-    dialect::{
-        ScalarRules,
-        clawspec::{paths, scale::Scale, type_fields::number_of, typed_assertion::TypedAssertion},
-    },
+    dialect::clawspec::{paths, scale::Scale, type_fields::number_of, typed_assertion::TypedAssertion},
     document::{Document, Pointer},
     files::Files,
     finding::{Location, MessageParts, Report, Rule},
@@ -129,12 +126,7 @@ fn check_source(assertion: &LintNode<'_>, files: &dyn Files, report: &mut Report
     let (Some(source), Some(place)) = (assertion.get("source"), assertion.get("key")) else { return };
     let Some(file) = source.text().and_then(paths::below_root).filter(|_| paths::is_placed(files)) else { return };
     let Some(dotted) = place.text().filter(|text| !text.is_empty()) else { return };
-    let Ok(bytes) = files.read(&file) else { return };
-    let Ok(text) = std::str::from_utf8(&bytes) else { return };
-    let document = Document::read(text, ScalarRules::Yaml11);
-    if !document.is_intact() {
-        return;
-    }
+    let Some(document) = paths::document_at(&file, files).filter(Document::is_intact) else { return };
     let at = dotted.split('.').fold(Pointer::root(), |at, step| at.key(step));
     let key = dotted.to_owned();
     report.push(place.finding(match document.find(&at) {
