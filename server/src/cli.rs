@@ -76,7 +76,7 @@ enum Command {
     Recordings(recordings::Args),
     /// Store the metrics of a ClawSpec target as a baseline, or compare runs with it
     Baseline(baseline::Args),
-    /// List the targets, contracts and negative scenarios of a ClawSpec workspace that its coverage ledger lacks
+    /// List what the targets of a ClawSpec coverage ledger lack: the target itself, its contracts, a negative scenario
     Coverage(coverage::Args),
     /// Explain a field, an assertion type, a kind of problem, a result or a template variable
     Explain(explain::Args),

@@ -173,7 +173,9 @@ impl Compared {
                     actual,
                     limit: limit_of(&limits, metric),
                     // Without limits, nothing fails.
-                    status: verdict.map_or(Status::Pass, |verdict| verdict.outcome.status()),
+                    status: verdict.map_or(if actual.is_some() { Status::Pass } else { Status::Skip }, |verdict| {
+                        verdict.outcome.status()
+                    }),
                     reason,
                     is_difference: is_difference(metric),
                 })
