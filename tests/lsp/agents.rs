@@ -134,8 +134,7 @@ fn a_tool_is_one_name_in_all_contracts() {
     let at = position_of(&text, "web.fetch");
     let found = client.ask_at("documentHighlight", SCENARIOS, at.clone(), json!({}));
     assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found:#}");
-    let context = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", SCENARIOS, position_of(&text, "resend.send"), context);
+    let found = client.references(SCENARIOS, position_of(&text, "resend.send"));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     assert_eq!(paths, [HANDOFF, SCENARIOS]);
     let name = json!({ "newName": "mail.send" });
@@ -171,8 +170,7 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     let at = position_of(&text, "lookup\r\n");
     let found = client.ask_at("definition", "kindlm.yaml", at.clone(), json!({}));
     assert_eq!(places(&client, &found["result"]), [("kindlm.yaml".to_owned(), 10, 15)]);
-    let context = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", "kindlm.yaml", at.clone(), context);
+    let found = client.references("kindlm.yaml", at.clone());
     assert_eq!(places(&client, &found["result"]).len(), 3, "{found:#}");
     let found = client.ask_at("hover", "kindlm.yaml", at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");

@@ -113,6 +113,14 @@ impl Client {
         answer["result"].clone()
     }
 
+    /// Introduces a client without capabilities that has these folders of the directory open.
+    pub fn initialize_in(&mut self, folders: &[&str]) {
+        let folders: Vec<Value> = folders.iter().map(|name| json!({ "uri": self.uri(name), "name": name })).collect();
+        let params = json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders });
+        self.request("initialize", params);
+        self.notify("initialized", json!({}));
+    }
+
     /// Returns the path of a file of the workspace.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
@@ -211,6 +219,11 @@ impl Client {
     /// Returns the hover at a position.
     pub fn hover(&mut self, name: &str, position: Value) -> Value {
         self.ask_at("hover", name, position, json!({}))["result"].clone()
+    }
+
+    /// Requests the places of the name at a position, with its definition.
+    pub fn references(&mut self, name: &str, position: Value) -> Value {
+        self.ask_at("references", name, position, json!({ "context": { "includeDeclaration": true } }))
     }
 
     /// Returns the labels of the completions at a position.

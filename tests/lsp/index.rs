@@ -111,8 +111,7 @@ fn symbols_of_closed_files_are_found() {
 fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open("skills/a/tests/scenarios.yaml");
-    let all = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", "skills/a/tests/scenarios.yaml", position_of(&text, "smoke"), all);
+    let found = client.references("skills/a/tests/scenarios.yaml", position_of(&text, "smoke"));
     let in_ledger = position_of(LEDGER, "smoke}}");
     let expected = [
         ("docs/testing/coverage-ledger.yaml".to_owned(), 3, in_ledger["character"].as_u64().unwrap()),
@@ -188,12 +187,7 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     let expected =
         ["skills/a/tests/scenarios.yaml", name, "skills/broken/tests/scenarios.yaml"].map(|it| client.uri(it));
     assert_eq!(touched, expected.into_iter().zip([json!(1), json!(2), Value::Null]).collect::<Vec<_>>());
-    let found = client.ask_at(
-        "references",
-        name,
-        position_of(&text, "lead"),
-        json!({ "context": { "includeDeclaration": true } }),
-    );
+    let found = client.references(name, position_of(&text, "lead"));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     let expected = [
         "skills/a/tests/scenarios.yaml",
@@ -314,12 +308,7 @@ fn folders_come_and_go() {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let mut client = Client::spawn(&files);
     let folder = |client: &Client, name: &str| json!({ "uri": client.uri(name), "name": name });
-    let one = folder(&client, "one");
-    client.request(
-        "initialize",
-        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": [one] }),
-    );
-    client.notify("initialized", json!({}));
+    client.initialize_in(&["one"]);
     assert_eq!(symbols(&mut client, ""), ["first"]);
     let (one, two) = (folder(&client, "one"), folder(&client, "two"));
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [two], "removed": [] } }));
@@ -352,12 +341,7 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
         client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
     }
     let text = client.open(&names[0]);
-    let found = client.ask_at(
-        "references",
-        &names[0],
-        position_of(&text, "p1"),
-        json!({ "context": { "includeDeclaration": true } }),
-    );
+    let found = client.references(&names[0], position_of(&text, "p1"));
     assert_eq!(found["result"].as_array().unwrap().len(), 2000);
     // It ends at once while files are being read.
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));

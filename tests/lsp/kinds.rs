@@ -147,12 +147,7 @@ fn every_folder_of_a_workspace_is_its_own() {
     let scenario =
         "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/a\n  trigger: /a\nscenarios: []\nbogus: 1\n";
     let mut client = Client::spawn(&[("one/clawspec.yaml", ""), ("two/skills/a/tests/scenarios.yaml", scenario)]);
-    let folders: Vec<Value> = ["one", "two"].map(|name| json!({ "uri": client.uri(name), "name": name })).to_vec();
-    client.request(
-        "initialize",
-        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders }),
-    );
-    client.notify("initialized", json!({}));
+    client.initialize_in(&["one", "two"]);
     client.open("two/skills/a/tests/scenarios.yaml");
     let found = client.diagnostics("two/skills/a/tests/scenarios.yaml", |found| !found.is_empty());
     assert!(!found.is_empty());
