@@ -320,7 +320,7 @@ mod tests {
         let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
         let query = results().query(&planned.uri, &planned.suite, &Secrets::none());
         let queried = query.run(&planned.suite);
-        results().remember(queried)[0].state.clone()
+        results().remember(queried)[0].known.state.clone()
     }
 
     #[tokio::test]
