@@ -232,9 +232,7 @@ fn second_interrupt_ends_at_once() {
 
 /// Returns whether a process still runs; one that waits to be reaped does not.
 fn is_running(pid: &str) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
-    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    !state.is_empty() && !state.starts_with('Z')
+    !matches!(state(pid).as_str(), "" | "Z")
 }
 
 pub(crate) fn send(signal: &str, process: u32) {
