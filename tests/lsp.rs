@@ -74,7 +74,6 @@ mod writing;
 use serde_json::{Value, json};
 
 use client::{Client, at};
-use positions::position_of;
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -122,7 +121,6 @@ fn problem_is_reported_at_its_key_until_it_is_corrected() {
     assert!(problem["message"].as_str().unwrap().contains("`contains`"), "{problem}");
     client.replace("kindlm.yaml", &mut text, "containz", "contains", 2);
     client.diagnostics("kindlm.yaml", |found| found.iter().all(|found| found["code"] != "unknown-key"));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -144,7 +142,6 @@ fn a_failing_assertion_is_reported_at_its_place_and_judged_again_when_edited() {
     client.replace("kindlm.yaml", &mut text, "[sorry]", "['no']", 2);
     client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
     assert!(!client.path("ran-again").exists());
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -237,9 +234,7 @@ fn no_process_of_a_run_outlives_the_server() {
 
 #[test]
 fn running_needs_trust() {
-    let mut client = Client::spawn(FILES);
-    client.initialize(json!({}), json!({}));
-    client.open("kindlm.yaml");
+    let mut client = Client::opened_as(FILES, json!({}), json!({}));
     let answer = client.run_test("kindlm.yaml", "refuses");
     assert_eq!(answer["result"]["run"], Value::Null);
     let question = client.question();
@@ -256,9 +251,7 @@ fn running_needs_trust() {
 
 #[test]
 fn trust_can_be_given_and_taken_while_the_server_runs() {
-    let mut client = Client::spawn(FILES);
-    client.initialize(json!({}), json!({}));
-    client.open("kindlm.yaml");
+    let mut client = Client::opened_as(FILES, json!({}), json!({}));
     client.notify("speclens/trust", json!({ "trusted": true }));
     let answer = client.run_file("kindlm.yaml");
     assert!(answer["result"]["run"].is_u64(), "{answer}");
@@ -408,42 +401,12 @@ fn speclens_yaml_is_checked_and_decides_in_the_editor_too() {
 }
 
 #[test]
-fn the_editor_completes_explains_outlines_folds_and_fixes() {
-    let suite = SUITE
-        .replace("contains: [sorry]", "containz: [sorry]")
-        .replace("printf 'Hello, world\\n'", "printf '{{name}}'");
-    let suite = suite.replace("  - name: greets\n", "  - name: greets\n    vars: {name: Ann}\n");
-    let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
-    let capabilities = json!({ "textDocument": { "completion": { "completionItem": { "snippetSupport": true } } } });
-    client.initialize(capabilities, json!({}));
-    client.open("kindlm.yaml");
-    let line = |text: &str| suite[..suite.find(text).unwrap()].matches('\n').count();
-
-    let labels = client.labels("kindlm.yaml", position_of(&suite, "contains: [hello]"));
-    assert!(labels.contains(&"notContains".to_owned()), "{labels:?}");
-    let hover = client.hover("kindlm.yaml", position_of(&suite, "mmand: printf"));
-    assert!(hover["contents"]["value"].as_str().unwrap().contains("printf 'Ann'"), "{hover}");
-    let symbols = client.about("kindlm.yaml", "documentSymbol");
-    assert!(symbols.to_string().contains("refuses"), "{symbols}");
-    let folds = client.about("kindlm.yaml", "foldingRange");
-    assert!(folds.as_array().unwrap().len() > 3, "{folds}");
-
-    let actions = client.actions("kindlm.yaml", &at(line("containz"), 9), None);
-    let fix = actions.iter().find(|action| action["kind"] == "quickfix").unwrap();
-    assert!(fix["edit"].to_string().contains("contains"), "{fix}");
+fn menu_offers_to_run_the_test_at_the_cursor_and_all_tests() {
+    let mut client = Client::opened(FILES);
+    let actions = client.actions("kindlm.yaml", &at(14, 9), None);
     let runs: Vec<_> = actions.iter().filter(|action| action["kind"] == "source.speclens.run").collect();
     assert_eq!(runs[0]["command"]["arguments"][0]["test"], "refuses");
     assert_eq!(runs.len(), 2);
-}
-
-#[test]
-fn a_run_in_the_terminal_is_seen_in_the_editor() {
-    let mut client = Client::start(FILES);
-    client.open("kindlm.yaml");
-    client.diagnostics("kindlm.yaml", |_| true);
-    assert_eq!(client.command_line(&["run", "kindlm.yaml"]).status.code(), Some(1));
-    client.files_changed(&[(".speclens/recordings/any.json", 1)]);
-    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The processes of a run: how they end, what they leave running, and what happens when the program ends.
 
 use std::{
-    io::Read,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -114,13 +113,12 @@ fn what_a_signal_kept_from_running_is_not_reported_as_passed() {
     let place = Place::empty();
     place.write("a/kindlm.yaml", suite("echo $$ > ../pid; sleep 60", "{output: {contains: [x]}}"));
     place.write("b/kindlm.yaml", suite("echo b", "{output: {contains: [b]}}"));
-    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = place.start(&["run", "--report", "json"]);
     wait_for(&place, "pid");
     send("TERM", child.id());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let report: Value = serde_json::from_str(&text).unwrap();
+    let done = Done::at_end_of(child);
+    assert_eq!(done.code, Some(130), "{done:?}");
+    let report = done.json();
     assert_eq!(report["suites"][1]["status"], "unknown", "{report}");
     assert_eq!((&report["totals"]["cases"], &report["totals"]["unknown"]), (&2.into(), &2.into()));
 }
@@ -130,13 +128,12 @@ fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
     for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let place =
             Place::with(&suite("echo $$ > pid; sh -c 'echo $$ > inner; sleep 60'", "{output: {contains: [x]}}"));
-        let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = place.start(&["run"]);
         wait_for(&place, "inner");
         send(signal, child.id());
-        let mut text = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {text}");
-        assert!(text.contains("cancelled"), "{text}");
+        let done = Done::at_end_of(child);
+        assert_eq!(done.code, Some(130), "{signal}: {done:?}");
+        assert!(done.stdout.contains("cancelled"), "{done:?}");
         assert_gone(&place, &["pid", "inner"]);
     }
 }
@@ -170,6 +167,12 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+fn assert_six_passed(run: Child) {
+    let done = Done::at_end_of(run);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.json()["totals"]["passed"], 6, "{done:?}");
+}
+
 /// Waits for the deadline of two seconds, by an independent clock.
 fn pass_the_deadline() {
     assert!(Command::new("sleep").arg("2.5").status().unwrap().success());
@@ -179,7 +182,7 @@ fn pass_the_deadline() {
 #[test]
 fn suspended_run_times_nothing_out() {
     let place = waiting_for_go();
-    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = place.start(&["run", "--report", "json"]);
     (0..6).for_each(|index| wait_for(&place, &format!("begun{index}")));
     send("TSTP", child.id());
     let command = place.read("begun0").trim().to_owned();
@@ -188,11 +191,7 @@ fn suspended_run_times_nothing_out() {
     pass_the_deadline();
     assert!(!place.exists("done0"), "a command went on");
     send("CONT", child.id());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
-    let report: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(report["totals"]["passed"], 6, "{report}");
+    assert_six_passed(child);
 }
 
 /// Stopping the program alone (by a debugger, or for lack of memory) does not stop the commands: those that ended in
@@ -202,7 +201,7 @@ fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
     let place = waiting_for_go();
     let suite = place.read("kindlm.yaml").replace(", latency: {maxMs: 1900}", "");
     place.write("kindlm.yaml", suite);
-    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = place.start(&["run", "--report", "json"]);
     (0..6).for_each(|index| wait_for(&place, &format!("begun{index}")));
     send("STOP", child.id());
     wait_until("the stop", || state(&child.id().to_string()) == "T");
@@ -210,11 +209,7 @@ fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
     (0..6).for_each(|index| wait_for(&place, &format!("done{index}")));
     pass_the_deadline();
     send("CONT", child.id());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    let report: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(report["totals"]["passed"], 6, "{report}");
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_six_passed(child);
 }
 
 /// The first Ctrl-C asks the commands to end, the second does not wait.
@@ -222,7 +217,7 @@ fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
 fn second_interrupt_ends_at_once() {
     let command = "trap 'echo asked > asked' TERM; echo $$ > pid; while :; do sleep 0.01; done";
     let place = Place::with(&suite(command, "{output: {contains: [x]}}"));
-    let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let child = place.start(&["run"]);
     wait_for(&place, "pid");
     send("INT", child.id());
     wait_for(&place, "asked");
@@ -230,17 +225,14 @@ fn second_interrupt_ends_at_once() {
     send("STOP", child.id());
     send("INT", child.id());
     send("CONT", child.id());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!((child.wait().unwrap().code(), text.as_str()), (Some(130), ""));
+    let done = Done::at_end_of(child);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(130), ""));
     assert_gone(&place, &["pid"]);
 }
 
 /// Returns whether a process still runs; one that waits to be reaped does not.
 fn is_running(pid: &str) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
-    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    !state.is_empty() && !state.starts_with('Z')
+    !matches!(state(pid).as_str(), "" | "Z")
 }
 
 pub(crate) fn send(signal: &str, process: u32) {
@@ -249,22 +241,14 @@ pub(crate) fn send(signal: &str, process: u32) {
 
 /// Waits for a file that ends with a line end.
 pub(crate) fn wait_for(place: &Place, name: &str) {
-    let begun = Instant::now();
-    while !(place.exists(name) && place.read(name).ends_with('\n')) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{name} never came");
-        thread::yield_now();
-    }
+    wait_until(name, || place.exists(name) && place.read(name).ends_with('\n'));
 }
 
 /// Waits until the processes with the ids in these files have ended.
 pub(crate) fn assert_gone(place: &Place, names: &[&str]) {
     for name in names {
         let pid = place.read(name).trim().to_owned();
-        let begun = Instant::now();
-        while is_running(&pid) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{name} survived");
-            thread::yield_now();
-        }
+        wait_until(&format!("the end of {name}"), || !is_running(&pid));
     }
 }
 

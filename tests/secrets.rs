@@ -149,15 +149,6 @@ fn a_secret_with_escapes_is_masked_where_it_is_read() {
 }
 
 #[test]
-fn a_secret_in_the_suite_itself_is_not_printed() {
-    let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: [{KEY}, zz], contans: [{KEY}]}}}}")));
-    for arguments in [&["check"][..], &["run", "--allow", "unknown-key"]] {
-        let done = place.run_with(&[("OPENAI_API_KEY", KEY)], arguments);
-        assert!(done.stdout.contains(&"*".repeat(KEY.len())) && !done.stdout.contains(KEY), "{done:?}");
-    }
-}
-
-#[test]
 fn a_key_that_is_pasted_into_a_suite_is_not_printed_by_check() {
     // Assembled here, so no scanner mistakes this file for one with a key.
     let key = format!("sk-{}", "proj-T3stT3stT3stT3stT3stT3stT3stT3stT3st1234");
@@ -190,6 +181,7 @@ fn secret_in_the_suite_reaches_no_report() {
     for format in ["human", "concise", "json", "sarif", "github"] {
         let done = run(&["check", "--format", format]);
         assert!(done.stdout.contains("notContanis"), "{format}: {done:?}");
+        assert!(done.stdout.contains(&"*".repeat(KEY.len())), "{format}: {done:?}");
         assert!(!done.text().contains(KEY), "{format}: {done:?}");
     }
     let allowed = text.replace(&format!(", {KEY}: 1"), "").replace(&format!(", notContanis: [{KEY}]"), "");

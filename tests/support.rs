@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -71,6 +71,11 @@ impl Place {
         command
     }
 
+    /// Starts the program here, with its output kept for [`Done::at_end_of`].
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.program(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// Runs the program here.
     pub(crate) fn run(&self, arguments: &[&str]) -> Done {
         Done::of(&self.program(arguments).output().unwrap())
@@ -126,6 +131,11 @@ impl Done {
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),
             stderr: String::from_utf8(output.stderr.clone()).unwrap(),
         }
+    }
+
+    /// Waits for the end of a program.
+    pub(crate) fn at_end_of(program: Child) -> Done {
+        Done::of(&program.wait_with_output().unwrap())
     }
 
     /// Returns the JSON on standard output.

@@ -3,7 +3,6 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Child, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -159,12 +158,7 @@ fn what_cannot_be_judged_is_explained() {
 #[test]
 fn spans_that_are_sent_judge_the_suite() {
     let place = clerk();
-    let mut child: Child = place
-        .program(&["trace", "kindlm.yaml", "--listen", "--port", "0", "--test", "looks*"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = place.start(&["trace", "kindlm.yaml", "--listen", "--port", "0", "--test", "looks*"]);
     let mut line = String::new();
     let mut messages = BufReader::new(child.stderr.take().unwrap());
     while !line.contains("listening at http://") {
@@ -178,8 +172,8 @@ fn spans_that_are_sent_judge_the_suite() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{}"), "{answer}");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let done = Done::at_end_of(child);
+    assert_eq!(done.code, Some(0), "{done:?}");
 }
 
 #[cfg(unix)]

@@ -43,6 +43,7 @@ use speclens_schema::{analysis::Problems, document::Document, json_schema::SpecF
 use tower_lsp_server::LspService;
 
 use crate::{
+    index::scan,
     signals,
     threads::{self, Pool},
     workspace::{self, Workspace},
@@ -93,25 +94,19 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
         session = Some(Arc::clone(&shared));
         Backend::new(shared)
     });
-    let (service, socket) = methods::read(service, client::Abilities::default()).finish();
+    let (service, socket) = methods::register(service).finish();
     let session = session.expect("the service made its backend");
     for _ in 0..changes::THREADS {
         let session = Arc::clone(&session);
-        let runtime = tokio::runtime::Handle::current();
-        threads::start("changes", move || {
-            let _entered = runtime.enter();
-            session.changes.make_until_stopped();
-        })?;
+        threads::start("changes", move || session.changes.make_until_stopped())?;
     }
     let analysis = {
         let session = Arc::clone(&session);
-        let runtime = tokio::runtime::Handle::current();
-        threads::start("analysis", move || publish::analyze_until_stopped(&session, &runtime))?
+        threads::start("analysis", move || publish::analyze_until_stopped(&session))?
     };
     let indexing = {
         let session = Arc::clone(&session);
-        let runtime = tokio::runtime::Handle::current();
-        threads::start("index", move || indexing::fill_until_stopped(&session, &runtime))?
+        threads::start("index", move || scan::work_until_stopped(&session.index, &*session))?
     };
     let guarded = transport::Guarded::new(service, outbox.clone());
     let end = tokio::select! {

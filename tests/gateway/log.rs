@@ -209,10 +209,9 @@ fn memory_does_not_grow_with_the_log_of_other_runs() {
             "{name: second, when: {invoke: /demo}, then: [{type: file_absent, path: x}]}",
         ],
     );
-    let mut program = place.program(&["run"]);
-    let child = program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = place.start(&["run"]);
     send.send(child.id()).unwrap();
-    let done = support::Done::of(&child.wait_with_output().unwrap());
+    let done = support::Done::at_end_of(child);
     assert_eq!(done.code, Some(0), "{done:?}");
     let peak: u64 = peak.lock().unwrap().unwrap();
     assert!(peak < MAX_KIB, "{} MiB", peak / 1024);

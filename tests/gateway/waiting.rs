@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    process::{Command, Stdio},
+    process::Command,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -138,10 +138,6 @@ fn held() -> (Loopback, mpsc::Receiver<()>, mpsc::Sender<()>) {
 
 const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
 
-fn begin(mut program: Command) -> std::process::Child {
-    program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
 /// Reads what a program says until it waits for another.
 fn until_it_waits(child: &mut std::process::Child) {
     let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
@@ -153,23 +149,23 @@ fn until_it_waits(child: &mut std::process::Child) {
 fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_blocks_nothing() {
     let (gateway, was_asked, go) = held();
     let place = workspace(&gateway.url(), &[ANY]);
-    let first = begin(place.program(&["run"]));
+    let first = place.start(&["run"]);
     was_asked.recv().unwrap();
-    let mut second = begin(place.program(&["run"]));
+    let mut second = place.start(&["run"]);
     until_it_waits(&mut second);
     assert!(was_asked.try_recv().is_err(), "the second one has not asked");
     go.send(()).unwrap();
-    assert_eq!(Done::of(&first.wait_with_output().unwrap()).code, Some(0));
+    assert_eq!(Done::at_end_of(first).code, Some(0));
     was_asked.recv().unwrap();
 
-    let mut third = begin(place.program(&["run"]));
+    let mut third = place.start(&["run"]);
     until_it_waits(&mut third);
     second.kill().unwrap();
     second.wait().unwrap();
     go.send(()).unwrap();
     was_asked.recv().unwrap();
     go.send(()).unwrap();
-    assert_eq!(Done::of(&third.wait_with_output().unwrap()).code, Some(0));
+    assert_eq!(Done::at_end_of(third).code, Some(0));
 }
 
 #[test]
@@ -182,11 +178,11 @@ fn cancelled_run_ends_at_once_whatever_the_gateway_does() {
             if answers { accepted("run-1") } else { Answer::Nothing }
         });
         let place = workspace(&gateway.url(), &[ANY]);
-        let child = begin(place.program(&["run", "--timeout", "600"]));
+        let child = place.start(&["run", "--timeout", "600"]);
         was_asked.recv().unwrap();
         let pid = child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        let done = Done::of(&child.wait_with_output().unwrap());
+        let done = Done::at_end_of(child);
         assert_eq!(done.code, Some(130), "{done:?}");
     }
 }

@@ -53,7 +53,6 @@ fn misspelled_agent_is_reported_and_fixed() {
     client.forget();
     client.files_changed(&[("agents/marketing/brand", 3)]);
     client.diagnostics_of_any_version(SCENARIOS, |found| !found.iter().any(is_reported));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -70,7 +69,6 @@ fn a_stage_and_its_handoff_name_the_same_agent() {
     let mut handoff = client.open(HANDOFF);
     client.replace(HANDOFF, &mut handoff, "to: agents-marketing-brand", "to: agents/marketing/email", 2);
     client.diagnostics_of_any_version(PIPELINE, |found| !found.iter().any(is_reported));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -88,7 +86,6 @@ fn an_agent_leads_to_its_soul_and_is_explained() {
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("no directory"), "{found:#}");
     let found = client.ask_at("definition", HANDOFF, at, json!({}));
     assert_eq!(found["result"], json!([]));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -112,7 +109,6 @@ fn agents_are_offered_as_each_place_writes_them() {
     assert!(found.contains(&"agents/marketing/brand".to_owned()), "{found:?}");
     let found = client.labels(name, position_after(&text, "\"😀\", "));
     assert!(found.contains(&"agents-marketing-brand".to_owned()) && found.contains(&"lead".to_owned()), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -129,7 +125,6 @@ fn an_agent_keeps_the_name_of_its_directory() {
     assert_eq!(apply(&client, &found["result"]), [(HANDOFF.to_owned(), json!(1))]);
     let text = std::fs::read_to_string(client.path(HANDOFF)).unwrap();
     assert!(text.contains("to: agents-marketing-voice,"), "{text}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -139,8 +134,7 @@ fn a_tool_is_one_name_in_all_contracts() {
     let at = position_of(&text, "web.fetch");
     let found = client.ask_at("documentHighlight", SCENARIOS, at.clone(), json!({}));
     assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found:#}");
-    let context = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", SCENARIOS, position_of(&text, "resend.send"), context);
+    let found = client.references(SCENARIOS, position_of(&text, "resend.send"));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     assert_eq!(paths, [HANDOFF, SCENARIOS]);
     let name = json!({ "newName": "mail.send" });
@@ -157,7 +151,6 @@ fn a_tool_is_one_name_in_all_contracts() {
     client.open_text(name, &text);
     let found = client.labels(name, position_after(&text, "tool: "));
     assert!(found.contains(&"web.fetch".to_owned()) && found.contains(&"memory.search".to_owned()), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -177,8 +170,7 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     let at = position_of(&text, "lookup\r\n");
     let found = client.ask_at("definition", "kindlm.yaml", at.clone(), json!({}));
     assert_eq!(places(&client, &found["result"]), [("kindlm.yaml".to_owned(), 10, 15)]);
-    let context = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", "kindlm.yaml", at.clone(), context);
+    let found = client.references("kindlm.yaml", at.clone());
     assert_eq!(places(&client, &found["result"]).len(), 3, "{found:#}");
     let found = client.ask_at("hover", "kindlm.yaml", at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");
@@ -190,7 +182,6 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     assert_eq!(std::fs::read_to_string(client.path("kindlm.yaml")).unwrap(), expected);
     let found = client.labels("kindlm.yaml", position_after(&text, "        - tool: "));
     assert_eq!(found, ["lookup", "other"]);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -212,5 +203,4 @@ fn directory_of_a_target_and_a_trigger_of_an_agent_lead_to_the_file_that_describ
     let own = scenarios("");
     let found = client.ask_at("definition", SCENARIOS, position_of(&own, "skills/a"), json!({}));
     assert_eq!(places(&client, &found["result"]), [("skills/a/SKILL.md".to_owned(), 0, 0)]);
-    assert_eq!(client.leave(), Some(0));
 }

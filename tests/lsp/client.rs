@@ -25,6 +25,8 @@ pub struct Client {
     next_id: u64,
     /// The version of the text last sent: diagnostics of earlier ones are skipped.
     version: i32,
+    /// Whether the test has ended the program itself.
+    is_over: bool,
     /// The workspace, removed at the end.
     pub directory: tempfile::TempDir,
 }
@@ -77,7 +79,7 @@ impl Client {
                 }
             }
         });
-        Client { process, input, messages, waiting: Vec::new(), next_id: 1, version: 1, directory }
+        Client { process, input, messages, waiting: Vec::new(), next_id: 1, version: 1, is_over: false, directory }
     }
 
     /// Starts the server and introduces a client that pushes: no pull, trusted.
@@ -89,7 +91,13 @@ impl Client {
 
     /// Does the same, and opens the first file.
     pub fn opened(files: &[(&str, &str)]) -> Client {
-        let mut client = Client::start(files);
+        Client::opened_as(files, json!({}), json!({ "trusted": true }))
+    }
+
+    /// Starts the server, introduces a client with these capabilities and options, and opens the first file.
+    pub fn opened_as(files: &[(&str, &str)], capabilities: Value, options: Value) -> Client {
+        let mut client = Client::spawn(files);
+        client.initialize(capabilities, options);
         client.open(files[0].0);
         client
     }
@@ -103,6 +111,14 @@ impl Client {
         );
         self.notify("initialized", json!({}));
         answer["result"].clone()
+    }
+
+    /// Introduces a client without capabilities that has these folders of the directory open.
+    pub fn initialize_in(&mut self, folders: &[&str]) {
+        let folders: Vec<Value> = folders.iter().map(|name| json!({ "uri": self.uri(name), "name": name })).collect();
+        let params = json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders });
+        self.request("initialize", params);
+        self.notify("initialized", json!({}));
     }
 
     /// Returns the path of a file of the workspace.
@@ -203,6 +219,11 @@ impl Client {
     /// Returns the hover at a position.
     pub fn hover(&mut self, name: &str, position: Value) -> Value {
         self.ask_at("hover", name, position, json!({}))["result"].clone()
+    }
+
+    /// Requests the places of the name at a position, with its definition.
+    pub fn references(&mut self, name: &str, position: Value) -> Value {
+        self.ask_at("references", name, position, json!({ "context": { "includeDeclaration": true } }))
     }
 
     /// Returns the labels of the completions at a position.
@@ -389,15 +410,9 @@ impl Client {
         self.waiting.clear();
     }
 
-    /// Shuts the server down and returns the exit status. The input stays open, as with some clients.
-    pub fn leave(mut self) -> Option<i32> {
-        self.request("shutdown", Value::Null);
-        self.notify("exit", Value::Null);
-        self.exit_status()
-    }
-
     /// Waits for the end of the program.
     pub fn exit_status(&mut self) -> Option<i32> {
+        self.is_over = true;
         let end = Instant::now() + DEADLINE;
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
@@ -430,12 +445,19 @@ impl Client {
 
     /// Closes the server's input.
     pub fn hang_up(&mut self) {
+        self.is_over = true;
         self.input = None;
     }
 }
 
 impl Drop for Client {
+    /// Shuts the server down, which has to end well. The input stays open, as with some clients.
     fn drop(&mut self) {
+        if !self.is_over && !std::thread::panicking() {
+            self.request("shutdown", Value::Null);
+            self.notify("exit", Value::Null);
+            assert_eq!(self.exit_status(), Some(0));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

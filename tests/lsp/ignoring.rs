@@ -138,10 +138,3 @@ fn starter_suites_open_without_a_problem() {
         }
     }
 }
-
-#[test]
-fn what_a_comment_can_say_is_completed() {
-    let mut client = client(&[("kindlm.yaml", &format!("# speclens: \n{EMPTY}"))]);
-    client.open("kindlm.yaml");
-    assert_eq!(client.labels("kindlm.yaml", json!({ "line": 0, "character": 12 })), ["allow", "dialect"]);
-}

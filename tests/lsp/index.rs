@@ -105,15 +105,13 @@ fn symbols_of_closed_files_are_found() {
     let found = client.request("workspace/symbol", json!({ "query": "skills/ä😀" }));
     let expected = position_of(LEDGER, "'skills/ä😀'");
     assert_eq!(found["result"][0]["location"]["range"]["start"], expected, "{found:#}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
 fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open("skills/a/tests/scenarios.yaml");
-    let all = json!({ "context": { "includeDeclaration": true } });
-    let found = client.ask_at("references", "skills/a/tests/scenarios.yaml", position_of(&text, "smoke"), all);
+    let found = client.references("skills/a/tests/scenarios.yaml", position_of(&text, "smoke"));
     let in_ledger = position_of(LEDGER, "smoke}}");
     let expected = [
         ("docs/testing/coverage-ledger.yaml".to_owned(), 3, in_ledger["character"].as_u64().unwrap()),
@@ -127,7 +125,6 @@ fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
     let at = json!({ "line": 4, "character": second - LEDGER[..second].rfind('\n').unwrap() - 1 });
     let found = client.ask_at("definition", "docs/testing/coverage-ledger.yaml", at, json!({}));
     assert_eq!(places(&client, &found["result"]), [("skills/b/tests/scenarios.yaml".to_owned(), 3, 10)]);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -153,7 +150,6 @@ fn a_rename_reaches_closed_files_and_names_versions_of_open_ones() {
         LEDGER.replacen("scenario: smoke", "scenario: \"it's: new\"", 1)
     );
     assert_eq!(read("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "smoke", "p1"));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -164,7 +160,6 @@ fn a_name_that_is_not_valid_in_its_file_is_refused() {
     let refused = client.ask_at("rename", name, position_of(&text, "smoke"), json!({ "newName": "{{today}}" }));
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("`{{today}}` is not a valid name here: the name of a scenario cannot"), "{message}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -192,12 +187,7 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     let expected =
         ["skills/a/tests/scenarios.yaml", name, "skills/broken/tests/scenarios.yaml"].map(|it| client.uri(it));
     assert_eq!(touched, expected.into_iter().zip([json!(1), json!(2), Value::Null]).collect::<Vec<_>>());
-    let found = client.ask_at(
-        "references",
-        name,
-        position_of(&text, "lead"),
-        json!({ "context": { "includeDeclaration": true } }),
-    );
+    let found = client.references(name, position_of(&text, "lead"));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     let expected = [
         "skills/a/tests/scenarios.yaml",
@@ -206,7 +196,6 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
         "skills/b/tests/scenarios.yaml",
     ];
     assert_eq!(paths, expected);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -233,7 +222,6 @@ fn files_that_come_go_and_move_outside_are_noticed() {
     fs::write(client.path(".gitignore"), "").unwrap();
     client.files_changed(&[(".gitignore", 2)]);
     assert_eq!(symbols(&mut client, "ignored").len(), 2);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -246,7 +234,6 @@ fn a_client_that_watches_nothing_has_files_read_again_on_saving_and_opening() {
     fs::write(client.path("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "much-later", "p1")).unwrap();
     client.save("skills/a/tests/baselines.yaml");
     assert_eq!(symbols(&mut client, "much"), ["much-later"]);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -275,7 +262,6 @@ fn values_of_other_files_are_offered() {
     client.open_text("skills/a/tests/baselines.yaml", baselines);
     let found = client.labels("skills/a/tests/baselines.yaml", json!({ "line": 2, "character": 2 }));
     assert_eq!(found, ["smoke"]);
-    assert_eq!(client.leave(), Some(0));
 }
 
 const TASK: &str = "- id: status\n  intent: Show the state.\n  assert:\n    - exit_code: 0\n";
@@ -311,7 +297,6 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
     client.forget();
     client.files_changed(&[("bench/nightly.yaml", 2)]);
     client.diagnostics_of_any_version("bench/tasks/deep/two.yaml", |found| duplicate(found).is_none());
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -323,19 +308,13 @@ fn folders_come_and_go() {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let mut client = Client::spawn(&files);
     let folder = |client: &Client, name: &str| json!({ "uri": client.uri(name), "name": name });
-    let one = folder(&client, "one");
-    client.request(
-        "initialize",
-        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": [one] }),
-    );
-    client.notify("initialized", json!({}));
+    client.initialize_in(&["one"]);
     assert_eq!(symbols(&mut client, ""), ["first"]);
     let (one, two) = (folder(&client, "one"), folder(&client, "two"));
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [two], "removed": [] } }));
     assert_eq!(symbols(&mut client, ""), ["first", "second"]);
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [], "removed": [one] } }));
     assert_eq!(symbols(&mut client, ""), ["second"]);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -352,7 +331,6 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
     let text = client.open(&names[0]);
     let refused = client.ask_at("rename", &names[0], position_of(&text, "p1"), json!({ "newName": "p2" }));
     assert!(refused["error"]["message"].as_str().unwrap().contains("raise the limit"), "{refused}");
-    assert_eq!(client.leave(), Some(0));
 
     let mut client = Client::spawn(&files);
     client.initialize(versioned(), json!({}));
@@ -363,16 +341,10 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
         client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
     }
     let text = client.open(&names[0]);
-    let found = client.ask_at(
-        "references",
-        &names[0],
-        position_of(&text, "p1"),
-        json!({ "context": { "includeDeclaration": true } }),
-    );
+    let found = client.references(&names[0], position_of(&text, "p1"));
     assert_eq!(found["result"].as_array().unwrap().len(), 2000);
     // It ends at once while files are being read.
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -399,7 +371,6 @@ fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
     let found = client.ask_at("rename", "b/cli-bench.yaml", position_of(&main, "own"), name);
     let message = found["error"]["message"].as_str().unwrap();
     assert!(message.contains("`tasks` in `tasks/two.yaml` already has `basics`"), "{message}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -445,7 +416,6 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
     client.files_changed(&[("speclens.yaml", 1)]);
     client.diagnostics("a/kindlm.yaml", |found| !is_missing(found));
     assert_eq!(links(&mut client, "a/kindlm.yaml"), 1);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -478,5 +448,4 @@ fn one_of_two_tasks_with_an_id_is_renamed_alone_and_has_a_fix() {
     let read = |path: &str| fs::read_to_string(client.path(path)).unwrap();
     assert_eq!(read("tasks/more.yaml"), more.replacen("list-branches", "show-branches", 1));
     assert_eq!(read("tasks/basics.yaml"), task("list-branches"));
-    assert_eq!(client.leave(), Some(0));
 }

@@ -244,10 +244,8 @@ fn place_elsewhere_in_a_long_list_moves_with_the_lines_before_it() {
     };
     let head = "version: \"1.0\"\ntarget: {type: skill, path: skills/news, trigger: /news}\nscenarios:\n";
     let mut text = format!("{head}{}", (0..900).map(scenario).collect::<String>());
-    let mut client = Client::spawn(&[(name, &text)]);
     let capabilities = json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });
-    client.initialize(capabilities, json!({ "trusted": true }));
-    client.open(name);
+    let mut client = Client::opened_as(&[(name, &text)], capabilities, json!({ "trusted": true }));
     let line_of = |text: &str| text.lines().position(|line| line.ends_with("name: s800")).unwrap() + 3;
     let lines_of_related = |found: &[Value]| -> Vec<u64> {
         let related = found.iter().flat_map(|it| it["relatedInformation"].as_array().cloned().unwrap_or_default());

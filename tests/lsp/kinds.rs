@@ -28,7 +28,6 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
         refused["result"]["reason"].as_str().unwrap().contains("was not run; fix the underlined errors first"),
         "{refused}"
     );
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -43,7 +42,6 @@ fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
     client.replace("tasks/two.yaml", &mut text, "Show", "Tell", 3);
     let found = client.diagnostics_of_any_version("cli-bench.yaml", |found| codes(found).contains(&"duplicate-name"));
     assert!(!found.is_empty());
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -61,7 +59,6 @@ fn scenario_patterns_make_a_contract_of_any_file_once_they_are_saved() {
     let found = client.diagnostics_of_any_version("qa/login.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"missing-field"), "{found:?}");
     assert!(hover(&mut client, "qa/login.yaml", 1, 5).to_string().contains("name"));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -90,7 +87,6 @@ fn other_documents_get_nothing_until_they_are_ours() {
     assert!(hover(&mut client, buffer, 0, 2).to_string().contains("Format version"));
     let refused = client.run_file(buffer);
     assert!(refused["result"]["reason"].as_str().unwrap().contains("save it"), "{refused}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -102,7 +98,6 @@ fn a_file_becomes_a_part_when_a_suite_names_it() {
     client.files_changed(&[("cli-bench.yaml", 2)]);
     let found = client.diagnostics("loose.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"unknown-key"), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -112,7 +107,6 @@ fn what_the_author_says_counts_after_saving() {
     client.replace("notes.yaml", &mut text, "services", "# speclens: dialect=clawspec-ledger\nservices", 2);
     let found = client.diagnostics("notes.yaml", |found| !found.is_empty());
     assert!(codes(&found).contains(&"missing-field"), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -131,7 +125,6 @@ fn comment_that_says_the_kind_counts_while_it_is_typed() {
     client.replace("agent.yaml", &mut text, comment, "", 3);
     let found = client.diagnostics("agent.yaml", |found| codes(found).contains(&"out-of-range"));
     assert!(!found.iter().any(|found| found["message"].as_str().unwrap().contains("waves")), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -147,7 +140,6 @@ fn document_that_becomes_another_kind_is_shown_as_what_it_is() {
     let messages: Vec<&str> = found.iter().filter_map(|found| found["message"].as_str()).collect();
     assert!(messages.iter().any(|message| message.contains("stages")), "{messages:?}");
     assert!(!messages.iter().any(|message| message.contains("caller_provides")), "{messages:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -155,18 +147,12 @@ fn every_folder_of_a_workspace_is_its_own() {
     let scenario =
         "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/a\n  trigger: /a\nscenarios: []\nbogus: 1\n";
     let mut client = Client::spawn(&[("one/clawspec.yaml", ""), ("two/skills/a/tests/scenarios.yaml", scenario)]);
-    let folders: Vec<Value> = ["one", "two"].map(|name| json!({ "uri": client.uri(name), "name": name })).to_vec();
-    client.request(
-        "initialize",
-        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders }),
-    );
-    client.notify("initialized", json!({}));
+    client.initialize_in(&["one", "two"]);
     client.open("two/skills/a/tests/scenarios.yaml");
     let found = client.diagnostics("two/skills/a/tests/scenarios.yaml", |found| !found.is_empty());
     assert!(!found.is_empty());
     let removed = json!({ "event": { "added": [], "removed": [{ "uri": client.uri("one"), "name": "one" }] } });
     client.notify("workspace/didChangeWorkspaceFolders", removed);
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[cfg(unix)]
@@ -188,7 +174,6 @@ fn while_editing_nothing_beyond_the_workspace_is_read() {
     );
     assert!(message[1].starts_with("`../../none.yaml` is outside the workspace"), "{message:?}");
     assert!(found.iter().all(|found| found["severity"] == 2), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
@@ -205,6 +190,5 @@ fn a_new_contract_is_ours_from_its_first_letter_in_a_workspace() {
             let offered = client.labels(place, json!({ "line": typed.matches('\n').count(), "character": 0 }));
             assert!(offered.iter().any(|label| label.contains("target")), "{place}: {typed:?}: {offered:?}");
         }
-        assert_eq!(client.leave(), Some(0));
     }
 }

@@ -104,9 +104,7 @@ fn edits_of_a_whole_long_file_are_worked_out_only_when_they_are_asked_for() {
     let resolving = json!({ "textDocument": { "codeAction": { "dataSupport": true, "resolveSupport": { "properties": ["edit"] } } } });
     let (short, long) = (suite(10, WARNING), suite(1000, WARNING));
     for (text, capabilities, in_menu) in [(&short, json!({}), 2), (&long, json!({}), 0), (&long, resolving, 2)] {
-        let mut client = Client::spawn(&[("kindlm.yaml", text)]);
-        client.initialize(capabilities, json!({}));
-        client.open("kindlm.yaml");
+        let mut client = Client::opened_as(&[("kindlm.yaml", text)], capabilities, json!({}));
         assert_eq!(many(&mut client, &menu).len(), in_menu);
         assert_eq!(many(&mut client, &by_name).len(), 1);
     }

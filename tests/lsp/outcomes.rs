@@ -89,8 +89,8 @@ fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
     let before = &schema.lines().nth(1).unwrap().split('5').next().unwrap();
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let column = units(before, encoding);
-        let mut client = Client::spawn(&[("kindlm.yaml", JUDGED), ("schemas/n.json", schema)]);
         let capabilities = json!({ "general": { "positionEncodings": [encoding] } });
+        let mut client = Client::spawn(&[("kindlm.yaml", JUDGED), ("schemas/n.json", schema)]);
         client.initialize(capabilities, json!({ "trusted": true }));
         client.open("kindlm.yaml");
         run(&mut client, "judged");

@@ -58,15 +58,12 @@ fn run_that_cannot_have_its_threads_is_refused_with_the_reason() {
     client.limit_address_space(None);
     run(&mut client, "open");
     lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
-    assert_eq!(client.leave(), Some(0));
 }
 
 #[test]
 fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
-    let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
     let capabilities = json!({ "window": { "showDocument": { "support": true } } });
-    client.initialize(capabilities, json!({ "trusted": true }));
-    client.open("kindlm.yaml");
+    let mut client = Client::opened_as(&[("kindlm.yaml", FAILING)], capabilities, json!({ "trusted": true }));
     for (test, kind, expected) in [("open", 3, "speclens: `open` passed"), ("talks", 2, "speclens: `talks` failed")] {
         run(&mut client, test);
         let message = client.notification("window/showMessage", |_| true);
@@ -479,9 +476,7 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
 
 #[test]
 fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
-    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
-    client.initialize(json!({}), json!({}));
-    client.open("kindlm.yaml");
+    let mut client = Client::opened_as(&[("kindlm.yaml", WAITING)], json!({}), json!({}));
     for _ in 0..2 {
         let answer = client.run_test("kindlm.yaml", "waits");
         assert_eq!(answer["result"]["reason"], "untrusted", "{answer}");
@@ -506,5 +501,4 @@ fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() 
         assert!(refused["result"]["reason"].as_str().unwrap().contains("fix the underlined errors"), "{refused}");
     }
     lenses_until(&mut client, "why", |titles| titles.contains(&"! has errors".to_owned()));
-    assert_eq!(client.leave(), Some(0));
 }

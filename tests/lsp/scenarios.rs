@@ -46,9 +46,7 @@ fn scenario_runs_from_its_lens_and_an_edited_claim_is_judged_by_what_the_target_
         |text: &str| text.replace("\n  - name", "\n- name").replace("\n    ", "\n  ").replace("out.md", "\"out.md\""),
     ] {
         let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
-        let files = files(&gateway.url(), style);
-        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        let mut client = Client::start(&files);
+        let mut client = start(&files(&gateway.url(), style));
         std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
         let mut text = client.open(CONTRACT);
         assert!(lens_titles(&mut client, CONTRACT).contains(&"▶ Run".to_owned()));
@@ -75,10 +73,8 @@ fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
     });
     let judged =
         |text: &str| text.replace("artifact_contains", "llm_judge").replace("sections: [Hook]", "rubric: Score 1 to 5");
-    let files = files(&gateway.url(), |text| text.to_owned());
-    let contract = judged(&files[2].1);
-    let mut client =
-        Client::start(&[(files[0].0, files[0].1.as_str()), (files[1].0, files[1].1.as_str()), (CONTRACT, &contract)]);
+    let [settings, skill, (_, contract)] = files(&gateway.url(), |text| text.to_owned());
+    let mut client = start(&[settings, skill, (CONTRACT, judged(&contract))]);
     std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
     let mut text = client.open(CONTRACT);
     client.run_test(CONTRACT, "writes");
@@ -95,12 +91,11 @@ fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
 
 #[test]
 fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows_its_state() {
-    let files = files("http://127.0.0.1:1", |text| text.to_owned());
-    let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    files.push(("speclens.yaml", "clawspec:\n  gateway: demo.gateway.yaml\n"));
+    let mut files = files("http://127.0.0.1:1", |text| text.to_owned()).to_vec();
+    files.push(("speclens.yaml", "clawspec:\n  gateway: demo.gateway.yaml\n".to_owned()));
     let script = "runs:\n  - when: {skill: /demo}\n    steps:\n      - write: {path: out.md, content: \"# Hook\\n\"}\n";
-    files.push(("demo.gateway.yaml", script));
-    let mut client = Client::start(&files);
+    files.push(("demo.gateway.yaml", script.to_owned()));
+    let mut client = start(&files);
     client.open(CONTRACT);
     lens_titles(&mut client, CONTRACT);
     let place = json!({ "line": 12, "character": 16 });
@@ -118,12 +113,10 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
 fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them() {
     for (settings, expected) in [("", 0), ("clawspec: {editor_reports: true}\n", 1)] {
         let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
-        let files = files(&gateway.url(), |text| text.to_owned());
-        let with_reports = format!("{}report_dir: qa/reports\n", files[0].1);
-        let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        files[0].1 = &with_reports;
-        files.push(("speclens.yaml", settings));
-        let mut client = Client::start(&files);
+        let mut files = files(&gateway.url(), |text| text.to_owned()).to_vec();
+        files[0].1.push_str("report_dir: qa/reports\n");
+        files.push(("speclens.yaml", settings.to_owned()));
+        let mut client = start(&files);
         std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
         client.open(CONTRACT);
         lens_titles(&mut client, CONTRACT);
@@ -133,7 +126,6 @@ fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them(
         let names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         assert_eq!(names.len(), expected, "{names:?}");
         assert!(names.iter().all(|name| name.ends_with("-demo-writes-r1.yaml")), "{names:?}");
-        assert_eq!(client.leave(), Some(0));
     }
 }
 
@@ -157,8 +149,7 @@ fn preconditions_are_a_page_and_trigger_nothing() {
     for contract in with_preconditions() {
         let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
-        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
-        let mut client = Client::start(&files);
+        let mut client = start(&[settings, skill, (CONTRACT, contract)]);
         client.open(CONTRACT);
         let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Evaluate without a run"];
         let page = |client: &mut Client| {
@@ -187,8 +178,7 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
     for contract in with_preconditions() {
         let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
-        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
-        let mut client = Client::start(&files);
+        let mut client = start(&[settings, skill, (CONTRACT, contract)]);
         ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\nhello\n").unwrap());
         let mut text = client.open(CONTRACT);
         let has = |title: &'static str| move |titles: &[String]| titles.iter().any(|it| it == title);
@@ -252,8 +242,7 @@ fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
     for contract in with_preconditions() {
         let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
-        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
-        let mut client = Client::start(&files);
+        let mut client = start(&[settings, skill, (CONTRACT, contract.clone())]);
         ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\n").unwrap());
         client.open(CONTRACT);
         let place = position_of(&contract, "healthy");
@@ -311,7 +300,7 @@ fn line_of_a_log_outside_of_the_workspace_is_related_information() {
     let contract =
         format!("{head}      - type: tool_not_called\n        tool: send\n        log_path: {}\n", log.display());
     let text = format!("{text}gateway_log_pattern: {}\n", outside.path().join("gw.log").display());
-    let mut client = Client::start(&[(settings, &text), (skill.0, &skill.1), (CONTRACT, &contract)]);
+    let mut client = start(&[(settings, text), skill, (CONTRACT, contract.clone())]);
     client.open(CONTRACT);
     client.run_test(CONTRACT, "writes");
     let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("was called"));

@@ -38,7 +38,6 @@ fn scripts_and_suites_lead_to_each_other() {
         assert!(found.contains("careful.script.yaml") && found.contains("one.yaml"), "{found}");
         let lenses = client.about("careful.script.yaml", "codeLens");
         assert_eq!(lenses, json!([]), "nothing in a script is a test");
-        assert_eq!(client.leave(), Some(0));
     }
 }
 
@@ -54,5 +53,4 @@ fn an_edit_of_the_suite_concerns_its_scripts() {
     let unknown = |found: &[Value]| found.iter().any(|found| found["code"] == "unknown-reference");
     let found = client.diagnostics_of_any_version("careful.script.yaml", unknown);
     assert!(found[0]["message"].as_str().unwrap().starts_with("unknown task `status`"), "{found:?}");
-    assert_eq!(client.leave(), Some(0));
 }

@@ -107,11 +107,7 @@ fn wrong_settings_that_are_closed_keep_their_problems_while_a_suite_is_under_the
 #[test]
 fn settings_above_the_folder_decide_nothing() {
     let mut client = Client::spawn(&[("work/kindlm.yaml", SUITE), ("speclens.yaml", WRONG)]);
-    let folder = client.uri("work");
-    let folders = json!([{ "uri": folder, "name": "work" }]);
-    let params = json!({ "processId": null, "workspaceFolders": folders, "capabilities": {} });
-    client.request("initialize", params);
-    client.notify("initialized", json!({}));
+    client.initialize_in(&["work"]);
     client.open("work/kindlm.yaml");
     client.diagnostics("work/kindlm.yaml", |found| sources(found, "speclens run").is_empty());
     // With the folder above, they do.

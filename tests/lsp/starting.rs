@@ -39,9 +39,7 @@ impl Store {
 
 /// Starts the server; only the file of trusted folders says that the workspace is trusted.
 fn start() -> (Client, String) {
-    let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
-    client.initialize(json!({}), json!({}));
-    client.open("kindlm.yaml");
+    let mut client = Client::opened_as(&[("kindlm.yaml", SUITE)], json!({}), json!({}));
     client.diagnostics("kindlm.yaml", |_| true);
     let uri = client.uri("kindlm.yaml");
     (client, uri)

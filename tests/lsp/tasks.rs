@@ -194,8 +194,8 @@ fn run_with_says_so_where_no_model_acts() {
 
 #[test]
 fn client_that_asks_for_models_itself_gets_the_choices() {
-    let mut client = Client::spawn(&[("cli-bench.yaml", SUITE), ("one.script.yaml", ONE), ("two.script.yaml", TWO)]);
     let commands = json!({ "experimental": { "commands": { "commands": ["speclens.runWith"] } } });
+    let mut client = Client::spawn(&[("cli-bench.yaml", SUITE), ("one.script.yaml", ONE), ("two.script.yaml", TWO)]);
     client.initialize(commands, json!({ "trusted": true }));
     client.open("cli-bench.yaml");
     let answer = execute(&mut client, "speclens.runWith", json!({}));

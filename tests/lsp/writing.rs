@@ -241,7 +241,6 @@ fn write(name: &'static str, files: &[(&str, &str)], has_snippets: bool, steps: 
     let found = editor.client.diagnostics(name, |_| true);
     let messages: Vec<&str> = found.iter().map(|found| found["message"].as_str().unwrap()).collect();
     assert_eq!(messages, Vec::<&str>::new());
-    assert_eq!(editor.client.leave(), Some(0));
 }
 
 const SKILL: &[(&str, &str)] = &[
@@ -506,12 +505,9 @@ fn one_choice_makes_a_whole_suite() {
 fn a_key_asks_for_the_list_of_its_values_where_the_client_can_open_it() {
     let offered = |capabilities: Value, context: Value| -> Vec<Value> {
         let text = "cli: git\ntasks:\n  - id: a\n    \n";
-        let mut client = Client::spawn(&[("cli-bench.yaml", text)]);
-        client.initialize(capabilities, json!({}));
-        client.open("cli-bench.yaml");
+        let mut client = Client::opened_as(&[("cli-bench.yaml", text)], capabilities, json!({}));
         let at = json!({ "line": 3, "character": 4 });
         let answer = client.ask_at("completion", "cli-bench.yaml", at, json!({ "context": context }));
-        assert_eq!(client.leave(), Some(0));
         answer["result"]["items"].as_array().unwrap().clone()
     };
     let by_hand = json!({ "triggerKind": 1 });

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use speclens_runner::{clock::Clock, report::plain};
 use speclens_schema::{
     dialect::{
@@ -64,15 +64,6 @@ enum Action {
     Compare(compare::Args),
     /// Remove the stored baseline of a target
     Reset(reset::Args),
-}
-
-/// Output formats of baselines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    Human,
-    /// JSON
-    Json,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {

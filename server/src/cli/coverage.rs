@@ -6,7 +6,6 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use clap::ValueEnum;
 use serde::Serialize;
 use speclens_runner::{files::DiskFiles, report::plain};
 use speclens_schema::{
@@ -18,17 +17,13 @@ use speclens_schema::{
     validate,
 };
 
-use super::{FAILED, PASSED, clawspec::ClawSpecWorkspace, load::shown, output};
+use super::{
+    FAILED, PASSED,
+    clawspec::ClawSpecWorkspace,
+    load::shown,
+    output::{self, Format},
+};
 use crate::read::read_text;
-
-/// Output formats of the coverage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    Human,
-    /// JSON
-    Json,
-}
 
 /// The options of `speclens coverage`.
 #[derive(Debug, clap::Args)]
@@ -138,9 +133,7 @@ fn human(coverage: &Coverage, name: &str, document: &Document) -> String {
 fn json(coverage: &Coverage, name: &str, document: &Document) -> anyhow::Result<String> {
     let targets = coverage.targets.iter().map(|target| TargetEntry::of(target, document)).collect();
     let totals = Totals { targets: coverage.targets.len(), covered: coverage.covered(), percent: coverage.percent() };
-    let mut text = serde_json::to_string_pretty(&Report { speclens: 1, ledger: name, targets, totals })?;
-    text.push('\n');
-    Ok(text)
+    output::json(&Report { speclens: 1, ledger: name, targets, totals })
 }
 
 impl<'r> TargetEntry<'r> {

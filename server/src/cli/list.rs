@@ -77,11 +77,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let refused = !failures.is_empty() || suites.iter().any(|suite| suite.refused);
     let text = match args.format {
         Format::Human => human(&suites),
-        Format::Json => {
-            let mut text = serde_json::to_string_pretty(&List { speclens: 1, suites })?;
-            text.push('\n');
-            text
-        }
+        Format::Json => output::json(&List { speclens: 1, suites })?,
     };
     output::print(&text)?;
     Ok(if refused { INVALID } else { PASSED })

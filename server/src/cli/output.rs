@@ -9,6 +9,7 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::ValueEnum;
+use serde::Serialize;
 use speclens_runner::report::plain;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -17,7 +18,7 @@ const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 /// The width of output that is not shown on a terminal.
 pub(super) const PAGE_COLUMNS: usize = 100;
 
-/// Output formats of a list.
+/// Output formats of lists, baselines and the coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Text
@@ -31,6 +32,13 @@ pub(super) fn columns() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let of_terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
     named.or_else(of_terminal).filter(|columns| *columns > 0).unwrap_or(PAGE_COLUMNS)
+}
+
+/// Returns a result as JSON for programs.
+pub(super) fn json(result: &impl Serialize) -> anyhow::Result<String> {
+    let mut text = serde_json::to_string_pretty(result)?;
+    text.push('\n');
+    Ok(text)
 }
 
 /// Prints a result. Colors are printed to terminals only, and not if `NO_COLOR` is set. A reader

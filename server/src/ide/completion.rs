@@ -86,18 +86,32 @@ pub(crate) fn complete_with(
         return found;
     }
     let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
-    let log_path = OnceCell::new();
-    let mut list = List { document, file, offset, values, elsewhere, context: &context, log_path, items: Vec::new() };
+    let (has_colon, quote) = match &context.slot {
+        Slot::Key { has_colon, quote, .. } => (*has_colon, *quote),
+        Slot::Value { quote } => (false, *quote),
+        Slot::Continued | Slot::Below | Slot::Item | Slot::Comment => (false, None),
+    };
+    let mut list = List {
+        document,
+        file,
+        offset,
+        values,
+        elsewhere,
+        context: &context,
+        has_colon,
+        quote,
+        lead: context.layout.gap.to_owned(),
+        log_path: OnceCell::new(),
+        items: Vec::new(),
+    };
     match &context.slot {
-        Slot::Key { has_colon, before, quote } => {
-            list.keys(&context.shape, context.node, before, *has_colon, *quote);
-        }
-        Slot::Value { quote } => list.values(*quote),
+        Slot::Key { .. } => list.keys(),
+        Slot::Value { .. } => list.values(),
         Slot::Continued => {
             list.variables();
         }
         Slot::Below => list.below(),
-        Slot::Item => list.items_with_dash(&format!("{}- ", context.layout.gap), context.layout.column),
+        Slot::Item => list.items_with_dash(),
         Slot::Comment => list.directives(),
     }
     list.prefixes_first();
@@ -117,12 +131,24 @@ struct List<'c> {
     values: Values<'c>,
     elsewhere: &'c NamesElsewhere<'c>,
     context: &'c Context<'c>,
+    /// Whether the key at the cursor has a colon already.
+    has_colon: bool,
+    /// The quote around the cursor.
+    quote: Option<char>,
+    /// The text to insert before an item.
+    lead: String,
     /// The gateway log, once requested: see [`List::log_path`].
     log_path: OnceCell<Option<String>>,
     items: Vec<Completion>,
 }
 
-impl List<'_> {
+impl<'c> List<'c> {
+    /// Offers a text after the text that goes before every item.
+    fn offer(&mut self, rank: usize, label: impl Into<String>, kind: CompletionKind, text: &str) -> &mut Completion {
+        self.add(rank, label, kind, format!("{}{text}", self.lead))
+    }
+
+    /// Offers a text as it is.
     fn add(&mut self, rank: usize, label: impl Into<String>, kind: CompletionKind, text: String) -> &mut Completion {
         let label = label.into();
         let index = self.items.len();
@@ -179,7 +205,7 @@ impl List<'_> {
         self.log_path.get_or_init(|| format()?.log(self.values.files)).as_deref()
     }
 
-    fn layout(&self) -> &Layout {
+    fn layout(&self) -> &'c Layout {
         &self.context.layout
     }
 }

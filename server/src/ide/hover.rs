@@ -128,17 +128,10 @@ impl<'d> HoverTarget<'d> {
                 }
             },
         };
-        if let Some(words) = self.in_force(&name, values) {
+        let command = self.command(suite).map(|(command, declared)| resolved(command, declared));
+        for words in [self.in_force(&name, values), self.provider(&name, reach), command].into_iter().flatten() {
             markdown.push_str("\n\n");
             markdown.push_str(&words);
-        }
-        if let Some(words) = self.provider(&name, reach) {
-            markdown.push_str("\n\n");
-            markdown.push_str(&words);
-        }
-        if let Some((command, declared)) = self.command(suite) {
-            markdown.push_str("\n\n");
-            markdown.push_str(&resolved(command, declared));
         }
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
@@ -218,56 +211,47 @@ impl<'d> HoverTarget<'d> {
             return Some(found);
         }
         let shape = self.shape()?;
-        let range = value.range();
         if shape.template().is_some()
             && let Some(found) = self.placeholder(&shape, value, values)
         {
             return Some(found);
         }
+        let markdown = self.meaning(&shape, value, suite, values, reach)?;
+        Some(Hover { range: value.range(), markdown, page: None })
+    }
+
+    /// Returns what a value means, as Markdown.
+    fn meaning(
+        &self,
+        shape: &Shape,
+        value: NodeRef<'d>,
+        suite: Option<&Suite>,
+        values: Values<'_>,
+        reach: Reach<'_>,
+    ) -> Option<String> {
         if shape.shares() == Some(agents::KIND) {
-            let markdown = agents::hover(value.text()?, self.file, values.files)?;
-            return Some(Hover { range, markdown, page: None });
+            return agents::hover(value.text()?, self.file, values.files);
         }
         match shape.word() {
-            Some(Word::Template(_)) => {
-                let (command, declared) = self.command(suite)?;
-                let markdown = resolved(command, declared);
-                return Some(Hover { range, markdown, page: None });
-            }
-            Some(Word::Refers(kind)) => {
-                let markdown = self.definition(kind, value.text()?).or_else(|| choice(&shape, value))?;
-                return Some(Hover { range, markdown, page: None });
-            }
-            Some(Word::File(kind)) => {
-                let markdown = path(value.text()?, kind, &shape, values)?;
-                return Some(Hover { range, markdown, page: None });
-            }
-            Some(Word::Pattern(_)) => {
-                let markdown = pattern_words::words(value.text()?)?;
-                return Some(Hover { range, markdown, page: None });
-            }
+            Some(Word::Template(_)) => self.command(suite).map(|(command, declared)| resolved(command, declared)),
+            Some(Word::Refers(kind)) => self.definition(kind, value.text()?).or_else(|| choice(shape, value)),
+            Some(Word::File(kind)) => path(value.text()?, kind, shape, values),
+            Some(Word::Pattern(_)) => pattern_words::words(value.text()?),
             Some(Word::Defines(_)) if shape.is_model_id() => {
                 let id = value.text()?;
                 let (provider, model) = id.split_once('/')?;
-                if let Some(path) = links::script_of(&shape, value) {
-                    return Some(Hover { range, markdown: scripted(model, &path, values), page: None });
+                if let Some(path) = links::script_of(shape, value) {
+                    return Some(scripted(model, &path, values));
                 }
                 let reached = reach.of_model(id);
-                let markdown =
-                    format!("**{model}** · model of the provider {}\n\n{reached}", markdown::inline(provider));
-                return Some(Hover { range, markdown, page: None });
+                Some(format!("**{model}** · model of the provider {}\n\n{reached}", markdown::inline(provider)))
             }
-            Some(Word::Defines(_) | Word::Shell) | None => {}
-        }
-        if let Some(markdown) = choice(&shape, value) {
-            return Some(Hover { range, markdown, page: None });
-        }
-        match shape.kind() {
-            Type::Boolean | Type::Integer | Type::Number => {
-                let markdown = markdown::field(&self.at.last()?, &shape, &Need::Optional);
-                Some(Hover { range, markdown, page: None })
-            }
-            Type::Text | Type::List | Type::Mapping | Type::Any => None,
+            Some(Word::Defines(_) | Word::Shell) | None => choice(shape, value).or_else(|| match shape.kind() {
+                Type::Boolean | Type::Integer | Type::Number => {
+                    Some(markdown::field(&self.at.last()?, shape, &Need::Optional))
+                }
+                Type::Text | Type::List | Type::Mapping | Type::Any => None,
+            }),
         }
     }
 

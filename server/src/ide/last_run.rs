@@ -43,7 +43,7 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
 fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
-    if outcome.state == CaseState::Cancelled {
+    if outcome.known.state == CaseState::Cancelled {
         return None;
     }
     let judged = outcome.attempts.iter().map(|attempt| &attempt.result).filter(|result| result.absence.is_none());

@@ -44,7 +44,7 @@ impl Latest {
 
     /// Returns the states of the cases of the suite that are in other files.
     pub(crate) fn elsewhere(&self) -> Vec<CaseState> {
-        self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
+        self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.known.state.clone()).collect()
     }
 
     /// Returns every case of the suite, each with its outcome.
@@ -60,7 +60,7 @@ impl Latest {
     /// Returns the states that lenses show for the cases of the document itself, by name.
     pub(crate) fn known(&self) -> HashMap<&str, KnownState> {
         let mut known: HashMap<&str, KnownState> =
-            self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
+            self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known.clone())).collect();
         // A test that no longer exists has been renamed.
         let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
         let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
@@ -94,7 +94,12 @@ impl Latest {
 
     /// Whether a judge can be asked about the recording of a test of the document itself.
     pub(crate) fn can_ask(&self, test: &str) -> bool {
-        self.own().any(|(case, outcome)| case.name == test && outcome.can_ask)
+        self.own().any(|(case, outcome)| case.name == test && outcome.known.can_ask)
+    }
+
+    /// Returns the states of all cases of the suite, by name.
+    fn states(&self) -> HashMap<&str, &KnownState> {
+        self.all().map(|(case, outcome)| (case.name.as_str(), &outcome.known)).collect()
     }
 
     /// Whether lenses differ from those of an earlier state.
@@ -108,14 +113,11 @@ impl Latest {
             return true;
         }
         let Some(before) = before else {
-            return self.outcomes.iter().any(|outcome| outcome.state != CaseState::NeverRun);
+            return self.outcomes.iter().any(|outcome| outcome.known.state != CaseState::NeverRun);
         };
         let same_outcomes = before.outcomes.len() == self.outcomes.len()
             && before.outcomes.iter().zip(&self.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
-        let states = |latest: &Latest| -> HashMap<String, KnownState> {
-            latest.all().map(|(case, outcome)| (case.name.clone(), outcome.known())).collect()
-        };
-        !same_outcomes && states(before) != states(self)
+        !same_outcomes && before.states() != self.states()
     }
 }
 
@@ -143,7 +145,8 @@ pub(crate) fn problems(
     }
     for (case, outcome) in suite.cases.iter().zip(outcomes) {
         // It is unknown which of several tests with one name was run; a truncated result says little about the test.
-        if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
+        if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.known.state == CaseState::Cancelled
+        {
             continue;
         }
         let Some(file) = &case.file else {

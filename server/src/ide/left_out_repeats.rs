@@ -10,7 +10,7 @@ use speclens_runner::{
 use speclens_schema::suite::{Case, Subject, Suite};
 
 use super::{
-    lens::CaseState,
+    lens::{CaseState, KnownState},
     outcome::{CaseOutcome, JudgedAttempt, is_absent, settled_state},
     tally,
 };
@@ -66,9 +66,9 @@ impl CaseOutcome {
         };
         let mut attempts = self.attempts.clone();
         attempts.retain(|attempt| !is_spare(&attempt.result));
-        let is_final = !attempts.is_empty() && !matches!(self.state, CaseState::Running | CaseState::Cancelled);
-        let state = if is_final { settled_state(case, &attempts, is_partial) } else { self.state.clone() };
-        let subjects = match self.subjects.is_empty() {
+        let is_final = !attempts.is_empty() && !matches!(self.known.state, CaseState::Running | CaseState::Cancelled);
+        let state = if is_final { settled_state(case, &attempts, is_partial) } else { self.known.state.clone() };
+        let subjects = match self.known.subjects.is_empty() {
             true => Vec::new(),
             false => tally::tallies(attempts.iter().map(|attempt| &attempt.result)),
         };
@@ -76,14 +76,6 @@ impl CaseOutcome {
             let result = AttemptRef { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();
             JudgedAttempt { result, ending: Vec::new() }
         }));
-        CaseOutcome {
-            state,
-            from: self.from.clone(),
-            is_foreign: self.is_foreign,
-            attempts,
-            subjects,
-            can_ask: self.can_ask,
-            is_present: self.is_present,
-        }
+        CaseOutcome { known: KnownState { state, subjects, ..self.known.clone() }, attempts }
     }
 }

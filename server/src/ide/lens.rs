@@ -113,35 +113,35 @@ pub(crate) struct Lens {
     pub range: Range<usize>,
     /// Its text.
     pub title: String,
-    /// The action on click.
-    pub action: LensAction,
+    /// The command on click.
+    pub command: LensCommand,
+    /// The test that the command is about; `None` for the file.
+    pub test: Option<String>,
 }
 
-/// The action when a lens is clicked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LensAction {
-    /// Runs the test with this name, or shows why it cannot run.
-    Run(String),
-    /// Asks for the model that is to work on the test with this name, and runs it.
-    RunWith(String),
-    /// Asks the judges of the test with this name about the recording.
-    Ask(String),
-    /// Shows what a run of the task with this name would do.
-    DryRun(String),
-    /// Shows which preconditions of the test with this name hold now.
-    Preconditions(String),
-    /// Judges the current state of the target of the test with this name; starts nothing.
-    Judge(String),
+/// A command of lenses and actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LensCommand {
+    /// Runs the test, or shows why it cannot run.
+    Run,
     /// Runs every test of the file.
     RunFile,
-    /// Shows what the last run of this test did.
-    Transcript(String),
-    /// Cancels the runs of the test with this name.
-    Cancel(String),
-    /// Cancels every run of the file.
-    CancelFile,
+    /// Asks for the model that is to work on the test, and runs it.
+    RunWith,
+    /// Asks the judges of the test about the recording.
+    Ask,
+    /// Shows what a run of the task would do.
+    DryRun,
+    /// Shows which preconditions of the test hold now.
+    Preconditions,
+    /// Judges the current state of the target of the test; starts nothing.
+    Judge,
+    /// Cancels the runs of the test, or every run of the file.
+    Cancel,
+    /// Shows what the last run of the test did.
+    ShowTranscript,
     /// Shows the state of every test of the file, as in the title.
-    Status,
+    ShowStatus,
 }
 
 impl CaseState {
@@ -365,29 +365,30 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
     let nothing = KnownState::nothing();
     let KnownState { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
     let mut lenses = Vec::new();
-    let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
-    let run = || LensAction::Run(name.to_owned());
+    let mut push = |title: String, command: LensCommand| {
+        lenses.push(Lens { range: range.clone(), title, command, test: Some(name.to_owned()) });
+    };
     if let Some(obstacle) = at.obstacle {
-        push(obstacle.title().into_owned(), run());
+        push(obstacle.title().into_owned(), LensCommand::Run);
         return lenses;
     }
     if *state == CaseState::Running {
-        push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
-        push("… running".to_owned(), LensAction::Status);
+        push("■ Stop".to_owned(), LensCommand::Cancel);
+        lenses.push(Lens { range, title: "… running".to_owned(), command: LensCommand::ShowStatus, test: None });
         return lenses;
     }
-    push("▶ Run".to_owned(), run());
+    push("▶ Run".to_owned(), LensCommand::Run);
     if has_choice {
-        push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
+        push("Run with…".to_owned(), LensCommand::RunWith);
     }
     if facts.does == ActionKind::Agent {
-        push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
+        push("Dry run".to_owned(), LensCommand::DryRun);
     }
     if facts.has_preconditions {
-        push("Preconditions".to_owned(), LensAction::Preconditions(name.to_owned()));
+        push("Preconditions".to_owned(), LensCommand::Preconditions);
     }
     if facts.does == ActionKind::Trigger {
-        push("Evaluate without a run".to_owned(), LensAction::Judge(name.to_owned()));
+        push("Evaluate without a run".to_owned(), LensCommand::Judge);
     }
     let Some(mut title) = tally::title(state, subjects).or_else(|| state.title()) else { return lenses };
     if let Some(from) = from {
@@ -400,10 +401,9 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
         title.push_str(", ");
         title.push_str(FOREIGN_NOTE);
     }
-    let action = if *state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
-    push(title, action);
+    push(title, if *state == CaseState::Stale { LensCommand::Run } else { LensCommand::ShowTranscript });
     if *can_ask {
-        push("Ask judge".to_owned(), LensAction::Ask(name.to_owned()));
+        push("Ask judge".to_owned(), LensCommand::Ask);
     }
     lenses
 }
@@ -438,17 +438,17 @@ fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_r
         key.or_else(|| root.items().next().map(|item| item.range().start..item.range().start))
     });
     let range = first.unwrap_or(0..0);
-    let (title, action) = match (counts.contains_key(&Counted::Running), context.main) {
-        (true, _) => ("■ Stop".to_owned(), LensAction::CancelFile),
-        (false, None) => ("▶ Run file".to_owned(), LensAction::RunFile),
+    let (title, command) = match (counts.contains_key(&Counted::Running), context.main) {
+        (true, _) => ("■ Stop".to_owned(), LensCommand::Cancel),
+        (false, None) => ("▶ Run file".to_owned(), LensCommand::RunFile),
         // Several suites may name it, each with its own settings.
-        (false, Some(main)) => (format!("▶ Run file through {main}"), LensAction::RunFile),
+        (false, Some(main)) => (format!("▶ Run file through {main}"), LensCommand::RunFile),
     };
-    let mut lenses = vec![Lens { range: range.clone(), title, action }];
+    let mut lenses = vec![Lens { range: range.clone(), title, command, test: None }];
     if *has_result {
         let words: Vec<String> =
             counts.iter().map(|(counted, count)| format!("{count} {}", counted.word(*count))).collect();
-        lenses.push(Lens { range, title: words.join(", "), action: LensAction::Status });
+        lenses.push(Lens { range, title: words.join(", "), command: LensCommand::ShowStatus, test: None });
     }
     lenses
 }

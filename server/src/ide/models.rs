@@ -13,7 +13,7 @@ use speclens_schema::{
     suite::{case_items, name_of_item},
 };
 
-use super::markdown;
+use super::{markdown, names};
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts next to it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
@@ -25,16 +25,10 @@ pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, f
     // Every test of a suite has the same models.
     let suite = analyzer.suite_at(document, first.range().start, files);
     let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
-    let mut models: Vec<String> = Vec::new();
     let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
     let scripts = files.glob(&format!("*{}", script::ENDING)).paths.into_iter();
     let scripts = scripts.filter_map(|path| Some(format!("{}{}", script::PREFIX, path.strip_suffix(script::ENDING)?)));
-    for model in named.chain(scripts) {
-        if !models.contains(&model) {
-            models.push(model);
-        }
-    }
-    models
+    names::distinct(named.chain(scripts))
 }
 
 /// The settings and variables that decide how a model is reached.

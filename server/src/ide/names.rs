@@ -1,5 +1,7 @@
 //! Names that a document defines and uses: prompts, models, providers, variables.
 
+use std::collections::HashSet;
+
 use speclens_schema::{
     dialect::kindlm,
     document::{Document, NodeRef, Pointer, Shape as NodeShape},
@@ -56,17 +58,9 @@ pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape)
 
 /// Returns the names used in all prompts, in order, each once.
 pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for prompt in document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries) {
-        for text in prompt.value.entries().filter_map(|entry| entry.value.text()) {
-            for name in kindlm::template::names(text) {
-                if !names.iter().any(|known| known == name) {
-                    names.push(name.to_owned());
-                }
-            }
-        }
-    }
-    names
+    let prompts = document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries);
+    let texts = prompts.flat_map(|prompt| prompt.value.entries()).filter_map(|entry| entry.value.text());
+    distinct(texts.flat_map(kindlm::template::names).map(str::to_owned))
 }
 
 /// Returns the names that a test needs values for: those in its command, and in the prompt that it refers to.
@@ -77,13 +71,13 @@ pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
     if let Some(prompt) = prompt.and_then(|name| prompts?.get(name)) {
         texts.extend(prompt.entries().filter_map(|entry| entry.value.text()));
     }
-    let mut names: Vec<String> = Vec::new();
-    for name in texts.into_iter().flat_map(kindlm::template::names) {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    distinct(texts.into_iter().flat_map(kindlm::template::names).map(str::to_owned))
+}
+
+/// Returns texts in order, each once.
+pub(crate) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }
 
 /// Returns the variables that the tests give to a prompt, each with one of its values.

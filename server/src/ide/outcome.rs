@@ -12,26 +12,16 @@ use speclens_schema::{
 use super::{
     lens::{CaseState, KnownState},
     run_problems::{self, RunProblem},
-    tally::{self, Tally},
+    tally,
 };
 
 /// The outcome of a case.
 #[derive(Debug)]
 pub(crate) struct CaseOutcome {
-    /// The state.
-    pub state: CaseState,
-    /// The other case that the recording belongs to, if both do the same.
-    pub from: Option<String>,
-    /// Whether one of its recordings was made on another machine.
-    pub is_foreign: bool,
+    /// The state that a lens shows.
+    pub known: KnownState,
     /// The attempts whose evidence matches what the case does now.
     pub attempts: Vec<JudgedAttempt>,
-    /// Counts by subject, if the state alone does not show which subject it belongs to.
-    pub subjects: Vec<Tally>,
-    /// Whether a judge can be asked about the recording.
-    pub can_ask: bool,
-    /// Whether only the present state was judged, without starting anything.
-    pub is_present: bool,
 }
 
 /// Whether a test is running.
@@ -70,32 +60,20 @@ impl CaseOutcome {
         if is_plain {
             subjects.clear();
         }
-        CaseOutcome {
+        let known = KnownState {
             state,
             from: attempts.iter().find_map(|attempt| attempt.result.from.clone()),
             is_foreign: attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign),
-            is_present: attempts.iter().any(|attempt| attempt.result.origin == Origin::Present),
-            can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
-            attempts,
             subjects,
-        }
-    }
-
-    /// Returns the state that a lens shows.
-    pub(crate) fn known(&self) -> KnownState {
-        KnownState {
-            state: self.state.clone(),
-            from: self.from.clone(),
-            is_foreign: self.is_foreign,
-            subjects: self.subjects.clone(),
-            can_ask: self.can_ask,
-            is_present: self.is_present,
-        }
+            can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
+            is_present: attempts.iter().any(|attempt| attempt.result.origin == Origin::Present),
+        };
+        CaseOutcome { known, attempts }
     }
 
     /// Returns the attempts if they are the final result of the case: none while it runs, or after a run was cancelled.
     pub(crate) fn settled(&self) -> Vec<&RunResult> {
-        match self.state {
+        match self.known.state {
             CaseState::Running | CaseState::Cancelled => Vec::new(),
             CaseState::NeverRun
             | CaseState::Stale
@@ -215,7 +193,7 @@ mod tests {
     }
 
     fn state(attempts: &[(usize, u32, Status)]) -> CaseState {
-        outcome(Phase::AtRest, attempts).state
+        outcome(Phase::AtRest, attempts).known.state
     }
 
     #[test]
@@ -241,10 +219,10 @@ mod tests {
             ..RunResult::of(&own[0], repeat, kind.status())
         };
         let of = |results| CaseOutcome::of(&case, &own, results, Phase::AtRest);
-        assert_eq!(of(vec![absent(0, AbsenceKind::Stale)]).state, CaseState::Stale);
-        assert_eq!(of(vec![absent(0, AbsenceKind::NoRecording)]).state, CaseState::NeverRun);
+        assert_eq!(of(vec![absent(0, AbsenceKind::Stale)]).known.state, CaseState::Stale);
+        assert_eq!(of(vec![absent(0, AbsenceKind::NoRecording)]).known.state, CaseState::NeverRun);
         let mixed = vec![RunResult::of(&own[0], 0, Status::Fail), absent(1, AbsenceKind::Stale)];
-        assert_eq!(of(mixed).state, CaseState::Failed { claims: 0 });
+        assert_eq!(of(mixed).known.state, CaseState::Failed { claims: 0 });
     }
 
     #[test]
@@ -253,7 +231,7 @@ mod tests {
         assert_eq!(outcome(Phase::AtRest, &attempts).settled().len(), 1);
         for (phase, state) in [(Phase::Running, CaseState::Running), (Phase::Cancelled, CaseState::Cancelled)] {
             let outcome = outcome(phase, &attempts);
-            assert_eq!((outcome.settled().len(), outcome.attempts.len(), outcome.state), (0, 1, state));
+            assert_eq!((outcome.settled().len(), outcome.attempts.len(), outcome.known.state), (0, 1, state));
         }
     }
 
@@ -262,7 +240,7 @@ mod tests {
         let case = case();
         let own = case.action.subjects();
         let results = || vec![RunResult::of(&own[0], 0, Status::Pass)];
-        assert_eq!(CaseOutcome::of(&case, &own, results(), Phase::AtRest).subjects.len(), 1);
-        assert_eq!(CaseOutcome::of(&case, &own[..1], results(), Phase::AtRest).subjects, []);
+        assert_eq!(CaseOutcome::of(&case, &own, results(), Phase::AtRest).known.subjects.len(), 1);
+        assert_eq!(CaseOutcome::of(&case, &own[..1], results(), Phase::AtRest).known.subjects, []);
     }
 }

@@ -118,11 +118,7 @@ pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> 
         let shape = shape.step(&name, Some(root));
         let items = shape.as_ref().map(|shape| items(entry.value, shape)).unwrap_or_default();
         let children = shape.filter(|_| items.is_empty()).map(|shape| members(entry.value, &shape)).unwrap_or_default();
-        let key = entry.key.range();
-        let range = key.start..entry.value.range().end.max(key.end);
-        let detail = brief(entry.value);
-        let mut symbol =
-            Symbol { name: named(&name), detail, kind: SymbolKind::Section, range, selection: key, children };
+        let mut symbol = Symbol { children, ..leaf(entry, SymbolKind::Section, brief(entry.value)) };
         enclose(&mut symbol);
         Section { symbol: Some(symbol), items }
     });

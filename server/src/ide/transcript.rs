@@ -67,7 +67,7 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     };
     let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
     let Some(first) = attempts.first() else {
-        let text = match outcome.state {
+        let text = match outcome.known.state {
             CaseState::Stale => format!("`{test}` has changed since its last run; run it again"),
             CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
             CaseState::NeverRun
@@ -88,10 +88,10 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
             texts.collect::<Vec<_>>().join("\n")
         }
     };
-    if outcome.state == CaseState::Cancelled {
+    if outcome.known.state == CaseState::Cancelled {
         text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
     }
-    if let Some(from) = &outcome.from {
+    if let Some(from) = &outcome.known.from {
         text.insert_str(0, &format!("from the recording of `{from}`, which runs the same command\n\n"));
     }
     (text, language)

@@ -66,11 +66,12 @@ impl Abilities {
         // As JSON: the names are those of the specification, and omitted members are null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
-        let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
-        let resolves =
-            |name: &str| resolved.and_then(Value::as_array).is_some_and(|names| names.contains(&name.into()));
-        let commands = capabilities.pointer("/experimental/commands/commands").and_then(Value::as_array);
-        let knows = |command: &str| commands.is_some_and(|known| known.iter().any(|known| known == command));
+        let lists = |path: &str, name: &str| {
+            let names = capabilities.pointer(path).and_then(Value::as_array);
+            names.is_some_and(|names| names.iter().any(|known| known == name))
+        };
+        let knows = |command: &str| lists("/experimental/commands/commands", command);
+        let shares = |name: &&str| lists("/textDocument/completion/completionList/itemDefaults", name);
         Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
@@ -86,21 +87,13 @@ impl Abilities {
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
-            resolves_edits: resolves("edit") && is("/textDocument/codeAction/dataSupport"),
+            resolves_edits: lists("/textDocument/codeAction/resolveSupport/properties", "edit")
+                && is("/textDocument/codeAction/dataSupport"),
             creates_files: is("/workspace/workspaceEdit/documentChanges")
-                && capabilities
-                    .pointer("/workspace/workspaceEdit/resourceOperations")
-                    .and_then(Value::as_array)
-                    .is_some_and(|operations| operations.iter().any(|operation| operation == "create")),
+                && lists("/workspace/workspaceEdit/resourceOperations", "create"),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
-            resolves_docs: capabilities
-                .pointer("/textDocument/completion/completionItem/resolveSupport/properties")
-                .and_then(Value::as_array)
-                .is_some_and(|properties| properties.iter().any(|property| property == "documentation")),
-            shares_completions: capabilities
-                .pointer("/textDocument/completion/completionList/itemDefaults")
-                .and_then(Value::as_array)
-                .is_some_and(|known| SHARED.iter().all(|name| known.iter().any(|known| known == name))),
+            resolves_docs: lists("/textDocument/completion/completionItem/resolveSupport/properties", "documentation"),
+            shares_completions: SHARED.iter().all(shares),
             suggests_again: knows(SUGGEST),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),

@@ -19,7 +19,7 @@ use super::{
     session::{Captured, Session},
 };
 use crate::ide::{
-    lens::LensAction,
+    lens::LensCommand,
     transcript::{self, Language},
 };
 
@@ -32,82 +32,58 @@ const NOT_OPEN: &str = "this file is not open or is not a suite; open a suite fi
 /// The choice of all models of the suite.
 const WHOLE_SUITE: &str = "the models of the suite";
 
-/// A command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Name {
-    Run,
-    RunFile,
-    RunWith,
-    Ask,
-    DryRun,
-    Preconditions,
-    Judge,
-    Cancel,
-    ShowTranscript,
-    ShowStatus,
-}
-
-impl Name {
-    const ALL: [Name; 10] = [
-        Name::Run,
-        Name::RunFile,
-        Name::RunWith,
-        Name::Ask,
-        Name::DryRun,
-        Name::Preconditions,
-        Name::Judge,
-        Name::Cancel,
-        Name::ShowTranscript,
-        Name::ShowStatus,
+impl LensCommand {
+    const ALL: [LensCommand; 10] = [
+        LensCommand::Run,
+        LensCommand::RunFile,
+        LensCommand::RunWith,
+        LensCommand::Ask,
+        LensCommand::DryRun,
+        LensCommand::Preconditions,
+        LensCommand::Judge,
+        LensCommand::Cancel,
+        LensCommand::ShowTranscript,
+        LensCommand::ShowStatus,
     ];
 
     /// Returns its name in LSP.
     fn as_str(self) -> &'static str {
         match self {
-            Name::Run => "speclens.run",
-            Name::RunFile => "speclens.runFile",
-            Name::RunWith => "speclens.runWith",
-            Name::Ask => "speclens.ask",
-            Name::DryRun => "speclens.dryRun",
-            Name::Preconditions => "speclens.preconditions",
-            Name::Judge => "speclens.judge",
-            Name::Cancel => "speclens.cancel",
-            Name::ShowTranscript => "speclens.showTranscript",
-            Name::ShowStatus => "speclens.showStatus",
+            LensCommand::Run => "speclens.run",
+            LensCommand::RunFile => "speclens.runFile",
+            LensCommand::RunWith => "speclens.runWith",
+            LensCommand::Ask => "speclens.ask",
+            LensCommand::DryRun => "speclens.dryRun",
+            LensCommand::Preconditions => "speclens.preconditions",
+            LensCommand::Judge => "speclens.judge",
+            LensCommand::Cancel => "speclens.cancel",
+            LensCommand::ShowTranscript => "speclens.showTranscript",
+            LensCommand::ShowStatus => "speclens.showStatus",
         }
     }
 
-    fn parse(text: &str) -> Option<Name> {
-        Name::ALL.into_iter().find(|name| name.as_str() == text)
+    fn parse(text: &str) -> Option<LensCommand> {
+        LensCommand::ALL.into_iter().find(|name| name.as_str() == text)
     }
 }
 
 /// Returns the names of all commands.
 pub(super) fn names() -> Vec<&'static str> {
-    Name::ALL.map(Name::as_str).to_vec()
+    LensCommand::ALL.map(LensCommand::as_str).to_vec()
 }
 
 /// Returns the command of a lens in a document.
-pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
-    let (name, argument) = match action {
-        LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
-        LensAction::RunWith(test) => (Name::RunWith, json!({ "uri": uri.0, "test": test })),
-        LensAction::Ask(test) => (Name::Ask, json!({ "uri": uri.0, "test": test })),
-        LensAction::DryRun(test) => (Name::DryRun, json!({ "uri": uri.0, "test": test })),
-        LensAction::Preconditions(test) => (Name::Preconditions, json!({ "uri": uri.0, "test": test })),
-        LensAction::Judge(test) => (Name::Judge, json!({ "uri": uri.0, "test": test })),
-        LensAction::RunFile => (Name::RunFile, json!({ "uri": uri.0 })),
-        LensAction::Transcript(test) => (Name::ShowTranscript, json!({ "uri": uri.0, "test": test })),
-        LensAction::Cancel(test) => (Name::Cancel, json!({ "uri": uri.0, "test": test })),
-        LensAction::CancelFile => (Name::Cancel, json!({ "uri": uri.0 })),
-        LensAction::Status => (Name::ShowStatus, json!({ "uri": uri.0 })),
-    };
-    Command { title, tooltip: None, command: name.as_str().to_owned(), arguments: Some(vec![argument]) }
+pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>, uri: &Uri) -> Command {
+    let mut argument = json!({ "uri": uri.0 });
+    if let Some(test) = test {
+        argument["test"] = test.into();
+    }
+    Command { title, tooltip: None, command: command.as_str().to_owned(), arguments: Some(vec![argument]) }
 }
 
 /// Executes a command.
 pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams) -> Result<Option<Value>> {
-    let Some(name) = Name::parse(&params.command) else {
+    let Some(name) = LensCommand::parse(&params.command) else {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     };
     let argument = params.arguments.and_then(|mut arguments| (!arguments.is_empty()).then(|| arguments.remove(0)));
@@ -125,17 +101,17 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     match name {
-        Name::Run => {
+        LensCommand::Run => {
             run(session, &needed("uri")?, Wanted::Test(needed("test")?), Operation::Run { models: models() }).await
         }
-        Name::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models() }).await,
-        Name::Ask => run(session, &needed("uri")?, tests(), Operation::Ask).await,
-        Name::Judge => run(session, &needed("uri")?, tests(), Operation::Judge).await,
-        Name::Preconditions => {
+        LensCommand::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models() }).await,
+        LensCommand::Ask => run(session, &needed("uri")?, tests(), Operation::Ask).await,
+        LensCommand::Judge => run(session, &needed("uri")?, tests(), Operation::Judge).await,
+        LensCommand::Preconditions => {
             let (uri, test) = (needed("uri")?, needed("test")?);
             run(session, &uri, Wanted::Test(test), Operation::Preconditions).await
         }
-        Name::RunWith => {
+        LensCommand::RunWith => {
             let (uri, wanted) = (needed("uri")?, tests());
             let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
             let (looking, at) = (Arc::clone(session), uri.clone());
@@ -158,12 +134,12 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             tokio::spawn(run_with(Arc::clone(session), uri, wanted, offers));
             Ok(None)
         }
-        Name::Cancel => {
+        LensCommand::Cancel => {
             let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
             let chosen = Chosen { run, uri: text("uri"), test: text("test") };
             Ok(Some(json!({ "cancelled": runs::cancel(session, &chosen) })))
         }
-        Name::ShowTranscript => {
+        LensCommand::ShowTranscript => {
             let (uri, test) = (needed("uri")?, needed("test")?);
             // Long outputs are read from the disk.
             let snapshot = session.captured_in_turn(&uri).await;
@@ -175,7 +151,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let is_shown = session.state().abilities.shows_transcripts;
             Ok(Some(shown(session, "transcript", text, language, is_shown)))
         }
-        Name::DryRun => {
+        LensCommand::DryRun => {
             let (uri, test) = (needed("uri")?, needed("test")?);
             let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
             let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
@@ -185,7 +161,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let is_shown = session.state().abilities.shows_dry_runs;
             Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
         }
-        Name::ShowStatus => {
+        LensCommand::ShowStatus => {
             let snapshot = match text("uri") {
                 Some(uri) => session.captured_in_turn(&uri).await.ok().flatten(),
                 None => None,

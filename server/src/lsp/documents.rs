@@ -15,7 +15,6 @@ use speclens_schema::{
     json_schema::SpecFile,
     kind::{self, FileContext},
 };
-use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent as Change, Uri};
 
 use super::{
@@ -356,8 +355,8 @@ impl Session {
                 } else {
                     session.reconsider(&at);
                 }
-                let (shared, runtime) = (Arc::clone(&session), Handle::current());
-                session.requests.begin(move || shared.consult_whole(&runtime, &at));
+                let shared = Arc::clone(&session);
+                session.requests.begin(move || shared.consult_whole(&at));
             }))
         });
     }
@@ -401,7 +400,7 @@ impl Session {
     }
 
     /// Analyzes the whole text instead of its parts, which takes too long for a keystroke.
-    pub(super) fn consult_whole(&self, runtime: &Handle, uri: &str) {
+    pub(super) fn consult_whole(&self, uri: &str) {
         let Some(mut snapshot) = self.snapshot(uri) else { return };
         let before = snapshot.document.verdict();
         snapshot.document.consult_whole(&String::from(snapshot.document.text()));
@@ -419,7 +418,7 @@ impl Session {
         if snapshot.abilities.pulls_diagnostics && snapshot.abilities.refreshes_diagnostics {
             // The diagnostics that the client pulled in the meantime are based on the parts alone.
             let client = self.client.clone();
-            runtime.spawn(async move {
+            self.runtime.spawn(async move {
                 let _ = client.workspace_diagnostic_refresh().await;
             });
         }
@@ -498,7 +497,7 @@ impl Session {
             (pulls, abilities.refreshes_hints && state.display.inlay_hints)
         };
         let client = self.client.clone();
-        tokio::spawn(async move {
+        self.runtime.spawn(async move {
             if diagnostics {
                 let _ = client.workspace_diagnostic_refresh().await;
             }

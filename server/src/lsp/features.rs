@@ -28,7 +28,7 @@ use crate::{
         folding::{self, Fold, FoldKind},
         hover, last_run,
         latest::Latest,
-        lens::{self, Lens, LensAction, LensContext},
+        lens::{self, Lens, LensCommand, LensContext},
         models::{self, Reach},
         runnable::{BrokenTests, Errors, Looks},
         symbols::{self, Symbol},
@@ -76,7 +76,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     let found = lens::lenses(&snapshot.document, context, |name| known.get(name));
     let word = |ranges: &convert::Ranges<'_>, lens: Lens| CodeLens {
         range: ranges.range(lens.range),
-        command: Some(commands::of_lens(lens.title, lens.action, uri)),
+        command: Some(commands::of_lens(lens.title, lens.command, lens.test, uri)),
         data: None,
     };
     let of_file: Vec<CodeLens> = found.file.iter().map(|lens| word(answer.ranges(), lens.clone())).collect();
@@ -170,41 +170,39 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     }
     let uri = &params.text_document.uri;
     let offset = convert::offset(&snapshot.document, snapshot.abilities.encoding, params.range.start);
-    let action = |title: String, action: LensAction| {
+    let action = |title: String, command: LensCommand, test: Option<&str>| {
         CodeActionResponse::CodeAction(CodeAction {
             title: title.clone(),
             kind: Some(CodeActionKind::Custom("source.speclens.run".into())),
-            command: Some(commands::of_lens(title, action, uri)),
+            command: Some(commands::of_lens(title, command, test.map(str::to_owned), uri)),
             ..CodeAction::default()
         })
     };
     let mut actions = Vec::new();
     if let Some(case) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
-        let test = case.name.into_owned();
-        actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
+        let test = &*case.name;
+        let mut offer = |title: String, command: LensCommand| actions.push(action(title, command, Some(test)));
+        offer(format!("Run `{test}`"), LensCommand::Run);
         if choices(snapshot).len() > 1 {
-            actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
+            offer(format!("Run `{test}` with…"), LensCommand::RunWith);
         }
         match case.does {
-            ActionKind::Agent => {
-                actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
-            }
+            ActionKind::Agent => offer(format!("Dry run of `{test}`"), LensCommand::DryRun),
             ActionKind::Trigger => {
-                let title = format!("Check preconditions of `{test}`");
-                actions.push(action(title, LensAction::Preconditions(test.clone())));
-                actions.push(action(format!("Evaluate `{test}` without a run"), LensAction::Judge(test.clone())));
+                offer(format!("Check preconditions of `{test}`"), LensCommand::Preconditions);
+                offer(format!("Evaluate `{test}` without a run"), LensCommand::Judge);
             }
             ActionKind::Command | ActionKind::Prompt | ActionKind::None => {}
         }
         let latest = snapshot.latest.as_deref();
-        if latest.is_some_and(|latest| latest.has_transcript(&test)) {
-            actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
+        if latest.is_some_and(|latest| latest.has_transcript(test)) {
+            offer(format!("Show transcript of `{test}`"), LensCommand::ShowTranscript);
         }
-        if latest.is_some_and(|latest| latest.can_ask(&test)) {
-            actions.push(action(format!("Ask judge about `{test}`"), LensAction::Ask(test)));
+        if latest.is_some_and(|latest| latest.can_ask(test)) {
+            offer(format!("Ask judge about `{test}`"), LensCommand::Ask);
         }
     }
-    actions.push(action("Run file".to_owned(), LensAction::RunFile));
+    actions.push(action("Run file".to_owned(), LensCommand::RunFile, None));
     actions
 }
 
@@ -213,7 +211,7 @@ pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
     let cases = latest.into_iter().flat_map(Latest::all);
     cases
         .map(|(case, outcome)| {
-            let state = outcome.state.title().unwrap_or_else(|| "not run".to_owned());
+            let state = outcome.known.state.title().unwrap_or_else(|| "not run".to_owned());
             json!({ "test": case.name, "state": state })
         })
         .collect()

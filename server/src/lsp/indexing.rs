@@ -4,7 +4,6 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{dialect::Unit, document::Encoding};
-use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
@@ -15,7 +14,7 @@ use crate::{
     ide::cross_file_names,
     index::{
         self, Facts, Limits,
-        scan::{self, Host, Outcome},
+        scan::{Host, Outcome},
     },
     scope::{Scope, Scopes},
 };
@@ -47,34 +46,23 @@ impl Source {
 /// The last known facts of an open document: its opening, its version, the facts.
 pub(super) type Remembered = (u64, i32, Arc<Facts>);
 
-struct Filler {
-    session: Arc<Session>,
-    runtime: Handle,
-}
-
-/// Fills the index until the server stops. Blocks its thread.
-pub(super) fn fill_until_stopped(session: &Arc<Session>, runtime: &Handle) {
-    let filler = Filler { session: Arc::clone(session), runtime: runtime.clone() };
-    scan::work_until_stopped(&session.index, &filler);
-}
-
-impl Host for Filler {
+impl Host for Session {
     fn scopes(&self) -> &Scopes {
-        &self.session.scopes
+        &self.scopes
     }
 
     fn terms(&self) -> (Encoding, Limits) {
-        let state = self.session.state();
+        let state = self.state();
         (state.abilities.encoding, state.index_limits)
     }
 
     fn finished(&self, outcome: &Outcome) {
         if outcome.suites_changed {
-            self.session.neighbors_changed();
+            self.neighbors_changed();
         }
         if let Some(reason) = &outcome.cut {
             tracing::warn!("{reason}");
-            let (client, reason) = (self.session.client.clone(), reason.clone());
+            let (client, reason) = (self.client.clone(), reason.clone());
             self.runtime.spawn(async move { client.log_message(lsp::MessageType::Warning, reason).await });
         }
     }

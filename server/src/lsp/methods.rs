@@ -10,33 +10,50 @@ use tower_lsp_server::{
 
 use super::{backend::Backend, client::Abilities, commands, fix_all, tokens};
 
-/// A reader of the table.
-pub(super) trait Reader: Sized {
-    /// Reads a row. `offer` is the method's part of the capabilities; objects are merged.
-    fn method<P, R, F>(self, name: &'static str, handler: F, offer: Value) -> Self
+/// The table, as far as it is read.
+struct Table {
+    /// The service that the handlers are registered with, if there is one.
+    service: Option<LspServiceBuilder<Backend>>,
+    /// The methods, each with its part of the capabilities; objects are merged.
+    offers: Vec<(&'static str, Value)>,
+}
+
+impl Table {
+    /// Adds a row.
+    fn method<P, R, F>(mut self, name: &'static str, handler: F, offer: Value) -> Table
     where
         P: FromParams,
         R: IntoResponse,
-        F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static;
+        F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static,
+    {
+        self.service = self.service.map(|service| service.custom_method(name, handler));
+        self.offers.push((name, offer));
+        self
+    }
 }
 
 /// Reads the table for a client with these capabilities.
-pub(super) fn read<T: Reader>(reader: T, abilities: Abilities) -> T {
-    let reader = files(reader);
-    let reader = diagnostics(reader, abilities);
-    let reader = typing(reader);
-    let reader = shown(reader);
-    actions(names(reader))
+fn read(service: Option<LspServiceBuilder<Backend>>, abilities: Abilities) -> Table {
+    let table = files(Table { service, offers: Vec::new() });
+    let table = diagnostics(table, abilities);
+    let table = typing(table);
+    let table = shown(table);
+    actions(names(table))
+}
+
+/// Registers the handlers with a service.
+pub(super) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
+    read(Some(service), Abilities::default()).service.expect("the table keeps the service")
 }
 
 /// Methods that are registered later, or sent by every client, need no capability.
 const NOTHING: Value = Value::Null;
 
 /// Documents, files and settings.
-fn files<T: Reader>(reader: T) -> T {
+fn files(table: Table) -> Table {
     let sync = |part: Value| json!({ "textDocumentSync": part });
     let folders = json!({ "workspaceFolders": { "supported": true, "changeNotifications": true } });
-    reader
+    table
         .method("textDocument/didOpen", Backend::did_open, sync(json!({ "openClose": true })))
         .method("textDocument/didChange", Backend::did_change, sync(json!({ "change": 2 })))
         .method("textDocument/didSave", Backend::did_save, sync(json!({ "save": { "includeText": false } })))
@@ -53,17 +70,17 @@ fn files<T: Reader>(reader: T) -> T {
 }
 
 /// Diagnostics, for clients that pull them.
-fn diagnostics<T: Reader>(reader: T, abilities: Abilities) -> T {
+fn diagnostics(table: Table, abilities: Abilities) -> Table {
     let offer = json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
     let offer = if abilities.pulls_diagnostics { json!({ "diagnosticProvider": offer }) } else { NOTHING };
-    reader.method("textDocument/diagnostic", Backend::diagnostic, offer)
+    table.method("textDocument/diagnostic", Backend::diagnostic, offer)
 }
 
 /// Help at the cursor.
-fn typing<T: Reader>(reader: T) -> T {
+fn typing(table: Table) -> Table {
     let completion = |part: Value| json!({ "completionProvider": part });
     let triggers = json!({ "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("] });
-    reader
+    table
         .method("textDocument/completion", Backend::completion, completion(triggers))
         .method("completionItem/resolve", Backend::completion_resolve, completion(json!({ "resolveProvider": true })))
         .method("textDocument/hover", Backend::hover, json!({ "hoverProvider": true }))
@@ -71,12 +88,12 @@ fn typing<T: Reader>(reader: T) -> T {
 }
 
 /// Decorations of a document, and views next to it.
-fn shown<T: Reader>(reader: T) -> T {
+fn shown(table: Table) -> Table {
     let tokens = |part: Value| json!({ "semanticTokensProvider": part });
     let legend = json!({ "legend": { "tokenTypes": tokens::legend(), "tokenModifiers": [] }, "full": true });
     let hints = |part: Value| json!({ "inlayHintProvider": part });
     let without_resolving = json!({ "resolveProvider": false });
-    reader
+    table
         .method("textDocument/documentSymbol", Backend::document_symbol, json!({ "documentSymbolProvider": true }))
         .method("textDocument/foldingRange", Backend::folding_range, json!({ "foldingRangeProvider": true }))
         .method("textDocument/semanticTokens/full", Backend::semantic_tokens_full, tokens(legend))
@@ -92,10 +109,10 @@ fn shown<T: Reader>(reader: T) -> T {
 }
 
 /// Locations of names.
-fn names<T: Reader>(reader: T) -> T {
+fn names(table: Table) -> Table {
     let rename = |part: Value| json!({ "renameProvider": part });
     let highlight = json!({ "documentHighlightProvider": true });
-    reader
+    table
         .method("textDocument/definition", Backend::goto_definition, json!({ "definitionProvider": true }))
         .method("textDocument/references", Backend::references, json!({ "referencesProvider": true }))
         .method("textDocument/documentHighlight", Backend::document_highlight, highlight)
@@ -105,40 +122,14 @@ fn names<T: Reader>(reader: T) -> T {
 }
 
 /// Actions and commands.
-fn actions<T: Reader>(reader: T) -> T {
+fn actions(table: Table) -> Table {
     let actions = |part: Value| json!({ "codeActionProvider": part });
     let kinds = json!({ "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"] });
     let commands = json!({ "executeCommandProvider": { "commands": commands::names() } });
-    reader
+    table
         .method("textDocument/codeAction", Backend::code_action, actions(kinds))
         .method("codeAction/resolve", Backend::code_action_resolve, actions(json!({ "resolveProvider": true })))
         .method("workspace/executeCommand", Backend::execute_command, commands)
-}
-
-impl Reader for LspServiceBuilder<Backend> {
-    fn method<P, R, F>(self, name: &'static str, handler: F, _: Value) -> Self
-    where
-        P: FromParams,
-        R: IntoResponse,
-        F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static,
-    {
-        self.custom_method(name, handler)
-    }
-}
-
-/// The capabilities read so far.
-struct CapabilityReader(Value);
-
-impl Reader for CapabilityReader {
-    fn method<P, R, F>(mut self, _: &'static str, _: F, offer: Value) -> Self
-    where
-        P: FromParams,
-        R: IntoResponse,
-        F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static,
-    {
-        merge(&mut self.0, offer);
-        self
-    }
 }
 
 fn merge(whole: &mut Value, part: Value) {
@@ -158,7 +149,8 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         speclens_schema::document::Encoding::Utf16 => "utf-16",
         speclens_schema::document::Encoding::Utf32 => "utf-32",
     };
-    let CapabilityReader(capabilities) = read(CapabilityReader(json!({ "positionEncoding": encoding })), abilities);
+    let mut capabilities = json!({ "positionEncoding": encoding });
+    read(None, abilities).offers.into_iter().for_each(|(_, offer)| merge(&mut capabilities, offer));
     serde_json::from_value(capabilities).expect("the capabilities have the specified form")
 }
 
@@ -166,24 +158,9 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
 mod tests {
     use super::*;
 
-    /// The methods, each with its part of the capabilities.
-    struct Lines(Vec<(&'static str, Value)>);
-
-    impl Reader for Lines {
-        fn method<P, R, F>(mut self, name: &'static str, _: F, offer: Value) -> Self
-        where
-            P: FromParams,
-            R: IntoResponse,
-            F: for<'a> Method<&'a Backend, P, R> + Clone + Send + Sync + 'static,
-        {
-            self.0.push((name, offer));
-            self
-        }
-    }
-
     #[test]
     fn every_method_has_one_line_and_no_part_of_the_capabilities_hides_another() {
-        let Lines(mut lines) = read(Lines(Vec::new()), Abilities { pulls_diagnostics: true, ..Abilities::default() });
+        let mut lines = read(None, Abilities { pulls_diagnostics: true, ..Abilities::default() }).offers;
         let mut merged = Value::Null;
         lines.iter().for_each(|(_, offer)| merge(&mut merged, offer.clone()));
         let count = lines.len();

@@ -7,7 +7,6 @@ use std::{
 };
 
 use speclens_schema::{analysis::Problems, problem::Severity, suite::CaseFile};
-use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
@@ -28,17 +27,17 @@ use crate::{
 };
 
 /// Analyses documents until the server stops. Blocks its thread.
-pub(super) fn analyze_until_stopped(session: &Arc<Session>, runtime: &Handle) {
+pub(super) fn analyze_until_stopped(session: &Arc<Session>) {
     while let Some(uri) = session.next_to_analyze() {
         // A bug of speclens in one document must not end the analysis of all.
-        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyze(session, runtime, &uri)));
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyze(session, &uri)));
         if looked.is_err() {
             tracing::error!("the analysis of {uri} failed; speclens tries again after the next edit");
         }
     }
 }
 
-fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
+fn analyze(session: &Arc<Session>, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
         closed_file_diagnostics::publish(session, uri, Vec::new());
         return;
@@ -53,9 +52,8 @@ fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     if first {
         // The same applies to diagnostics that need the whole text.
         let (shared, uri) = (Arc::clone(session), uri.to_owned());
-        let handle = runtime.clone();
         session.requests.begin(move || {
-            shared.consult_whole(&handle, &uri);
+            shared.consult_whole(&uri);
             super::reference::prepare();
         });
     }
@@ -72,7 +70,7 @@ fn analyze(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let refresh = || {
         if changed && snapshot.abilities.refreshes_lenses {
             let client = session.client.clone();
-            runtime.spawn(async move {
+            session.runtime.spawn(async move {
                 let _ = client.code_lens_refresh().await;
             });
         }

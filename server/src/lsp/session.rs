@@ -9,7 +9,10 @@ use std::{
 
 use speclens_runner::{clock::Clock, files::Buffers as _};
 use speclens_schema::{analysis::Analyzer, document::Document};
-use tokio::sync::{oneshot, watch};
+use tokio::{
+    runtime::Handle,
+    sync::{oneshot, watch},
+};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::{Client, gen_lsp_types as lsp};
 
@@ -43,6 +46,8 @@ pub(super) struct Session {
     pub requests: Pool,
     /// The threads for requests that may wait for the index: they must not delay the others.
     pub patient: Pool,
+    /// The runtime of the server, for tasks that begin on other threads.
+    pub runtime: Handle,
     /// The current time, for recordings.
     pub clock: Clock,
     /// The text of open documents, saved or not.
@@ -254,6 +259,7 @@ impl Session {
             outbox,
             requests,
             patient,
+            runtime: Handle::current(),
             clock,
             buffers,
             scopes,
@@ -459,6 +465,6 @@ impl Session {
     /// Shows the user a message with the name of the program.
     pub(super) fn show_message(&self, kind: lsp::MessageType, message: &str) {
         let (client, message) = (self.client.clone(), format!("speclens: {message}"));
-        tokio::spawn(async move { client.show_message(kind, message).await });
+        self.runtime.spawn(async move { client.show_message(kind, message).await });
     }
 }

@@ -17,7 +17,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::{
@@ -280,13 +280,13 @@ where
         let outbox = self.outbox.clone();
         let is_initialized = Arc::clone(&self.is_initialized);
         Box::pin(RESULT.scope(RefCell::default(), async move {
-            let response = match CatchUnwind(Box::pin(answer)).await {
+            let response = match AssertUnwindSafe(answer).catch_unwind().await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     tracing::debug!("{method}: {error}");
                     None
                 }
-                Err(Panicked) => internal_error(&method, id.clone()),
+                Err(_panicked) => internal_error(&method, id.clone()),
             };
             if method == "initialize" && response.as_ref().is_some_and(Response::is_ok) {
                 is_initialized.store(true, Ordering::Relaxed);
@@ -350,22 +350,6 @@ fn unknown_method(id: Id, is_initialized: &AtomicBool) -> Response {
 
 /// LSP's code for a request before `initialize`.
 const NOT_INITIALIZED: i64 = -32002;
-
-struct Panicked;
-
-struct CatchUnwind<F>(Pin<Box<F>>);
-
-impl<F: Future> Future for CatchUnwind<F> {
-    type Output = Result<F::Output, Panicked>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(_) => Poll::Ready(Err(Panicked)),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -21,9 +21,13 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Format, Store, chosen, contract_of, measuring, prepare, suite_of, table};
+use super::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
 use crate::{
-    cli::{FAILED, INCONCLUSIVE, INTERRUPTED, PASSED, output, run},
+    cli::{
+        FAILED, INCONCLUSIVE, INTERRUPTED, PASSED,
+        output::{self, Format},
+        run,
+    },
     threads,
 };
 
@@ -240,9 +244,7 @@ fn json(captured: &[Captured], path: &str) -> anyhow::Result<String> {
             Err(refused) => drop(report.refused.insert(name, &refused.reason)),
         }
     }
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
+    output::json(&report)
 }
 
 fn exit_code(captured: &[Captured], result: &SuiteResult) -> u8 {

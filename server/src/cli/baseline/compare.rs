@@ -22,9 +22,13 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Format, Store, chosen, contract_of, measuring, number, prepare, suite_of};
+use super::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
 use crate::{
-    cli::{FAILED, INCONCLUSIVE, PASSED, load::Loaded, output},
+    cli::{
+        FAILED, INCONCLUSIVE, PASSED,
+        load::Loaded,
+        output::{self, Format},
+    },
     threads,
 };
 
@@ -97,11 +101,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let worst = scenarios.iter().map(|compared| compared.status).max();
     let text = match args.format {
         Format::Human => scenarios.iter().map(Compared::human).collect(),
-        Format::Json => {
-            let mut text = serde_json::to_string_pretty(&Report { speclens: 1, path: &store.name, scenarios })?;
-            text.push('\n');
-            text
-        }
+        Format::Json => output::json(&Report { speclens: 1, path: &store.name, scenarios })?,
     };
     output::print(&text)?;
     Ok(match worst {

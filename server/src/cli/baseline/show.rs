@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use speclens_schema::dialect::clawspec::baselines::Baseline;
 
-use super::{Format, Store, contract_of, human};
-use crate::cli::{FAILED, PASSED, output};
+use super::{Store, contract_of, human};
+use crate::cli::{
+    FAILED, PASSED,
+    output::{self, Format},
+};
 
 /// The options of `speclens baseline show`.
 #[derive(Debug, clap::Args)]
@@ -34,11 +37,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             format!("no baseline is stored; run `speclens baseline capture {}` to store one\n", args.target)
         }
         Format::Human => human(baselines),
-        Format::Json => {
-            let mut text = serde_json::to_string_pretty(&Stored { speclens: 1, path: &store.name, baselines })?;
-            text.push('\n');
-            text
-        }
+        Format::Json => output::json(&Stored { speclens: 1, path: &store.name, baselines })?,
     };
     output::print(&text)?;
     Ok(if baselines.is_empty() { FAILED } else { PASSED })

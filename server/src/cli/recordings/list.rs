@@ -40,9 +40,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
                 shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>()
             };
             let recordings = shelves.iter().flat_map(entries).collect();
-            let mut text = serde_json::to_string_pretty(&List { speclens: 1, recordings, failures })?;
-            text.push('\n');
-            text
+            output::json(&List { speclens: 1, recordings, failures })?
         }
     };
     output::print(&text)?;

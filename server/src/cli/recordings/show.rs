@@ -94,10 +94,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         Format::Human => found.iter().map(human).collect::<Vec<_>>().join("\n"),
         Format::Json => {
             let recordings = found.iter().map(json).collect();
-            let mut text =
-                serde_json::to_string_pretty(&Shown { speclens: 1, recordings, failures: failures.clone() })?;
-            text.push('\n');
-            text
+            output::json(&Shown { speclens: 1, recordings, failures: failures.clone() })?
         }
     };
     output::print(&text)?;

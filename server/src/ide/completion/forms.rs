@@ -8,7 +8,10 @@ use speclens_schema::{
     shape::{Field, Need, Shape, Variant, scalar, show},
 };
 
-use super::{CompletionKind, List, insert::Writer};
+use super::{
+    CompletionKind, List,
+    insert::{Writer, quoted},
+};
 use crate::ide::{
     markdown,
     snippet::{self, Snippet},
@@ -62,16 +65,11 @@ impl List<'_> {
     }
 
     /// Offers keys of forms other than that of the written tag, once one is begun: each replaces the tag.
-    pub(super) fn fields_of_other_forms(
-        &mut self,
-        shape: &Shape,
-        node: Option<NodeRef<'_>>,
-        present: &HashSet<String>,
-        lead: &str,
-    ) {
+    pub(super) fn fields_of_other_forms(&mut self, present: &HashSet<String>) {
+        let shape = &self.context.shape;
         let token = self.context.token.clone();
         let typed = String::from(self.document.text().byte_slice(token.start.min(self.offset)..self.offset));
-        let Some(node) = node.filter(|_| !typed.is_empty()) else { return };
+        let Some(node) = self.context.node.filter(|_| !typed.is_empty()) else { return };
         let own = shape.fields(Some(node));
         if own.iter().any(|field| field.name.starts_with(&typed)) {
             return;
@@ -95,7 +93,7 @@ impl List<'_> {
                 if !is_new || !seen.insert(field.name) {
                     continue;
                 }
-                self.field(&field, &variant.shape, None, present, 7, lead, false, None);
+                self.field(&field, &variant.shape, None, present, 7);
                 if let Some(item) = self.items.last_mut() {
                     item.more = vec![Edit { range: written.value.own_range(), text: other.to_owned() }];
                     item.detail = format!("changes `{key}` to {other}");
@@ -182,19 +180,15 @@ impl List<'_> {
     }
 
     /// Offers one of several found values, quoted if necessary.
-    pub(super) fn found(&mut self, rank: usize, text: &str, quote: Option<char>, lead: &str, detail: &str) {
+    pub(super) fn found(&mut self, rank: usize, text: &str, detail: &str) {
         if text.is_empty() || self.items.iter().any(|item| item.label == text) {
             return;
         }
-        let written = match quote {
+        let written = match self.quote {
             None => plain(text, self.layout().flow),
-            Some('"') => {
-                let quoted = serde_json::Value::from(text).to_string();
-                quoted[1..quoted.len() - 1].to_owned()
-            }
-            Some(_) => text.replace('\'', "''"),
+            Some(quote) => quoted(text, quote),
         };
-        let item = self.add(rank, text, CompletionKind::Value, format!("{lead}{written}"));
+        let item = self.offer(rank, text, CompletionKind::Value, &written);
         item.detail = detail.to_owned();
         item.docs = markdown::inline(text);
     }

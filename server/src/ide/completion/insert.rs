@@ -19,7 +19,7 @@ pub(super) type Guess<'g> = &'g dyn Fn(&Pointer) -> Option<String>;
 pub(super) struct Writer<'w> {
     layout: &'w Layout,
     guess: Guess<'w>,
-    is_snippet: bool,
+    pub(super) is_snippet: bool,
     text: String,
     stops: usize,
     /// The start of the last stop, if it is empty.
@@ -169,21 +169,20 @@ pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     shape.fields(None).into_iter().filter(is_needed).collect()
 }
 
-/// Returns the number of columns by which a snippet's lines after the first must move: without its dash, they are two
-/// columns further left already.
-pub(super) fn dash_shift(text: &str, whole: &str, column: usize) -> usize {
-    if text.len() < whole.len() { column.saturating_sub(2) } else { column }
-}
-
 /// Returns a value as it is written at the cursor; `None` if it cannot be written in the quotes there.
 pub(super) fn written(value: &Value, quote: Option<char>) -> Option<String> {
     match (value, quote) {
         (_, None) => Some(show(value)),
-        (Value::String(text), Some('"')) => {
-            let quoted = Value::from(text.as_str()).to_string();
-            Some(quoted[1..quoted.len() - 1].to_owned())
-        }
-        (Value::String(text), Some(_)) => Some(text.replace('\'', "''")),
+        (Value::String(text), Some(quote)) => Some(quoted(text, quote)),
         (_, Some(_)) => None,
     }
+}
+
+/// Returns a text as it is written between quotes.
+pub(super) fn quoted(text: &str, quote: char) -> String {
+    if quote != '"' {
+        return text.replace('\'', "''");
+    }
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }

@@ -10,48 +10,41 @@ use speclens_schema::{
 
 use super::{
     CompletionKind, List,
-    insert::{Writer, dash_shift, needed},
+    insert::{Writer, needed},
 };
 use crate::ide::{
-    context::{Layout, Slot},
+    context::{Context, Layout, Slot},
     cross_file_names, markdown, names,
     snippet::{self, Snippet},
 };
 
-impl List<'_> {
+impl<'c> List<'c> {
     /// Offers the keys of the mapping around the cursor.
-    pub(super) fn keys(
-        &mut self,
-        shape: &Shape,
-        node: Option<NodeRef<'_>>,
-        before: &[String],
-        has_colon: bool,
-        quote: Option<char>,
-    ) {
-        let lead = self.layout().gap;
+    pub(super) fn keys(&mut self) {
+        let shape = &self.context.shape;
         if let Some(Word::Refers(kind)) = shape.word() {
-            self.names_elsewhere(kind, before, lead, has_colon, quote);
+            self.names_elsewhere(kind);
         }
-        if !has_colon && quote.is_none() && self.is_new_item() {
-            let layout = self.layout().clone();
-            self.skeleton(shape, &self.context.at.clone(), lead, &layout);
+        let is_bare = !self.has_colon && self.quote.is_none();
+        if is_bare && self.is_new_item() {
+            self.skeleton(shape, &self.context.at, self.layout());
         }
-        self.fields(shape, node, before, lead, has_colon, quote);
-        if has_colon || quote.is_some() {
+        self.fields();
+        if !is_bare {
             return;
         }
-        let (flow, column) = (self.layout().flow, self.layout().column);
+        let flow = self.layout().flow;
         if self.is_new_item() && !flow {
             let list = self.context.at.parent().and_then(|list| Shape::find(self.file, &list, self.document.root()));
             for snippet in list.iter().flat_map(snippet::items) {
                 let detail = format!("new item of {}", self.section());
                 let snippet = self.with_known(snippet);
-                self.whole(&snippet, 3, &snippet.text[2..], &snippet.template[2..], column, lead, detail);
+                self.whole(&snippet, 3, 2, detail);
             }
         }
         if let Some(text) = shape.text_form().filter(|_| self.is_new_item()) {
             for example in text.examples() {
-                let item = self.add(2, show(example), CompletionKind::Value, format!("{lead}{}", show(example)));
+                let item = self.offer(2, show(example), CompletionKind::Value, &show(example));
                 item.detail = text.type_label();
                 item.docs = text.docs().unwrap_or_default().to_owned();
             }
@@ -65,23 +58,28 @@ impl List<'_> {
             let detail = format!("a minimal {}", self.file.singular());
             // In an empty file, this is the way to begin.
             let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
-            self.whole(&snippet, rank, &snippet.text, &snippet.template, column, lead, detail);
+            self.whole(&snippet, rank, 0, detail);
         }
     }
 
-    /// Offers a new item with all its required keys. `lead` is inserted before it.
-    fn skeleton(&mut self, shape: &Shape, at: &Pointer, lead: &str, layout: &Layout) {
+    /// Returns what is written after the text that goes before every item: as plain text and as a snippet.
+    fn both(&self, layout: &Layout, write: impl Fn(&mut Writer<'_>)) -> [String; 2] {
+        [false, true].map(|is_snippet| {
+            let guess = |at: &Pointer| self.guess(at);
+            let mut writer = Writer::new(layout, &guess, is_snippet);
+            writer.push(&self.lead);
+            write(&mut writer);
+            writer.finish()
+        })
+    }
+
+    /// Offers a new item with all its required keys.
+    fn skeleton(&mut self, shape: &Shape, at: &Pointer, layout: &Layout) {
         let needed = needed(shape);
         if layout.flow || needed.len() < 2 {
             return;
         }
-        let [text, snippet] = [false, true].map(|is_snippet| {
-            let guess = |at: &Pointer| self.guess(at);
-            let mut writer = Writer::new(layout, &guess, is_snippet);
-            writer.push(lead);
-            writer.members(Some(shape), at, layout.column, 0, true);
-            writer.finish()
-        });
+        let [text, snippet] = self.both(layout, |writer| writer.members(Some(shape), at, layout.column, 0, true));
         let names: Vec<&str> = needed.iter().map(|field| field.name).collect();
         let item = self.add(0, names.join(", "), CompletionKind::Snippet, text);
         item.snippet = Some(snippet);
@@ -90,18 +88,17 @@ impl List<'_> {
     }
 
     /// Offers keys that are names from other files.
-    fn names_elsewhere(&mut self, kind: &str, before: &[String], lead: &str, has_colon: bool, quote: Option<char>) {
-        let lead = lead.to_owned();
+    fn names_elsewhere(&mut self, kind: &str) {
         let own = names::defined(self.document, self.file, kind).into_iter().map(|it| it.name.key_text());
         let mut names: Vec<String> = own.filter(|name| !name.is_empty()).collect();
         if cross_file_names::crosses(kind) {
             names.extend((self.elsewhere)(kind));
         }
-        let mut seen: HashSet<String> = before.iter().cloned().collect();
+        let mut seen: HashSet<String> = self.keys_before().iter().cloned().collect();
         for name in names.into_iter().filter(|name| seen.insert(name.clone())) {
-            let key = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
-            let colon = if has_colon || quote.is_some() { "" } else { ":" };
-            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{key}{colon}"));
+            let key = self.bare(&name);
+            let colon = if self.has_colon || self.quote.is_some() { "" } else { ":" };
+            let item = self.offer(0, name, CompletionKind::Reference, &format!("{key}{colon}"));
             item.detail = kind.trim_end_matches('s').to_owned();
         }
     }
@@ -112,8 +109,16 @@ impl List<'_> {
         let touches =
             |range: Range<usize>| range.start <= self.context.token.end && self.context.token.start <= range.end;
         let empty = |node: NodeRef<'_>| node.entries().all(|entry| touches(entry.key.range()));
-        let Slot::Key { before, .. } = &self.context.slot else { return false };
-        is_item && before.is_empty() && self.context.node.is_none_or(empty)
+        let is_key = matches!(self.context.slot, Slot::Key { .. });
+        is_item && is_key && self.keys_before().is_empty() && self.context.node.is_none_or(empty)
+    }
+
+    /// Returns the keys before the cursor. The tree may not have them all.
+    fn keys_before(&self) -> &'c [String] {
+        match &self.context.slot {
+            Slot::Key { before, .. } => before,
+            Slot::Value { .. } | Slot::Continued | Slot::Below | Slot::Item | Slot::Comment => &[],
+        }
     }
 
     /// Returns the name of the list around the cursor.
@@ -121,18 +126,11 @@ impl List<'_> {
         self.context.at.steps().filter_map(|step| step.key().map(str::to_owned)).last().unwrap_or_default()
     }
 
-    pub(super) fn fields(
-        &mut self,
-        shape: &Shape,
-        node: Option<NodeRef<'_>>,
-        before: &[String],
-        lead: &str,
-        has_colon: bool,
-        quote: Option<char>,
-    ) {
+    fn fields(&mut self) {
+        let (shape, node) = (&self.context.shape, self.context.node);
         let token = self.context.token.clone();
         let is_other = |range: Range<usize>| token.is_empty() || range.end < token.start || token.end < range.start;
-        let mut present: HashSet<String> = before.iter().cloned().collect();
+        let mut present: HashSet<String> = self.keys_before().iter().cloned().collect();
         for entry in node.into_iter().flat_map(NodeRef::entries) {
             if is_other(entry.key.range()) {
                 present.insert(entry.key.key_text());
@@ -145,15 +143,13 @@ impl List<'_> {
             |name: &str| node.and_then(|node| node.entry(name)).is_some_and(|entry| entry.key.is_through_alias());
         let has = |name: &str| present.contains(name) || is_merged(name);
         let is_decided = alternatives.iter().any(|name| has(name));
-        let column = self.layout().column;
-        let lead = lead.to_owned();
         for field in &fields {
             if present.contains(field.name) || (is_decided && alternatives.contains(&field.name)) {
                 continue;
             }
             if is_merged(field.name) {
                 if !token.is_empty() {
-                    self.field(field, shape, node, &present, 6, &lead, has_colon, quote);
+                    self.field(field, shape, node, &present, 6);
                     if let Some(item) = self.items.last_mut() {
                         item.detail = "overrides the value from `<<`".to_owned();
                     }
@@ -171,12 +167,12 @@ impl List<'_> {
                 (Need::Optional, true) => 2,
                 (Need::Optional, false) => 5,
             };
-            self.field(field, shape, node, &present, rank, &lead, has_colon, quote);
-            let flow = self.layout().flow;
-            if let Some(snippet) = snippet::entry(field.name, &field.shape).filter(|_| !has_colon && !flow) {
+            self.field(field, shape, node, &present, rank);
+            let has_room = !self.has_colon && !self.layout().flow;
+            if let Some(snippet) = snippet::entry(field.name, &field.shape).filter(|_| has_room) {
                 let detail = "with an example".to_owned();
                 let snippet = self.with_known(snippet);
-                self.whole(&snippet, 3, &snippet.text, &snippet.template, column, &lead, detail);
+                self.whole(&snippet, 3, 0, detail);
             }
         }
         let names = |field: &Field| {
@@ -184,14 +180,13 @@ impl List<'_> {
             field.shape.other_names().into_iter().map(move |other| (name.clone(), other))
         };
         self.by_other_names(fields.iter().flat_map(names));
-        if !has_colon && quote.is_none() {
-            self.fields_of_other_forms(shape, node, &present, &lead);
+        if !self.has_colon && self.quote.is_none() {
+            self.fields_of_other_forms(&present);
         }
-        self.free_keys(shape, &present, &lead, has_colon);
-        self.arguments(shape, &present, &lead, has_colon);
+        self.free_keys(&present);
+        self.arguments(&present);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a key is offered for a mapping, at a place")]
     pub(super) fn field(
         &mut self,
         field: &Field,
@@ -199,14 +194,11 @@ impl List<'_> {
         node: Option<NodeRef<'_>>,
         present: &HashSet<String>,
         rank: usize,
-        lead: &str,
-        has_colon: bool,
-        quote: Option<char>,
     ) {
         let Field { name, need, shape } = field;
-        let plain = format!("{lead}{name}");
+        let plain = format!("{}{name}", self.lead);
         let mut more = Vec::new();
-        let (text, snippet) = match (has_colon, quote) {
+        let (text, snippet) = match (self.has_colon, self.quote) {
             (true, _) => (plain, None),
             (false, Some(quote)) => {
                 let closes = self.text_behind(self.context.token.end).starts_with(quote);
@@ -226,8 +218,7 @@ impl List<'_> {
                 if let Some(only) = only.filter(|only| node.is_none_or(|node| node.entry(only).is_none())) {
                     before = holder.step(only, node).map(|shape| (only, None, shape));
                 }
-                let both = [false, true].map(|is_snippet| self.entry_text(field, before.as_ref(), lead, is_snippet));
-                let [text, snippet] = both;
+                let [text, snippet] = self.entry_text(field, before.as_ref());
                 let is_same = snippet == text.replace(self.layout().line_break, "\n");
                 (text, Some(snippet).filter(|_| !is_same))
             }
@@ -240,40 +231,32 @@ impl List<'_> {
     }
 
     /// Returns a key with its value, and perhaps a preceding key that it requires to have an effect.
-    fn entry_text(
-        &self,
-        field: &Field,
-        before: Option<&(&'static str, Option<&'static str>, Shape)>,
-        lead: &str,
-        is_snippet: bool,
-    ) -> String {
+    fn entry_text(&self, field: &Field, before: Option<&(&'static str, Option<&'static str>, Shape)>) -> [String; 2] {
         let at = &self.context.at;
-        let guess = |at: &Pointer| self.guess(at);
         let column = self.layout().column;
-        let mut writer = Writer::new(self.layout(), &guess, is_snippet);
-        writer.push(lead);
-        match before {
-            Some((name, Some(value), _)) => {
-                writer.push(&format!("{name}: {value}"));
-                writer.next(column);
+        self.both(self.layout(), |writer| {
+            match before {
+                Some((name, Some(value), _)) => {
+                    writer.push(&format!("{name}: {value}"));
+                    writer.next(column);
+                }
+                // Plain text would end at the first value.
+                Some((name, None, shape)) if writer.is_snippet => {
+                    writer.push(name);
+                    writer.value(shape, &at.key(name), column);
+                    writer.next(column);
+                }
+                Some((_, None, _)) | None => {}
             }
-            // Plain text would end at the first value.
-            Some((name, None, shape)) if is_snippet => {
-                writer.push(name);
-                writer.value(shape, &at.key(name), column);
-                writer.next(column);
-            }
-            Some((_, None, _)) | None => {}
-        }
-        writer.push(field.name);
-        writer.value(&field.shape, &at.key(field.name), column);
-        writer.finish()
+            writer.push(field.name);
+            writer.value(&field.shape, &at.key(field.name), column);
+        })
     }
 
     /// Offers the arguments of a simulated tool, as its `parameters` declare them: in claims about its calls, and in
     /// its simulated responses.
-    fn arguments(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
-        let at = &self.context.at;
+    fn arguments(&mut self, present: &HashSet<String>) {
+        let Context { at, shape, .. } = self.context;
         let holder = at.parent().and_then(|holder| self.document.find(&holder));
         let tool = match shape.arguments_of() {
             Some("") => {
@@ -296,16 +279,17 @@ impl List<'_> {
             if name.is_empty() || present.contains(&name) {
                 continue;
             }
-            let colon = if has_colon { "" } else { ": " };
+            let colon = if self.has_colon { "" } else { ": " };
             let key = speclens_schema::shape::scalar(&name);
-            let item = self.add(0, name, CompletionKind::Field, format!("{lead}{key}{colon}"));
+            let item = self.offer(0, name, CompletionKind::Field, &format!("{key}{colon}"));
             item.detail = entry.value.get("type").and_then(NodeRef::text).unwrap_or("argument").to_owned();
             item.docs = entry.value.get("description").and_then(NodeRef::text).unwrap_or_default().to_owned();
         }
     }
 
     /// Offers names for a mapping with free keys: those that are already referred to.
-    pub(super) fn free_keys(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
+    fn free_keys(&mut self, present: &HashSet<String>) {
+        let shape = &self.context.shape;
         let (Some(value), Some(Word::Defines(kind))) = (shape.map_value(), shape.word()) else { return };
         let is_section = self.context.at.steps().count() == 1;
         let owner = self.context.at.parent().and_then(|parent| self.document.find(&parent));
@@ -315,15 +299,12 @@ impl List<'_> {
         };
         for name in wanted.into_iter().filter(|name| !present.contains(name)) {
             let key = speclens_schema::shape::scalar(&name);
-            let [text, snippet] = [false, true].map(|is_snippet| {
-                let guess = |at: &Pointer| self.guess(at);
-                let mut writer = Writer::new(self.layout(), &guess, is_snippet);
-                writer.push(lead);
+            let has_colon = self.has_colon;
+            let [text, snippet] = self.both(self.layout(), |writer| {
                 writer.push(&key);
                 if !has_colon {
                     writer.value(&value, &self.context.at.key(&name), self.layout().column);
                 }
-                writer.finish()
             });
             let item = self.add(0, name, CompletionKind::Variable, text);
             item.snippet = Some(snippet).filter(|_| !has_colon);
@@ -331,56 +312,43 @@ impl List<'_> {
         }
     }
 
-    /// Offers a multi-line snippet. Its first line is at the cursor, the others are indented to `column`.
-    #[expect(clippy::too_many_arguments, reason = "a snippet is text, template and place")]
-    pub(super) fn whole(
-        &mut self,
-        snippet: &Snippet,
-        rank: usize,
-        text: &str,
-        template: &str,
-        column: usize,
-        lead: &str,
-        detail: String,
-    ) {
+    /// Offers a multi-line snippet without its first `skipped` columns, which are before the cursor already. Its first
+    /// line is at the cursor, the others are indented to the column of the neighboring keys or dashes.
+    fn whole(&mut self, snippet: &Snippet, rank: usize, skipped: usize, detail: String) {
         // A required item may equal an example.
         if self.items.iter().any(|item| item.kind == CompletionKind::Snippet && item.label == snippet.label) {
             return;
         }
-        let Layout { indent, line_break, .. } = *self.layout();
-        // The text after an existing dash was written with that dash.
-        let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
-        let template =
-            snippet::indented(template, dash_shift(template, &snippet.template, column).saturating_sub(indent), "\n");
-        let docs = markdown::source(&snippet.text);
-        let item = self.add(rank, snippet.label.clone(), CompletionKind::Snippet, format!("{lead}{text}"));
-        item.snippet = Some(format!("{lead}{template}"));
+        let Layout { column, indent, line_break, .. } = *self.layout();
+        // The lines after the first are as far to the right as those columns already.
+        let shift = column.saturating_sub(skipped);
+        let text = snippet::indented(&snippet.text[skipped..], shift, line_break);
+        let template = snippet::indented(&snippet.template[skipped..], shift.saturating_sub(indent), "\n");
+        let template = format!("{}{template}", self.lead);
+        let item = self.offer(rank, snippet.label.clone(), CompletionKind::Snippet, &text);
+        item.snippet = Some(template);
         item.detail = detail;
-        item.docs = docs;
+        item.docs = markdown::source(&snippet.text);
     }
 
     /// Offers items with their dash, if there is none at the cursor yet.
-    pub(super) fn items_with_dash(&mut self, dash: &str, column: usize) {
-        let shape = self.context.shape.clone();
-        let lead = &dash[..dash.len() - 2];
-        for snippet in snippet::items(&shape) {
+    pub(super) fn items_with_dash(&mut self) {
+        let shape = &self.context.shape;
+        for snippet in snippet::items(shape) {
             let detail = format!("new item of {}", self.section());
             let snippet = self.with_known(snippet);
-            self.whole(&snippet, 3, &snippet.text, &snippet.template, column, lead, detail);
+            self.whole(&snippet, 3, 0, detail);
         }
+        self.lead.push_str("- ");
         let Some(item) = shape.item() else { return };
         if item.kind() == Type::Mapping {
-            let layout = Layout { column: column + 2, ..self.layout().clone() };
+            let layout = Layout { column: self.layout().column + 2, ..self.layout().clone() };
             let at = self.context.at.index(self.context.node.map_or(0, |list| list.item_count()));
-            self.skeleton(&item, &at, dash, &layout);
+            self.skeleton(&item, &at, &layout);
             for field in item.fields(None).iter().filter(|field| field.need != Need::Optional) {
-                let [text, snippet] = [false, true].map(|is_snippet| {
-                    let guess = |at: &Pointer| self.guess(at);
-                    let mut writer = Writer::new(&layout, &guess, is_snippet);
-                    writer.push(dash);
+                let [text, snippet] = self.both(&layout, |writer| {
                     writer.push(field.name);
                     writer.value(&field.shape, &at.key(field.name), layout.column);
-                    writer.finish()
                 });
                 let one = self.add(0, format!("- {}", field.name), CompletionKind::Field, text);
                 one.snippet = Some(snippet);
@@ -390,27 +358,20 @@ impl List<'_> {
             }
             return;
         }
-        let dash = dash.to_owned();
-        self.scalar_values(&item, None, &dash, true);
+        self.scalar_values(&item, true);
     }
 
     /// Offers the value of a key after its colon, on the next line.
     pub(super) fn below(&mut self) {
-        let shape = self.context.shape.clone();
         let Layout { column, line_break, .. } = *self.layout();
         let relative = column.saturating_sub(self.layout().indent);
-        match shape.kind() {
-            Type::List => {
-                let lead = format!("{line_break}{}", " ".repeat(column));
-                self.items_with_dash(&format!("{lead}- "), column);
-            }
-            Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => {
-                let lead = format!("{line_break}{}", " ".repeat(column));
-                self.fields(&shape, self.context.node, &[], &lead, false, None);
-            }
+        let absolute = format!("{line_break}{}", " ".repeat(column));
+        self.lead.clone_from(&absolute);
+        match self.context.shape.kind() {
+            Type::List => self.items_with_dash(),
+            Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => self.fields(),
         }
         // A client that adjusts the indentation does so for the first new line as well.
-        let absolute = format!("{line_break}{}", " ".repeat(column));
         let adjusted = format!("\n{}", " ".repeat(relative));
         for item in &mut self.items {
             if let Some(snippet) = item.snippet.take() {

@@ -1,25 +1,13 @@
 //! Likely values from files: names in logs, headings of artifacts.
 
-use std::collections::BTreeSet;
-
 use speclens_schema::{
     check::headings::headings, document::NodeRef, files::FileKind, json_schema::SpecFile, shape::Shape, template,
 };
 
-use crate::ide::values;
+use crate::ide::{names, values};
 
 /// Maximum size, in bytes, of a file that is read for its headings.
 const MAX_FILE_BYTES: usize = 1 << 20;
-
-/// Texts in order, each once.
-struct Distinct(Vec<String>);
-
-impl FromIterator<String> for Distinct {
-    fn from_iter<T: IntoIterator<Item = String>>(texts: T) -> Distinct {
-        let mut seen = BTreeSet::new();
-        Distinct(texts.into_iter().filter(|text| seen.insert(text.clone())).collect())
-    }
-}
 
 /// Returns the names of a kind in the configured log of runs, if it is in the workspace: other logs are not read while
 /// the author types.
@@ -31,7 +19,7 @@ pub(super) fn logged(kind: &str, file: SpecFile, values: values::Values<'_>) -> 
         let text = (bytes.len() <= MAX_FILE_BYTES).then(|| String::from_utf8_lossy(&bytes))?;
         Some(format.names_in_log(kind, &text))
     });
-    found.into_iter().flatten().collect::<Distinct>().0
+    names::distinct(found.into_iter().flatten())
 }
 
 /// Returns the headings of the file that the claim around a place is about; if there is no file of today yet,
@@ -42,7 +30,7 @@ pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Val
     let Some(shape) = shape.step(key, Some(claim)) else { return Vec::new() };
     let content = artifact(path, &shape, values);
     let found = content.as_deref().map(headings).unwrap_or_default();
-    found.into_iter().map(|heading| heading.text).filter(|text| !text.is_empty()).collect::<Distinct>().0
+    names::distinct(found.into_iter().map(|heading| heading.text).filter(|text| !text.is_empty()))
 }
 
 /// Returns the text of an artifact.

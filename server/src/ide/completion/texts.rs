@@ -87,7 +87,7 @@ impl List<'_> {
     }
 
     /// Offers files and directories below the suite's directory.
-    pub(super) fn paths(&mut self, kind: &str, quote: Option<char>) {
+    pub(super) fn paths(&mut self, kind: &str) {
         let (line, start) = self.line();
         let token = self.context.token.clone();
         let typed = line[token.start.min(self.offset) - start..self.offset - start].to_owned();
@@ -105,7 +105,6 @@ impl List<'_> {
             "log" => &[".log", ".jsonl"],
             _ => &[],
         };
-        let gap = self.layout().gap;
         let base = self.context.shape.base(self.values.files.place());
         let below = [base, clean].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         for (name, entry) in self.values.files.list(&below) {
@@ -125,9 +124,9 @@ impl List<'_> {
             let slash = if is_directory && kind != "directory" { "/" } else { "" };
             let below = if directory.is_empty() { "" } else { "/" };
             let path = format!("{scheme}{directory}{below}{name}{slash}");
-            let text = if quote.is_some() { path.clone() } else { path_text(&path) };
+            let text = if self.quote.is_some() { path.clone() } else { path_text(&path) };
             let kind = if is_directory { CompletionKind::Directory } else { CompletionKind::File };
-            let item = self.add(rank, format!("{name}{slash}"), kind, format!("{gap}{text}"));
+            let item = self.offer(rank, format!("{name}{slash}"), kind, &text);
             item.filter_text = path;
         }
     }

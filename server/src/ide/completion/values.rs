@@ -2,15 +2,14 @@
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
-use serde_json::Value;
 use speclens_schema::{
     dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
     script,
-    shape::{Field, Need, Shape, Type, Variant, Word, show},
+    shape::{Field, Need, Shape, Type, Variant, Word, scalar, show},
 };
 
-use super::{CompletionKind, List, forms::Tagged, insert::written, known};
+use super::{CompletionKind, List, forms::Tagged, insert, known};
 use crate::ide::{
     agents, cross_file_names, markdown, names,
     parts::{Group, Kept, groups},
@@ -25,38 +24,37 @@ const TOOLS: &str = "tools";
 
 impl List<'_> {
     /// Offers values at the cursor.
-    pub(super) fn values(&mut self, quote: Option<char>) {
-        let shape = self.context.shape.clone();
-        let gap = self.layout().gap;
+    pub(super) fn values(&mut self) {
+        let shape = &self.context.shape;
         if self.variables() {
             return;
         }
         match shape.word() {
-            Some(Word::Template(_)) => self.scalar_values(&shape, quote, gap, false),
+            Some(Word::Template(_)) => self.scalar_values(shape, false),
             Some(Word::File(kind)) => {
                 if kind == "log"
                     && let Some(log) = self.log_path().map(str::to_owned)
                 {
-                    self.found(0, &log, quote, gap, "the gateway log");
+                    self.found(0, &log, "the gateway log");
                 }
-                self.likely(quote, gap);
-                self.paths(kind, quote);
+                self.likely();
+                self.paths(kind);
                 // A result of a run need not exist yet, and several claims may be about it.
                 if shape.template().is_some() {
-                    self.used_nearby(&shape, quote, gap);
+                    self.used_nearby(shape);
                 }
                 // For other paths, an example is useful only if there is no other item.
                 if self.items.is_empty() {
-                    self.scalar_values(&shape, quote, gap, false);
+                    self.scalar_values(shape, false);
                 } else {
-                    self.shared(&shape, quote, gap);
+                    self.shared(shape);
                 }
             }
             Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
                 if shape.kind() == Type::Mapping && self.layout().flow {
-                    self.mapping_in_brackets(&shape);
+                    self.mapping_in_brackets(shape);
                 }
-                self.scalar_values(&shape, quote, gap, false);
+                self.scalar_values(shape, false);
             }
         }
     }
@@ -72,31 +70,30 @@ impl List<'_> {
         let text: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
         let stops: Vec<String> =
             names.iter().enumerate().map(|(index, name)| format!("{name}: ${{{}}}", index + 1)).collect();
-        let gap = self.layout().gap;
-        let item = self.add(0, names.join(", "), CompletionKind::Snippet, format!("{gap}{{ {} }}", text.join(", ")));
-        item.snippet = Some(format!("{gap}{{ {} }}", stops.join(", ")));
+        let snippet = format!("{}{{ {} }}", self.lead, stops.join(", "));
+        let text = format!("{{ {} }}", text.join(", "));
+        let item = self.offer(0, names.join(", "), CompletionKind::Snippet, &text);
+        item.snippet = Some(snippet);
         item.detail = "a mapping".to_owned();
     }
 
-    pub(super) fn scalar_values(&mut self, shape: &Shape, quote: Option<char>, lead: &str, is_item: bool) {
-        let lead = lead.to_owned();
+    pub(super) fn scalar_values(&mut self, shape: &Shape, is_item: bool) {
         if let Some(Word::Refers(kind)) = shape.word() {
-            self.references(kind, shape, quote, &lead);
+            self.references(kind, shape);
             // The tools of a command are not defined anywhere: the names used elsewhere are the only source.
             if kind != TOOLS || !self.items.is_empty() {
                 return;
             }
         }
-        let is_model = self.models(shape, quote, &lead);
+        let is_model = self.models(shape);
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
         let variants = self.variants_by_tag();
-        if !is_item && quote.is_none() {
-            self.likely(quote, &lead);
+        if !is_item && self.quote.is_none() {
+            self.likely();
         }
         for choice in &values {
-            let text = written(choice.value, quote);
-            let Some(text) = text else { continue };
+            let Some(text) = insert::written(choice.value, self.quote) else { continue };
             if self.items.iter().any(|item| item.label == show(choice.value)) {
                 continue;
             }
@@ -108,11 +105,12 @@ impl List<'_> {
             if variant.is_some_and(|variant| variant.shape.is_open()) {
                 continue;
             }
-            let brings = variant.filter(|_| quote.is_none()).map(|variant| self.tagged(variant));
+            let brings = variant.filter(|_| self.quote.is_none()).map(|variant| self.tagged(variant));
             let Tagged { fits, plain, snippet } = brings.unwrap_or_else(|| Tagged { fits: true, ..Tagged::default() });
             let rank = usize::from(!fits);
-            let item = self.add(rank, show(choice.value), CompletionKind::Value, format!("{lead}{text}{plain}"));
-            item.snippet = snippet.map(|rest| format!("{lead}{}{rest}", snippet::escape(&text)));
+            let snippet = snippet.map(|rest| format!("{}{}{rest}", self.lead, snippet::escape(&text)));
+            let item = self.offer(rank, show(choice.value), CompletionKind::Value, &format!("{text}{plain}"));
+            item.snippet = snippet;
             item.detail = if is_default { "default".to_owned() } else { String::new() };
             item.docs = docs;
             // A boolean is usually written to change its default.
@@ -122,17 +120,17 @@ impl List<'_> {
         if !values.is_empty() || matches!(shape.kind(), Type::Mapping | Type::List) {
             return;
         }
-        self.headings(quote, &lead);
-        self.values_beside(shape, quote, &lead);
-        self.used_nearby(shape, quote, &lead);
-        self.shared(shape, quote, &lead);
+        self.headings();
+        self.values_beside(shape);
+        self.used_nearby(shape);
+        self.shared(shape);
         // Ids of models are defined by providers, not by the author.
         let is_name = match shape.word() {
             Some(Word::Defines(_)) => !shape.is_model_id(),
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
         };
         if shape.examples().is_empty() || is_name {
-            self.examples_of_list(quote, &lead);
+            self.examples_of_list();
         }
         if is_name {
             return;
@@ -142,25 +140,34 @@ impl List<'_> {
             return;
         }
         if let Some(free) = self.free_position(shape) {
-            self.found(0, &free, quote, &lead, "the next free value");
+            self.found(0, &free, "the next free value");
             return;
         }
         let examples = shape.examples().into_iter().map(|value| (value, "example"));
         for (value, detail) in default.map(|value| (value, "default")).into_iter().chain(examples) {
-            let Some(text) = written(value, quote) else { continue };
+            let Some(text) = insert::written(value, self.quote) else { continue };
             if self.items.iter().any(|item| item.label == show(value)) || !self.goes_on(value.as_str()) {
                 continue;
             }
-            let item = self.add(1, show(value), CompletionKind::Value, format!("{lead}{text}"));
+            let item = self.offer(1, show(value), CompletionKind::Value, &text);
             item.detail = detail.to_owned();
         }
     }
 
+    /// Offers a text as it is written at the cursor.
+    fn offer_text(&mut self, rank: usize, text: String, kind: CompletionKind, detail: &str) {
+        let written = match self.quote {
+            None => scalar(&text),
+            Some(quote) => insert::quoted(&text, quote),
+        };
+        self.offer(rank, text, kind, &written).detail = detail.to_owned();
+    }
+
     /// Offers a provider's names of its models. Returns whether such a name is expected.
-    fn models(&mut self, shape: &Shape, quote: Option<char>, lead: &str) -> bool {
+    fn models(&mut self, shape: &Shape) -> bool {
         if shape.is_model_id() {
             for id in script::known(self.values.files) {
-                self.found(0, &id, quote, lead, "scripted model");
+                self.found(0, &id, "scripted model");
             }
             return false;
         }
@@ -169,7 +176,7 @@ impl List<'_> {
         let provider = holder.and_then(|model| self.document.find(&model)?.get(key)?.text());
         for (served_by, names) in MODELS.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
             for name in *names {
-                self.found(1, name, quote, lead, &format!("model of {served_by}"));
+                self.found(1, name, &format!("model of {served_by}"));
             }
         }
         true
@@ -194,7 +201,7 @@ impl List<'_> {
     }
 
     /// Offers names from other files.
-    fn shared(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+    fn shared(&mut self, shape: &Shape) {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
             (None, Some(Word::File("log"))) => cross_file_names::LOGS,
@@ -206,32 +213,31 @@ impl List<'_> {
         if let Some(directories) = agents::of(self.file).filter(|_| kind == agents::KIND) {
             let as_paths = shape.examples().iter().any(|example| example.as_str().is_some_and(|it| it.contains('/')));
             for (name, what) in agents::offered(directories, as_paths, self.values.files) {
-                if seen.insert(name.clone())
-                    && let Some(text) = written(&Value::from(name.as_str()), quote)
-                {
+                if seen.insert(name.clone()) {
                     let rank = usize::from(what != agents::AGENT);
-                    let item = self.add(rank, name, CompletionKind::Reference, format!("{lead}{text}"));
-                    item.detail = what.to_owned();
+                    self.offer_text(rank, name, CompletionKind::Reference, what);
                 }
             }
         }
         for name in known::logged(kind, self.file, self.values) {
             if seen.insert(name.clone()) {
-                self.found(1, &name, quote, lead, "in the gateway's log");
+                self.found(1, &name, "in the gateway's log");
             }
         }
         for name in (self.elsewhere)(kind) {
-            if seen.insert(name.clone())
-                && let Some(text) = written(&Value::from(name.as_str()), quote)
-            {
-                let item = self.add(1, name, CompletionKind::Value, format!("{lead}{text}"));
-                item.detail = "used in other files".to_owned();
+            if seen.insert(name.clone()) {
+                self.offer_text(1, name, CompletionKind::Value, "used in other files");
             }
         }
     }
 
+    /// Returns a name as it is written at the cursor.
+    pub(super) fn bare(&self, name: &str) -> String {
+        if self.quote.is_some() { name.to_owned() } else { scalar(name) }
+    }
+
     /// Offers names of definitions, then likely names.
-    pub(super) fn references(&mut self, kind: &str, shape: &Shape, quote: Option<char>, lead: &str) {
+    pub(super) fn references(&mut self, kind: &str, shape: &Shape) {
         let taken = self.named_beside();
         let mut seen = HashSet::new();
         for definition in names::defined_around(self.document, self.file, kind, &self.context.at) {
@@ -239,9 +245,9 @@ impl List<'_> {
             if name.is_empty() || taken.contains(&name) || !seen.insert(name.clone()) {
                 continue;
             }
-            let text = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
+            let text = self.bare(&name);
             let source = String::from(self.document.text().byte_slice(definition.node.own_range()));
-            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
+            let item = self.offer(0, name, CompletionKind::Reference, &text);
             item.detail = kind.trim_end_matches('s').to_owned();
             item.docs = markdown::source(&snippet::moved_left(&source));
         }
@@ -249,15 +255,15 @@ impl List<'_> {
             if taken.contains(&name) || !seen.insert(name.clone()) {
                 continue;
             }
-            let text = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
-            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
+            let text = self.bare(&name);
+            let item = self.offer(0, name, CompletionKind::Reference, &text);
             item.detail = kind.trim_end_matches('s').to_owned();
         }
         for choice in shape.values() {
             let name = choice.value.as_str().unwrap_or_default();
             if !seen.contains(name) {
                 let more = self.define(kind, name);
-                let item = self.add(1, name, CompletionKind::Value, format!("{lead}{name}"));
+                let item = self.offer(1, name, CompletionKind::Value, name);
                 item.detail = format!("not in {kind} yet");
                 item.docs = markdown::choice(&choice);
                 item.more = more;
@@ -274,12 +280,12 @@ impl List<'_> {
     }
 
     /// Offers the items of a list in the docs.
-    fn examples_of_list(&mut self, quote: Option<char>, lead: &str) {
+    fn examples_of_list(&mut self) {
         let taken = self.named_beside();
         let list = self.list_around();
         for text in list.as_ref().map(snippet::item_values).unwrap_or_default() {
             if !taken.contains(&text) && self.goes_on(Some(&text)) {
-                self.found(1, &text, quote, lead, "example");
+                self.found(1, &text, "example");
             }
         }
     }
@@ -294,10 +300,10 @@ impl List<'_> {
     }
 
     /// Offers likely values from the workspace.
-    fn likely(&mut self, quote: Option<char>, lead: &str) {
+    fn likely(&mut self) {
         let likely = self.likely_at(&self.context.at);
         for (index, text) in likely.iter().enumerate() {
-            self.found(0, text, quote, lead, "in this workspace");
+            self.found(0, text, "in this workspace");
             if let Some(item) = self.items.last_mut().filter(|_| index == 0) {
                 item.preselect = true;
             }
@@ -305,7 +311,7 @@ impl List<'_> {
     }
 
     /// Offers the headings of the file that a claim about sections is about.
-    fn headings(&mut self, quote: Option<char>, lead: &str) {
+    fn headings(&mut self) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let Some(field) = steps.iter().rposition(|step| step.key().is_some()) else { return };
         if !matches!(steps[field].key(), Some("section" | "sections")) {
@@ -319,13 +325,13 @@ impl List<'_> {
         let taken = self.named_beside();
         for heading in known::headings_of(claim, &shape, self.values) {
             if !taken.contains(&heading) {
-                self.found(0, &heading, quote, lead, "heading of the file");
+                self.found(0, &heading, "heading of the file");
             }
         }
     }
 
     /// Offers short values that the same key has nearby.
-    fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+    fn used_nearby(&mut self, shape: &Shape) {
         /// Maximum number of bytes before and after the cursor that are searched.
         const MAX_NEARBY_BYTES: usize = 32 * 1024;
         const MAX_WORD_BYTES: usize = 80;
@@ -367,13 +373,13 @@ impl List<'_> {
             }
         });
         for text in found {
-            self.found(0, &text, quote, lead, "used in this file");
+            self.found(0, &text, "used in this file");
         }
     }
 
     /// Offers values that other cases have in the same list, such as tags. Lists at a deeper level are specific to one
     /// case.
-    fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+    fn values_beside(&mut self, shape: &Shape) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let [section @ .., case, field, last] = steps.as_slice() else { return };
         let is_list_of_case = section.len() <= 1 && case.index().is_some() && last.index().is_some();
@@ -411,9 +417,7 @@ impl List<'_> {
             }
         }
         for value in found {
-            let Some(text) = written(&Value::from(value.as_str()), quote) else { continue };
-            let item = self.add(0, value, CompletionKind::Value, format!("{lead}{text}"));
-            item.detail = "used in this file".to_owned();
+            self.offer_text(0, value, CompletionKind::Value, "used in this file");
         }
     }
 

@@ -234,13 +234,7 @@ fn quoted(capture: &Capture) -> String {
 /// Returns a text in a code fence that the text itself cannot close, cut to a useful length.
 fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     let (shown, note) = shortened(text, is_cut);
-    let mut longest = 0;
-    let mut run = 0;
-    for letter in shown.chars() {
-        run = if letter == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat(longest.max(2) + 1);
+    let fence = markdown::fence(shown);
     format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
 }
 

@@ -250,7 +250,7 @@ mod tests {
         lsp::{
             backend::Backend,
             changes::About,
-            client, convert, methods,
+            convert, methods,
             runs::{Operation, under_way},
             session::{Running, Session},
             transport::Outbox,
@@ -275,13 +275,10 @@ mod tests {
             session = Some(Arc::clone(&shared));
             Backend::new(shared)
         });
-        drop(methods::read(service, client::Abilities::default()).finish());
+        drop(methods::register(service).finish());
         let session = session.unwrap();
-        let (changing, runtime) = (Arc::clone(&session), tokio::runtime::Handle::current());
-        std::thread::spawn(move || {
-            let _entered = runtime.enter();
-            changing.changes.make_until_stopped();
-        });
+        let changing = Arc::clone(&session);
+        std::thread::spawn(move || changing.changes.make_until_stopped());
         let uri = convert::uri(path).unwrap().0;
         session.open(&uri, 1, text);
         let (looking, at) = (Arc::clone(&session), uri.clone());
@@ -320,7 +317,7 @@ mod tests {
         let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
         let query = results().query(&planned.uri, &planned.suite, &Secrets::none());
         let queried = query.run(&planned.suite);
-        results().remember(queried)[0].state.clone()
+        results().remember(queried)[0].known.state.clone()
     }
 
     #[tokio::test]
