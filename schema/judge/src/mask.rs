@@ -389,7 +389,7 @@ pub fn has_hidden(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, Unusable, holds_secret, looks_secret, pattern};
+    use super::{Secrets, holds_secret, looks_secret, pattern};
 
     fn secrets(environment: &[(&str, &str)], named: &[&str], patterns: &[&str]) -> Secrets {
         let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
