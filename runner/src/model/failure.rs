@@ -6,10 +6,7 @@ use genai::webc;
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, RunErrorKind};
 
-use super::{
-    key::Key,
-    retry::{Advice, Failed},
-};
+use super::{key::Key, retry::Advice};
 use crate::cause::{in_line, innermost, words};
 
 /// The cause of a failed request.
@@ -109,17 +106,6 @@ impl Failure {
             return Failure::TimedOut;
         }
         Failure::Cut(in_line(&innermost(&error.without_url())))
-    }
-
-    /// Returns the properties that decide about a retry.
-    pub(super) fn failed(&self) -> Failed {
-        match self {
-            Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
-            Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
-            Failure::InBody(_) => Failed::InBody,
-            Failure::Cut(_) => Failed::Cut,
-            Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
-        }
     }
 
     /// Returns the error message with its remedy.
