@@ -5,24 +5,20 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::{Cancelled, View};
+use super::View;
 use crate::{cause::innermost, http::encryption, suspend_aware_timer::SuspendAwareTimer};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Answer {
     let address = match (&need.address, &view.gateway) {
         (Address::Url(address), Some(gateway)) => gateway.reached(address),
         (Address::Url(address), None) => address.clone(),
         (Address::Gateway(path), Some(gateway)) => gateway.url(path),
-        (Address::Gateway(_), None) => return Ok(Answer::Nothing("no gateway is configured".to_owned())),
+        (Address::Gateway(_), None) => return Answer::Nothing("no gateway is configured".to_owned()),
     };
-    tokio::select! {
-        biased;
-        () = view.cancel.cancelled() => Err(Cancelled),
-        answer = ask(&address, view) => Ok(Answer::Response(answer)),
-    }
+    Answer::Response(ask(&address, view).await)
 }
 
 async fn ask(address: &str, view: &View) -> ResponseAnswer {
