@@ -16,6 +16,7 @@ mod workspace;
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -238,13 +239,14 @@ pub struct ToolCall {
 }
 
 /// Tokens and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "UsageEntry")]
 pub struct Usage {
     /// Input tokens.
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; `None` if the price is not known.
+    /// Cost in US dollars, if the price is known.
     pub cost_usd: Option<f64>,
 }
 
@@ -255,6 +257,13 @@ pub struct RunError {
     pub kind: RunErrorKind,
     /// A description and a remedy.
     pub message: String,
+}
+
+impl RunError {
+    /// Returns an error.
+    pub fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
+        RunError { kind, message: message.into() }
+    }
 }
 
 codes! {
