@@ -49,6 +49,12 @@ impl TriggerContext<'_> {
     fn left(&self) -> Duration {
         self.limit().saturating_sub(self.timer.elapsed())
     }
+
+    /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
+    fn ended(&self, context: Context, run_id: Option<String>) -> Context {
+        let ActionContext { clock, directory, .. } = self.action_context;
+        values::ended(context, run_id, self.gateway, clock, directory)
+    }
 }
 
 /// The evidence that is known once a target was started.
@@ -140,8 +146,7 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
         evidence.duration_ms = Some(trigger.timer.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
-    evidence.context =
-        values::ended(context, run_id, trigger.gateway, trigger.action_context.clock, trigger.action_context.directory);
+    evidence.context = trigger.ended(context, run_id);
     (Attempt { evidence, notes }, Some(watch))
 }
 

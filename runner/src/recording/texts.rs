@@ -5,7 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use speclens_schema::evidence::{Capture, Evidence};
+use speclens_schema::{
+    check::text::hexadecimal,
+    evidence::{Capture, Evidence},
+};
 
 use super::{Recording, Unusable};
 
@@ -26,7 +29,7 @@ pub(super) struct Digest(String);
 
 impl Digest {
     fn of(text: &[u8]) -> Digest {
-        Digest(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Digest(hexadecimal(&Sha256::digest(text)))
     }
 
     pub(super) fn parse(text: &str) -> Option<Digest> {

@@ -9,6 +9,7 @@ use std::{
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
+    check::text::shortened,
     dialect::cli_bench::config::HelpMode,
     evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
     suite::AgentAction,
@@ -259,11 +260,7 @@ fn ends_of(text: &str) -> String {
 
 /// Returns a command in a note.
 fn brief(command: &str) -> String {
-    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+    shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 80)
 }
 
 /// Returns the total usage of all answers. The cost is known only if that of each answer is.
