@@ -422,4 +422,4 @@ fn new_run_id() -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
