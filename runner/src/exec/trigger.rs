@@ -103,15 +103,11 @@ fn prepared<'a>(
     context: &Context,
     action_context: ActionContext<'a>,
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
-    let gateway = action_context.gateway.ok_or_else(|| RunError {
-        kind: RunErrorKind::Defect,
-        message: "the settings of the gateway are missing; this is a bug in speclens".to_owned(),
-    })?;
+    let missing = "the settings of the gateway are missing; this is a bug in speclens";
+    let gateway = action_context.gateway.ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
     let templates = context.templates.clone().unwrap_or_default();
-    let filled = Filled::of(action, &templates.before).map_err(|no_value| RunError {
-        kind: RunErrorKind::MissingVariable,
-        message: format!("{no_value} in this run"),
-    })?;
+    let filled = Filled::of(action, &templates.before)
+        .map_err(|no_value| RunError::new(RunErrorKind::MissingVariable, format!("{no_value} in this run")))?;
     Ok((filled, gateway))
 }
 

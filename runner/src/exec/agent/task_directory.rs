@@ -170,12 +170,9 @@ fn lock_file(directory: &Path) -> io::Result<fs::File> {
 }
 
 fn workspace(message: String) -> RunError {
-    RunError { kind: RunErrorKind::Workspace, message }
+    RunError::new(RunErrorKind::Workspace, message)
 }
 
 fn cancelled() -> RunError {
-    RunError {
-        kind: RunErrorKind::Cancelled,
-        message: "cancelled while another test was using the `workdir`".to_owned(),
-    }
+    RunError::new(RunErrorKind::Cancelled, "cancelled while another test was using the `workdir`")
 }
