@@ -79,35 +79,30 @@ impl Run {
         }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, action), self.mode) {
-            (Some(refusal), _) => self.failed(unit, RunErrorKind::Unsupported, refusal),
+            (Some(refusal), _) => Ok(self.failed(unit, RunErrorKind::Unsupported, refusal)),
             (None, Mode::Preconditions | Mode::Present) if !matches!(action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be evaluated without a run";
-                self.failed(unit, RunErrorKind::Unsupported, message)
+                Ok(self.failed(unit, RunErrorKind::Unsupported, message))
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
-                self.failed(unit, RunErrorKind::Script, self.unplayed.clone().unwrap_or_default())
+                Ok(self.failed(unit, RunErrorKind::Script, self.unplayed.clone().unwrap_or_default()))
             }
-            (None, Mode::Preconditions) => {
-                let only = Some(PartialRun::Preconditions);
-                self.act(unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
-            }
-            (None, Mode::Present) => {
-                let only = Some(PartialRun::Present);
-                self.act(unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
-            }
+            (None, Mode::Preconditions) => self.act(unit, None, Some(PartialRun::Preconditions), began_us).await,
+            (None, Mode::Present) => self.act(unit, None, Some(PartialRun::Present), began_us).await,
             (None, Mode::Live) => match self.model(unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(AgentBackend::Model);
                     let backend =
                         model.or_else(|| unit.subject.model_id().and_then(program_of).map(AgentBackend::Program));
-                    self.act(unit, backend, None, began_us).await.unwrap_or_else(|absent| *absent)
+                    self.act(unit, backend, None, began_us).await
                 }
                 // Nothing was done, so the recording stays.
-                Err(error) => self.failed(unit, error.kind, error.message),
+                Err(error) => Ok(self.failed(unit, error.kind, error.message)),
             },
-            (None, Mode::Recorded) => self.replay(unit).await.unwrap_or_else(|absent| *absent),
-            (None, Mode::Asking) => self.ask(unit).await.unwrap_or_else(|absent| *absent),
+            (None, Mode::Recorded) => self.replay(unit).await,
+            (None, Mode::Asking) => self.ask(unit).await,
         };
+        let result = result.unwrap_or_else(|absent| *absent);
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
