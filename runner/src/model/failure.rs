@@ -14,7 +14,6 @@ use crate::cause::{in_line, innermost, words};
 pub(super) enum Failure {
     /// The provider answered with an error status.
     Status {
-        /// The status.
         status: u16,
         /// The provider's advice about retries.
         advice: Advice,
@@ -38,13 +37,11 @@ pub(super) enum Failure {
 /// The request, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestFacts<'a> {
-    /// The host.
     pub(super) host: &'a str,
     /// The variable whose key was sent.
     pub(super) variable: Option<&'a str>,
     /// Maximum duration of an answer.
     pub(super) deadline: Duration,
-    /// Number of retries.
     pub(super) retries: u32,
 }
 

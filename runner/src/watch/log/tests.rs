@@ -15,7 +15,6 @@ use super::*;
 const PATTERN: &str = "logs/gw-{date}.log";
 const TODAY: &str = "logs/gw-2026-05-14.log";
 
-/// A directory with a log.
 struct LogDirectory(TempDir);
 
 impl LogDirectory {
@@ -56,7 +55,6 @@ fn identity(run: &str) -> Identity {
     Identity { run_id: Some(run.to_owned()), ..Identity::default() }
 }
 
-/// Returns a tool call.
 fn call(run: &str, tool: &str) -> String {
     format!("t run_id={run} tool={tool} agent=a\n")
 }
