@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use speclens_runner::exec::{
+    agent::Conversation,
     process::{Background, Environment},
-    program::{self, ProgramResult, ProgramTask},
+    program::{self, ProgramTask},
 };
 use speclens_schema::{
     evidence::{CommandGap, Ended, Exit, RunErrorKind},
@@ -38,7 +39,7 @@ impl Task {
         }
     }
 
-    async fn work(&self, command: &str) -> ProgramResult {
+    async fn work(&self, command: &str) -> Conversation {
         let task = ProgramTask {
             program: AgentProgram { command, is_complete: self.is_complete },
             input: "create a user\n",
@@ -60,7 +61,7 @@ impl Task {
 }
 
 /// Returns the observed commands: text, exit code, standard output, standard error.
-fn seen(worked: &ProgramResult) -> Vec<(&str, Option<i32>, &str, &str)> {
+fn seen(worked: &Conversation) -> Vec<(&str, Option<i32>, &str, &str)> {
     let commands = worked.commands.commands.iter().map(|ran| {
         let text = |capture: &Option<speclens_schema::evidence::Capture>| match capture {
             Some(capture) => capture.text.clone().leak() as &str,
@@ -231,7 +232,7 @@ async fn agents_that_work_at_the_same_time_have_logs_of_their_own() {
     };
     let (first, second) = (agent("one", "other"), agent("other", "one"));
     let (first, second) = tokio::join!(one.work(&first), other.work(&second));
-    let outputs = |worked: &ProgramResult| -> Vec<String> {
+    let outputs = |worked: &Conversation| -> Vec<String> {
         worked.commands.commands.iter().map(|ran| ran.stdout.as_ref().unwrap().text.clone()).collect()
     };
     assert_eq!(outputs(&first), ["one begins\n", "one ends\n"]);

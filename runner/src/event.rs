@@ -280,23 +280,7 @@ impl AbsenceKind {
     /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            AbsenceKind::RunError(RunErrorKind::TimedOut) => "timed-out",
-            AbsenceKind::RunError(RunErrorKind::Spawn) => "spawn",
-            AbsenceKind::RunError(RunErrorKind::Killed) => "killed",
-            AbsenceKind::RunError(RunErrorKind::MissingVariable) => "missing-variable",
-            AbsenceKind::RunError(RunErrorKind::Workspace) => "workspace",
-            AbsenceKind::RunError(RunErrorKind::Setup) => "setup",
-            AbsenceKind::RunError(RunErrorKind::Program) => "program",
-            AbsenceKind::RunError(RunErrorKind::Help) => "help",
-            AbsenceKind::RunError(RunErrorKind::Provider) => "provider",
-            AbsenceKind::RunError(RunErrorKind::Key) => "key",
-            AbsenceKind::RunError(RunErrorKind::RateLimit) => "rate-limit",
-            AbsenceKind::RunError(RunErrorKind::Script) => "script",
-            AbsenceKind::RunError(RunErrorKind::Gateway) => "gateway",
-            AbsenceKind::RunError(RunErrorKind::NoSpans) => "no-spans",
-            AbsenceKind::RunError(RunErrorKind::Cancelled) => "cancelled",
-            AbsenceKind::RunError(RunErrorKind::Unsupported) => "unsupported",
-            AbsenceKind::RunError(RunErrorKind::Defect) => "defect",
+            AbsenceKind::RunError(kind) => kind.as_str(),
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
@@ -306,87 +290,25 @@ impl AbsenceKind {
 
     /// Returns all kinds, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
-        std::iter::successors(Some(AbsenceKind::RunError(RunErrorKind::TimedOut)), |kind| kind.next())
+        let own = std::iter::successors(Some(AbsenceKind::NoRecording), |kind| kind.next());
+        RunErrorKind::ALL.iter().copied().map(AbsenceKind::RunError).chain(own)
     }
 
     /// Returns the kind after this one in the list, so that the compiler demands a place for a new one.
     fn next(self) -> Option<AbsenceKind> {
-        Some(match self {
-            AbsenceKind::RunError(RunErrorKind::TimedOut) => AbsenceKind::RunError(RunErrorKind::Spawn),
-            AbsenceKind::RunError(RunErrorKind::Spawn) => AbsenceKind::RunError(RunErrorKind::Killed),
-            AbsenceKind::RunError(RunErrorKind::Killed) => AbsenceKind::RunError(RunErrorKind::MissingVariable),
-            AbsenceKind::RunError(RunErrorKind::MissingVariable) => AbsenceKind::RunError(RunErrorKind::Workspace),
-            AbsenceKind::RunError(RunErrorKind::Workspace) => AbsenceKind::RunError(RunErrorKind::Setup),
-            AbsenceKind::RunError(RunErrorKind::Setup) => AbsenceKind::RunError(RunErrorKind::Program),
-            AbsenceKind::RunError(RunErrorKind::Program) => AbsenceKind::RunError(RunErrorKind::Help),
-            AbsenceKind::RunError(RunErrorKind::Help) => AbsenceKind::RunError(RunErrorKind::Provider),
-            AbsenceKind::RunError(RunErrorKind::Provider) => AbsenceKind::RunError(RunErrorKind::Key),
-            AbsenceKind::RunError(RunErrorKind::Key) => AbsenceKind::RunError(RunErrorKind::RateLimit),
-            AbsenceKind::RunError(RunErrorKind::RateLimit) => AbsenceKind::RunError(RunErrorKind::Script),
-            AbsenceKind::RunError(RunErrorKind::Script) => AbsenceKind::RunError(RunErrorKind::Gateway),
-            AbsenceKind::RunError(RunErrorKind::Gateway) => AbsenceKind::RunError(RunErrorKind::NoSpans),
-            AbsenceKind::RunError(RunErrorKind::NoSpans) => AbsenceKind::RunError(RunErrorKind::Cancelled),
-            AbsenceKind::RunError(RunErrorKind::Cancelled) => AbsenceKind::RunError(RunErrorKind::Unsupported),
-            AbsenceKind::RunError(RunErrorKind::Unsupported) => AbsenceKind::RunError(RunErrorKind::Defect),
-            AbsenceKind::RunError(RunErrorKind::Defect) => AbsenceKind::NoRecording,
-            AbsenceKind::NoRecording => AbsenceKind::Stale,
-            AbsenceKind::Stale => AbsenceKind::FailedFast,
-            AbsenceKind::FailedFast => AbsenceKind::Decided,
-            AbsenceKind::Decided => return None,
-        })
+        match self {
+            AbsenceKind::RunError(_) => Some(AbsenceKind::NoRecording),
+            AbsenceKind::NoRecording => Some(AbsenceKind::Stale),
+            AbsenceKind::Stale => Some(AbsenceKind::FailedFast),
+            AbsenceKind::FailedFast => Some(AbsenceKind::Decided),
+            AbsenceKind::Decided => None,
+        }
     }
 
     /// Returns its meaning and remedy, as Markdown.
     pub fn docs(self) -> &'static str {
         match self {
-            AbsenceKind::RunError(RunErrorKind::TimedOut) => {
-                "The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite."
-            }
-            AbsenceKind::RunError(RunErrorKind::Spawn) => {
-                "The command could not be started. The message contains the system's reason."
-            }
-            AbsenceKind::RunError(RunErrorKind::Killed) => "A signal from another program ended the command.",
-            AbsenceKind::RunError(RunErrorKind::MissingVariable) => {
-                "A template variable has no value. Add it to `vars`."
-            }
-            AbsenceKind::RunError(RunErrorKind::Workspace) => {
-                "The directory of the test could not be prepared: its `scaffold` or `workdir` is invalid. The message contains the reason."
-            }
-            AbsenceKind::RunError(RunErrorKind::Setup) => {
-                "A `setup` command failed, so the test did not begin. The transcript has its output."
-            }
-            AbsenceKind::RunError(RunErrorKind::Program) => {
-                "The program to test was not found, so no model was asked. Install it, or correct `cli`."
-            }
-            AbsenceKind::RunError(RunErrorKind::Help) => {
-                "The help of the program, which the help mode `injected` needs, could not be read. Check `cli`."
-            }
-            AbsenceKind::RunError(RunErrorKind::Provider) => {
-                "The provider of the model is unreachable, or its response is invalid. The message contains the reason."
-            }
-            AbsenceKind::RunError(RunErrorKind::Key) => {
-                "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
-            }
-            AbsenceKind::RunError(RunErrorKind::RateLimit) => {
-                "The provider reports a rate limit. Wait, or lower `concurrency`."
-            }
-            AbsenceKind::RunError(RunErrorKind::Script) => {
-                "The scripted model expected a different result. Correct the script or the task."
-            }
-            AbsenceKind::RunError(RunErrorKind::Gateway) => {
-                "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
-                 The message contains the address and the reason."
-            }
-            AbsenceKind::RunError(RunErrorKind::NoSpans) => {
-                "The traces contain no span that `trace.spanFilter` selects. Correct the filter, or export the spans it names."
-            }
-            AbsenceKind::RunError(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
-            AbsenceKind::RunError(RunErrorKind::Unsupported) => {
-                "speclens cannot perform the action of this test. The message contains the reason."
-            }
-            AbsenceKind::RunError(RunErrorKind::Defect) => {
-                "speclens itself failed, so there is no result. Report this bug, and include the message."
-            }
+            AbsenceKind::RunError(kind) => kind.docs(),
             AbsenceKind::NoRecording => "This test has no recording to evaluate. Run the test first.",
             AbsenceKind::Stale => {
                 "The command, its variables or its files have changed since the recording. Run the test again."

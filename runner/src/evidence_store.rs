@@ -36,24 +36,14 @@ pub struct EvidenceStore {
     recordings: Option<Arc<Recordings>>,
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
-    unrecorded: Mutex<HashMap<Label, Remembered>>,
+    unrecorded: Mutex<HashMap<Label, Recorded>>,
     /// Observations made later, without acting again.
-    present: Mutex<HashMap<Label, Remembered>>,
-}
-
-/// The evidence of an attempt.
-#[derive(Clone, Debug)]
-struct Remembered {
-    key: String,
-    began_us: u64,
-    act: Parts,
-    evidence: Arc<Evidence>,
-    notes: Vec<String>,
+    present: Mutex<HashMap<Label, Recorded>>,
 }
 
 /// Evidence of the current action of a case.
 struct CurrentEvidence {
-    attempt: Remembered,
+    attempt: Recorded,
     /// The case whose recording it is, if that is another case with the same action.
     from: Option<String>,
     /// Origin and location of the recording, if it is on disk.
@@ -110,11 +100,11 @@ impl EvidenceStore {
         EvidenceStore::new(recordings, Retention::of(settings))
     }
 
-    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
+    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Recorded>> {
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn present(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
+    fn present(&self) -> MutexGuard<'_, HashMap<Label, Recorded>> {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,10 +178,9 @@ impl EvidenceStore {
                 Stored { held, origin: Origin::Recorded, error: None }
             }
             None => {
-                let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
                 let mut unrecorded = self.unrecorded();
-                if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
-                    unrecorded.insert(label.clone(), Remembered { key, began_us, act, evidence, notes });
+                if unrecorded.get(label).is_none_or(|known| known.began_us <= recorded.began_us) {
+                    unrecorded.insert(label.clone(), recorded);
                 }
                 Stored { held: observed, origin: Origin::Observed, error }
             }
@@ -203,12 +192,11 @@ impl EvidenceStore {
     /// [`result`](EvidenceStore::result) returns it until the next attempt is added or recorded elsewhere; it is never
     /// recorded.
     pub fn keep_present(&self, label: Label, seen: Recorded) {
-        let Recorded { key, act, began_us, evidence, notes, .. } = seen;
-        self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
+        self.present().insert(label, seen);
     }
 
     /// Returns the last observation without an act, if the case still has the same action.
-    fn seen(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
+    fn seen(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Option<Recorded> {
         let mut seen = self.present().get(&attempt_ref.label()).cloned()?;
         (seen.key == attempt_ref.key()).then(|| {
             attempt_ref.renew(&mut seen, secrets);
@@ -231,7 +219,7 @@ impl EvidenceStore {
             (Ok(known), _) => known,
             (Err(Absence { kind, message }), None) => return attempt_ref.absent(kind, message),
         };
-        let Remembered { key, began_us, evidence, notes, .. } = attempt;
+        let Recorded { key, began_us, evidence, notes, .. } = attempt;
         let result = attempt_ref.judged(&evidence, secrets, notes);
         let (origin, evidence) = match on_disk {
             Some((origin, on_disk)) => (origin, StoredEvidence::Disk(on_disk)),
@@ -243,8 +231,7 @@ impl EvidenceStore {
     /// Returns the evidence of an attempt, ready to be added again with more observations (a later attempt then stays
     /// in its place). `None` if there is none, or only of another action.
     pub fn recorded(&self, attempt_ref: AttemptRef<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
-        let Remembered { key, began_us, act, evidence, notes } = self.known(attempt_ref, secrets).ok()?.attempt;
-        Some(Recorded { key, act, began_us, now, evidence, notes })
+        Some(Recorded { now, ..self.known(attempt_ref, secrets).ok()?.attempt })
     }
 
     /// Returns the masked and interpreted evidence of a case's current action, or the reason why there is none.
@@ -299,9 +286,9 @@ impl EvidenceStore {
         };
         let on_disk =
             OnDisk { recordings: Arc::clone(recordings), path: file.path, dialect, secrets: Arc::clone(secrets) };
-        let Recording { act, evidence, mut notes, .. } = recording;
+        let Recording { act, evidence, mut notes, recorded: now, .. } = recording;
         notes.extend((origin == Origin::Foreign).then(|| FOREIGN_NOTE.to_owned()));
-        let attempt = Remembered { key, began_us: file.began_us, act, evidence, notes };
+        let attempt = Recorded { key, act, began_us: file.began_us, now, evidence, notes };
         Ok(CurrentEvidence { attempt, from, on_disk: Some((origin, on_disk)) })
     }
 }
@@ -319,15 +306,15 @@ impl AttemptRef<'_> {
     }
 
     /// Masks and interprets evidence in memory again: more secrets may be known by now.
-    fn renew(&self, attempt: &mut Remembered, secrets: &Secrets) {
+    fn renew(&self, attempt: &mut Recorded, secrets: &Secrets) {
         let evidence = Arc::make_mut(&mut attempt.evidence);
         self.suite.dialect.mask(evidence, secrets);
         self.suite.dialect.interpret(evidence);
     }
 
     /// Returns an observation without an act, judged by the current claims.
-    fn present(&self, seen: Remembered, secrets: &Secrets) -> RunResult {
-        let Remembered { key, began_us, evidence, notes, .. } = seen;
+    fn present(&self, seen: Recorded, secrets: &Secrets) -> RunResult {
+        let Recorded { key, began_us, evidence, notes, .. } = seen;
         let judged = self.judged(&evidence, secrets, notes);
         RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
+use reqwest::{Client, ClientBuilder, Response, Url, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
@@ -46,4 +46,17 @@ pub(crate) fn with_secret(address: &Url) -> Result<ClientBuilder, String> {
         .tls_backend_preconfigured(encryption(address.scheme())?);
     // A proxy could read what is not encrypted, and does not lead to this machine.
     Ok(if address.scheme() == "http" || is_loopback(address) { builder.no_proxy() } else { builder })
+}
+
+/// Receives the body of a response, and returns whether all of it was kept. The received part remains when the wait is
+/// given up.
+pub(crate) async fn receive(response: &mut Response, limit: usize, body: &mut Vec<u8>) -> Result<bool, reqwest::Error> {
+    while let Some(chunk) = response.chunk().await? {
+        let kept = chunk.len().min(limit - body.len());
+        body.extend_from_slice(&chunk[..kept]);
+        if kept < chunk.len() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -89,20 +89,25 @@ impl View {
             suspended: process::suspended,
         }
     }
+
+    async fn until_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, Cancelled> {
+        self.cancel.run_until_cancelled(answer).await.ok_or(Cancelled)
+    }
 }
 
 /// Observes one need. If it cannot be observed, the answer is the reason.
 pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     match need {
-        Need::Path { path, content } => path::observe(path, *content, view).await,
+        // It ends its own processes.
         Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
-        Need::Files(need) => files::observe(need, view).await,
-        Need::Log(need) => log::observe(need, view).await,
+        Need::Path { path, content } => view.until_cancelled(path::observe(path, *content, view)).await,
+        Need::Files(need) => view.until_cancelled(files::observe(need, view)).await,
+        Need::Log(need) => view.until_cancelled(log::observe(need, view)).await,
         Need::Variables(need) => Ok(variables::observe(need, view)),
-        Need::Question(need) => question::observe(need, view).await,
-        Need::Response(need) => response::observe(need, view).await,
-        Need::Trace => trace::observe(view).await,
-        Need::Scores(need) => scores::observe(need, view).await,
+        Need::Question(need) => view.until_cancelled(question::observe(need, view)).await,
+        Need::Response(need) => view.until_cancelled(response::observe(need, view)).await,
+        Need::Trace => view.until_cancelled(trace::observe(view)).await,
+        Need::Scores(need) => view.until_cancelled(scores::observe(need, view)).await,
     }
 }
 
@@ -159,19 +164,12 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
     answers
 }
 
-/// Reads files on a thread that may block, until the run is cancelled.
-async fn looking<A: Send + 'static>(
-    view: &View,
-    look: impl FnOnce() -> A + Send + 'static,
-) -> Result<Result<A, Answer>, Cancelled> {
-    tokio::select! {
-        biased;
-        () = view.cancel.cancelled() => Err(Cancelled),
-        looked = tokio::task::spawn_blocking(look) => Ok(looked.map_err(|error| {
-            tracing::error!(%error, "observing files failed");
-            Answer::Nothing("observing the files failed; this is a bug in speclens".to_owned())
-        })),
-    }
+/// Reads files on a thread that may block.
+async fn looking<A: Send + 'static>(look: impl FnOnce() -> A + Send + 'static) -> Result<A, Answer> {
+    tokio::task::spawn_blocking(look).await.map_err(|error| {
+        tracing::error!(%error, "observing files failed");
+        Answer::Nothing("observing the files failed; this is a bug in speclens".to_owned())
+    })
 }
 
 #[cfg(all(test, unix))]

@@ -19,6 +19,8 @@ use std::{
     sync::Arc,
 };
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use speclens_schema::{
     dialect::{Dialect, ScalarRules},
     document::{Document, Pointer},
@@ -235,14 +237,23 @@ impl SourceText {
     }
 }
 
-/// Number of cases by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Number of tests by result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Totals")]
 struct ResultCounts {
+    /// Number of all tests.
+    cases: usize,
+    /// Tests in which every assertion holds.
     passed: usize,
+    /// Tests in which an assertion does not hold.
     failed: usize,
+    /// Tests in which the run or an assertion ended with an error.
     errored: usize,
+    /// Tests with an undecided assertion.
     unknown: usize,
+    /// Tests that pass with a warning.
     warned: usize,
+    /// Skipped tests.
     skipped: usize,
 }
 
@@ -250,6 +261,7 @@ impl ResultCounts {
     fn of(reports: &[SuiteReport]) -> ResultCounts {
         let mut counts = ResultCounts::default();
         for case in reports.iter().filter_map(|report| report.result.as_ref()).flat_map(|result| &result.cases) {
+            counts.cases += 1;
             match case.status {
                 Status::Skip => counts.skipped += 1,
                 Status::Pass => counts.passed += 1,
@@ -260,9 +272,5 @@ impl ResultCounts {
             }
         }
         counts
-    }
-
-    fn cases(self) -> usize {
-        self.passed + self.failed + self.errored + self.unknown + self.warned + self.skipped
     }
 }

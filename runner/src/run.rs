@@ -324,8 +324,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     // A worker that panicked leaves a gap: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was evaluated; this is a bug in speclens";
-        let case = &run.job.suite.cases[unit.case];
-        Arc::new(run.attempt_ref(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
+        Arc::new(run.failed(unit, RunErrorKind::Defect, message))
     };
     results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
@@ -430,4 +429,4 @@ fn new_run_id() -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -25,6 +25,7 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{
+    check::text::hexadecimal,
     files,
     gateway_script::{self, Lines, Log, LogForm},
 };
@@ -229,13 +230,8 @@ impl Time {
 
 /// Returns a UUID derived from a text.
 fn uuid(seed: &str) -> String {
-    let digits = hex(&Sha256::digest(seed.as_bytes())[..16]);
+    let digits = hexadecimal(&Sha256::digest(seed.as_bytes())[..16]);
     format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])
-}
-
-/// Returns bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Values for the placeholders of a run.

@@ -96,7 +96,7 @@ impl Traces {
     }
 
     /// Returns all spans received so far, and the log records that belong to them, once.
-    pub fn take(&self) -> (Vec<speclens_schema::trace::Exported>, Vec<speclens_schema::trace::LogEvent>) {
+    pub fn take(&self) -> (Vec<speclens_schema::trace::Exported>, Vec<speclens_schema::trace::LogRecord>) {
         match self.receiver.get() {
             Some(Ok(receiver)) => receiver.store().drain(),
             Some(Err(_)) | None => (Vec::new(), Vec::new()),

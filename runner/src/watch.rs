@@ -35,11 +35,10 @@ impl Watch {
 
     /// Resolves when a watched source reports the end of the run.
     pub async fn ended(&self) -> Ended {
-        let Identity { run_id, session_key, .. } = &self.identity;
         let logged = async {
-            match (&self.log, run_id) {
-                (Some(log), Some(run)) => log.done(run, session_key.as_deref()).await,
-                (Some(_), None) | (None, _) => pending().await,
+            match &self.log {
+                Some(log) if self.identity.run_id.is_some() => log.done(&self.identity).await,
+                Some(_) | None => pending().await,
             }
         };
         let traced = async {

@@ -7,14 +7,13 @@ pub use glob::python_name_matches;
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use sha2::{Digest, Sha256};
 
-use crate::suite::Inputs;
+use crate::{check::text::hexadecimal, suite::Inputs};
 
 /// A view of the files below a suite's directory, for one document of the suite. Every path is
 /// relative to that directory and uses `/`.
@@ -118,11 +117,7 @@ pub fn digest(content: &[u8]) -> String {
 
 /// Returns the first 16 digits of a digest.
 pub fn short(digest: &[u8]) -> String {
-    const BYTES: usize = 8;
-    digest.iter().take(BYTES).fold(String::with_capacity(BYTES * 2), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
+    hexadecimal(&digest[..8])
 }
 
 /// Returns the directory above another one, such as `tests`, that contains a file. If the file is in a directory of

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{dialect::cli_bench::config::Shell, files::Files, words::Name};
+use crate::{check::text::hexadecimal, dialect::cli_bench::config::Shell, files::Files, words::Name};
 
 pub use read::{Line, Lines, read};
 pub(crate) use read::{Places, read_valid};
@@ -218,12 +218,7 @@ impl Turn {
 
 /// Returns the digest of a script, which shows whether a recording was made with another version.
 pub fn digest(content: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(content).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hexadecimal(&Sha256::digest(content)[..16])
 }
 
 /// Returns the file of a scripted model, relative to the directory of the suite's main file; `None` for other ids.

@@ -10,12 +10,12 @@ use anyhow::Context;
 use speclens_runner::{
     event::RunResult,
     files::DiskFiles,
-    report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step, slug},
+    report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step},
 };
 use speclens_schema::{
     dialect::{
         Dialect,
-        clawspec::{config::Config, lower},
+        clawspec::{config::Config, lower, trigger::slug},
     },
     evidence::{Evidence, PartialRun},
     files::Files,

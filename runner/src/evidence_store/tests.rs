@@ -1,13 +1,13 @@
 //! The store's answers about attempts that were added, with recordings and without.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use speclens_schema::{
     dialect::Dialect,
     document::Pointer,
     evidence::{Capture, Evidence, Ran},
     mask::Secrets,
-    suite::{Action, Case, Claim, CommandAction, Needed, Subject, Suite},
+    suite::{Case, Claim, Subject, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 
@@ -39,28 +39,10 @@ fn holds_good(evidence: &Evidence) -> Outcome {
 }
 
 fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
-    let action = CommandAction {
-        at: Pointer::root(),
-        template: command.to_owned(),
-        variables: BTreeMap::new(),
-        expanded: Ok(command.to_owned()),
-        inputs: BTreeMap::new(),
-        timeout_ms: 1000,
-    };
     let claim =
         |says: &fn(&Evidence) -> Outcome| Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(*says)) };
-    let case = Case {
-        name: "a".to_owned(),
-        at: Pointer::root(),
-        file: None,
-        tags: Vec::new(),
-        skip: false,
-        repeat: 1,
-        needed: Needed::All,
-        action: Action::Command(action),
-        claims: claims.iter().map(claim).collect(),
-        intact: true,
-    };
+    let claims = claims.iter().map(claim).collect();
+    let case = Case { claims, ..crate::run::tests::case("a", command, "") };
     Suite { cases: vec![Arc::new(case)], ..Suite::empty(Dialect::KINDLM) }
 }
 

@@ -25,7 +25,8 @@ use tokio_util::sync::CancellationToken;
 use super::{ActionSite, Attempt, process::Background};
 use crate::model::Model;
 pub use cli::Version;
-use conversation::{Conversation, ConversationContext};
+pub use conversation::Conversation;
+use conversation::ConversationContext;
 use shell::{Deadline, Shell};
 use task_directory::TaskDirectory;
 pub use usage_bound::{UsageBound, assumptions, grouped};
@@ -225,11 +226,11 @@ async fn program_works(
     let timeout = deadline.left(MAX_PROGRAM_DURATION);
     let input = conversation::instructions_of_program(action, help);
     let task = ProgramTask { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
-    let program::ProgramResult { turns, commands, ended, error, notes, duration_ms } =
-        program::perform(task, background, cancel).await;
-    let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
-    let error = if deadline.is_over() { Some(deadline.error()) } else { error };
-    Conversation { turns, commands, ended, error, notes, duration }
+    let mut conversation = program::perform(task, background, cancel).await;
+    if deadline.is_over() {
+        conversation.error = Some(deadline.error());
+    }
+    conversation
 }
 
 #[cfg(not(unix))]

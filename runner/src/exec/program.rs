@@ -10,11 +10,7 @@ mod log;
 pub mod shell;
 mod shims;
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use speclens_schema::{
     evidence::{CommandGap, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn},
@@ -22,7 +18,10 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::process::{self, Background, Environment, end_of};
+use super::{
+    agent::Conversation,
+    process::{self, Background, Environment, end_of},
+};
 use shims::Shims;
 
 /// Exit status of a shell that cannot start a program.
@@ -56,25 +55,8 @@ pub struct ProgramTask<'a> {
     pub recorder: &'a Path,
 }
 
-/// The result.
-#[derive(Debug)]
-pub struct ProgramResult {
-    /// The output of the program, as one turn.
-    pub turns: Vec<Turn>,
-    /// The commands that were observed.
-    pub commands: CommandLog,
-    /// The event that ended the work.
-    pub ended: Option<Ended>,
-    /// The error that ended the run, if any.
-    pub error: Option<RunError>,
-    /// Notes for the report.
-    pub notes: Vec<String>,
-    /// The observed duration.
-    pub duration_ms: Option<f64>,
-}
-
 /// Lets a program work on a task. Never fails: errors are part of the result.
-pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &CancellationToken) -> ProgramResult {
+pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &CancellationToken) -> Conversation {
     let path = task.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
     let shell = task.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
     let recorder = task.recorder.to_owned();
@@ -84,7 +66,14 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return ProgramResult::with_error(format!("cannot set up the recording shells: {error}")),
+        Err(error) => {
+            let message = format!("cannot set up the recording shells: {error}");
+            return Conversation {
+                commands: CommandLog { unseen: Some(CommandGap::PastShell), ..CommandLog::default() },
+                error: Some(RunError { kind: RunErrorKind::Workspace, message }),
+                ..Conversation::default()
+            };
+        }
     };
     let environment = surroundings(&task, &shims, &path);
     let command = process::Command {
@@ -101,9 +90,9 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
     let limit = task.limit;
     let commands = tokio::task::spawn_blocking(move || log::read(&directory, limit)).await.unwrap_or_default();
     let error = finished.error.or_else(|| failure(&finished.ran));
-    ProgramResult {
+    Conversation {
         ended: finished.ran.exit.filter(|_| error.is_none()).map(|_| Ended::Exit),
-        duration_ms: finished.ran.duration_ms,
+        duration: Duration::from_secs_f64(finished.ran.duration_ms.unwrap_or_default() / 1000.0),
         turns: vec![Turn {
             text: finished.ran.stdout.unwrap_or_default(),
             duration_ms: finished.ran.duration_ms,
@@ -112,19 +101,6 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
         commands: CommandLog { unseen: (!task.program.is_complete).then_some(CommandGap::PastShell), ..commands },
         error,
         notes: finished.notes,
-    }
-}
-
-impl ProgramResult {
-    fn with_error(message: String) -> ProgramResult {
-        ProgramResult {
-            turns: Vec::new(),
-            commands: CommandLog { unseen: Some(CommandGap::PastShell), ..CommandLog::default() },
-            ended: None,
-            error: Some(RunError { kind: RunErrorKind::Workspace, message }),
-            notes: Vec::new(),
-            duration_ms: None,
-        }
     }
 }
 
@@ -155,9 +131,4 @@ fn failure(ran: &Ran) -> Option<RunError> {
         Some(_) | None => (RunErrorKind::Provider, format!("the agent program {}{end}", exit.sentence())),
     };
     Some(RunError { kind, message })
-}
-
-/// Returns the path of this program, for the recording shells.
-pub fn recorder() -> std::io::Result<PathBuf> {
-    std::env::current_exe()
 }

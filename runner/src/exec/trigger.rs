@@ -49,6 +49,12 @@ impl TriggerContext<'_> {
     fn left(&self) -> Duration {
         self.limit().saturating_sub(self.timer.elapsed())
     }
+
+    /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
+    fn ended(&self, context: Context, run_id: Option<String>) -> Context {
+        let ActionContext { clock, directory, .. } = self.action_context;
+        values::ended(context, run_id, self.gateway, clock, directory)
+    }
 }
 
 /// The evidence that is known once a target was started.
@@ -97,15 +103,11 @@ fn prepared<'a>(
     context: &Context,
     action_context: ActionContext<'a>,
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
-    let gateway = action_context.gateway.ok_or_else(|| RunError {
-        kind: RunErrorKind::Defect,
-        message: "the settings of the gateway are missing; this is a bug in speclens".to_owned(),
-    })?;
+    let missing = "the settings of the gateway are missing; this is a bug in speclens";
+    let gateway = action_context.gateway.ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
     let templates = context.templates.clone().unwrap_or_default();
-    let filled = Filled::of(action, &templates.before).map_err(|no_value| RunError {
-        kind: RunErrorKind::MissingVariable,
-        message: format!("{no_value} in this run"),
-    })?;
+    let filled = Filled::of(action, &templates.before)
+        .map_err(|no_value| RunError::new(RunErrorKind::MissingVariable, format!("{no_value} in this run")))?;
     Ok((filled, gateway))
 }
 
@@ -140,8 +142,7 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
         evidence.duration_ms = Some(trigger.timer.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
-    evidence.context =
-        values::ended(context, run_id, trigger.gateway, trigger.action_context.clock, trigger.action_context.directory);
+    evidence.context = trigger.ended(context, run_id);
     (Attempt { evidence, notes }, Some(watch))
 }
 

@@ -6,10 +6,7 @@ use genai::webc;
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, RunErrorKind};
 
-use super::{
-    key::Key,
-    retry::{Advice, Failed},
-};
+use super::{key::Key, retry::Advice};
 use crate::cause::{in_line, innermost, words};
 
 /// The cause of a failed request.
@@ -17,7 +14,6 @@ use crate::cause::{in_line, innermost, words};
 pub(super) enum Failure {
     /// The provider answered with an error status.
     Status {
-        /// The status.
         status: u16,
         /// The provider's advice about retries.
         advice: Advice,
@@ -41,13 +37,11 @@ pub(super) enum Failure {
 /// The request, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestFacts<'a> {
-    /// The host.
     pub(super) host: &'a str,
     /// The variable whose key was sent.
     pub(super) variable: Option<&'a str>,
     /// Maximum duration of an answer.
     pub(super) deadline: Duration,
-    /// Number of retries.
     pub(super) retries: u32,
 }
 
@@ -109,17 +103,6 @@ impl Failure {
             return Failure::TimedOut;
         }
         Failure::Cut(in_line(&innermost(&error.without_url())))
-    }
-
-    /// Returns the properties that decide about a retry.
-    pub(super) fn failed(&self) -> Failed {
-        match self {
-            Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
-            Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
-            Failure::InBody(_) => Failed::InBody,
-            Failure::Cut(_) => Failed::Cut,
-            Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
-        }
     }
 
     /// Returns the error message with its remedy.

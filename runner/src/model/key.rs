@@ -1,6 +1,10 @@
 //! Keys of providers: read from the environment once, sent to one host, never shown.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use reqwest::header::HeaderValue;
 
@@ -36,47 +40,22 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The keys that are set, by the names of their variables.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Keys(BTreeMap<String, Key>);
-
-impl Keys {
-    /// Reads the variables with these names.
-    pub(super) fn read<'n>(
-        names: impl IntoIterator<Item = &'n str>,
-        environment: impl Fn(&str) -> Option<String>,
-    ) -> Keys {
-        let key = |name: &str| Some((name.to_owned(), Key::read(&environment(name)?)?));
-        Keys(names.into_iter().filter_map(key).collect())
-    }
-
-    /// Reads more variables.
-    pub(super) fn add<'n>(
-        &mut self,
-        names: impl IntoIterator<Item = &'n str>,
-        environment: impl Fn(&str) -> Option<String>,
-    ) {
-        self.0.extend(Keys::read(names, environment).0);
-    }
-
-    /// Returns the key in a variable; `None` if the variable is not set, or has no valid key.
-    pub(super) fn get(&self, name: &str) -> Option<&Key> {
-        self.0.get(name)
-    }
-
-    /// Returns whether a variable has a key.
-    pub(super) fn is_set(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
+/// Reads the variables with these names. Those that are not set, or have no valid key, are omitted.
+pub(super) fn read_keys(
+    names: &BTreeSet<String>,
+    environment: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<String, Key> {
+    let key = |name: &String| Some((name.clone(), Key::read(&environment(name)?)?));
+    names.iter().filter_map(key).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, Keys};
+    use super::{Key, read_keys};
 
     #[test]
     fn key_has_no_visible_value() {
-        let keys = Keys::read(["API_KEY"], |_| Some(" sk-secret-value\n".to_owned()));
+        let keys = read_keys(&["API_KEY".to_owned()].into(), |_| Some(" sk-secret-value\n".to_owned()));
         let key = keys.get("API_KEY").unwrap();
         let shown = format!("{keys:?} {key:?} {:?}", key.header("Bearer "));
         assert!(!shown.contains("secret"), "{shown}");

@@ -230,6 +230,11 @@ mod tests {
         assert!(shown[2].starts_with("\none\n") && shown[2].ends_with("text\n$ "), "{shown:?}");
     }
 
+    /// Asks for an answer, and returns whether there is none yet.
+    async fn is_waiting(answer: &mut Answering<'_>) -> bool {
+        std::future::poll_fn(|context| std::task::Poll::Ready(answer.as_mut().poll(context).is_pending())).await
+    }
+
     #[tokio::test]
     async fn one_question_is_asked_at_a_time() {
         /// Answers when notified, and counts the waiting requests.
@@ -247,18 +252,12 @@ mod tests {
         let (one, other) = (request("one"), request("other"));
         let (mut first, mut second) = (manual.reply(&one), manual.reply(&other));
         let waiting = || slow.0.lock().unwrap().len();
-        assert!(
-            std::future::poll_fn(|context| std::task::Poll::Ready(first.as_mut().poll(context).is_pending())).await
-        );
-        assert!(
-            std::future::poll_fn(|context| std::task::Poll::Ready(second.as_mut().poll(context).is_pending())).await
-        );
+        assert!(is_waiting(&mut first).await);
+        assert!(is_waiting(&mut second).await);
         assert_eq!(waiting(), 1);
         // Dropping the first question lets the second one be asked.
         drop(first);
-        assert!(
-            std::future::poll_fn(|context| std::task::Poll::Ready(second.as_mut().poll(context).is_pending())).await
-        );
+        assert!(is_waiting(&mut second).await);
         assert_eq!(waiting(), 2);
     }
 

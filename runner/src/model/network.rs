@@ -68,7 +68,7 @@ impl Network {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let Some(pause) = retry::pause(failure.failed(), retries, waited, seed) else {
+            let Some(pause) = retry::pause(&failure, retries, waited, seed) else {
                 let variable = self.key.as_ref().map(|(variable, _)| variable.as_str());
                 let request = RequestFacts { host: &self.host, variable, deadline: self.deadline, retries };
                 return Err(failure.into_error(request));

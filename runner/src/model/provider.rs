@@ -336,7 +336,7 @@ mod tests {
         settings::{Api, Provider, Settings},
     };
 
-    use super::{BUILT_IN, key_variables, read_address, target};
+    use super::{BUILT_IN, key_variables, owned, read_address, target};
 
     fn settings(name: &str, api: Option<Api>, base_url: Option<&str>, key_env: Option<&str>) -> Settings {
         let provider = Provider { api, base_url: base_url.map(Into::into), key_env: key_env.map(Into::into) };
@@ -347,17 +347,7 @@ mod tests {
     #[track_caller]
     fn check(id: &str, settings: &Settings, set: &[&str], url: &str, variables: &[&str]) {
         let found = target(id, settings, |name| set.contains(&name)).unwrap();
-        assert_eq!((found.url().as_str(), &found.variables[..]), (url, &variables.map_owned()[..]), "{id}");
-    }
-
-    trait Owned {
-        fn map_owned(&self) -> Vec<String>;
-    }
-
-    impl Owned for &[&str] {
-        fn map_owned(&self) -> Vec<String> {
-            self.iter().map(|text| (*text).to_owned()).collect()
-        }
+        assert_eq!((found.url().as_str(), &found.variables[..]), (url, &owned(variables)[..]), "{id}");
     }
 
     const GATEWAY: &str = "https://ai-gateway.vercel.sh/v1/chat/completions";

@@ -13,7 +13,7 @@ use speclens_schema::{
 
 use super::{
     Model,
-    key::{Key, Keys},
+    key::{Key, read_keys},
     manual::{self, Manual},
     network::Network,
     price::{self, Quote},
@@ -26,7 +26,8 @@ use super::{
 #[derive(Debug)]
 pub struct Models {
     settings: Arc<Settings>,
-    keys: Keys,
+    /// The keys that are set, by the names of their variables.
+    keys: BTreeMap<String, Key>,
     request_limit: RequestLimit,
     /// The base directory of scripts.
     directory: PathBuf,
@@ -62,7 +63,7 @@ impl Models {
     /// Reads the keys from the environment. `requests` is the number of requests that may be in flight at once.
     pub fn new(settings: Arc<Settings>, requests: usize, environment: impl Fn(&str) -> Option<String>) -> Models {
         let names = provider::key_variables(&settings);
-        let keys = Keys::read(names.iter().map(String::as_str), environment);
+        let keys = read_keys(&names, environment);
         Models {
             settings,
             keys,
@@ -106,7 +107,7 @@ impl Models {
 
     /// Reads the keys in more variables: those that a suite names.
     pub fn also_with(mut self, names: &BTreeSet<String>, environment: impl Fn(&str) -> Option<String>) -> Models {
-        self.keys.add(names.iter().map(String::as_str), environment);
+        self.keys.extend(read_keys(names, environment));
         self
     }
 
@@ -147,7 +148,7 @@ impl Models {
     }
 
     fn target(&self, id: &str) -> Result<Target, RunError> {
-        provider::target(id, &self.settings, |name| self.keys.is_set(name))
+        provider::target(id, &self.settings, |name| self.keys.contains_key(name))
     }
 
     /// Returns the key of a target, with its variable; `None` if none is sent. The error is the variable that should

@@ -1,6 +1,11 @@
 //! Decides whether and when a failed request is retried. Pure.
 
-use std::time::Duration;
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    time::Duration,
+};
+
+use super::failure::Failure;
 
 /// Maximum number of retries after the first request.
 pub(super) const MAX_RETRIES: u32 = 3;
@@ -8,24 +13,6 @@ pub(super) const MAX_RETRIES: u32 = 3;
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The pause before the first retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-
-/// The properties of a failure that decide about a retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failed {
-    /// The provider answered with an error status.
-    Status {
-        /// The status.
-        status: u16,
-        /// The provider's advice about retries.
-        advice: Advice,
-    },
-    /// The provider answered with an error, without a status for it.
-    InBody,
-    /// The connection was closed before the answer was complete.
-    Cut,
-    /// Another request would not help.
-    ForGood,
-}
 
 /// The provider's advice about retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,17 +45,18 @@ fn retry_after(text: &str, now: i64) -> Option<Duration> {
 /// Returns the pause before a retry; `None` if there is none.
 ///
 /// `retries` is the number of retries so far, `waited` the sum of their pauses, `seed` a random number.
-pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -> Option<Duration> {
+pub(super) fn pause(failure: &Failure, retries: u32, waited: Duration, seed: u64) -> Option<Duration> {
     if retries >= MAX_RETRIES {
         return None;
     }
-    let advice = match failed {
-        Failed::Status { status, advice } => {
+    let advice = match failure {
+        Failure::Status { is_unpaid: true, .. } => return None,
+        Failure::Status { status, advice, .. } => {
             let may_pass = matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529);
-            advice.again.unwrap_or(may_pass).then_some(advice)?
+            advice.again.unwrap_or(may_pass).then_some(*advice)?
         }
-        Failed::InBody | Failed::Cut => Advice::default(),
-        Failed::ForGood => return None,
+        Failure::InBody(_) | Failure::Cut(_) => Advice::default(),
+        Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => return None,
     };
     let pause = advice.pause.unwrap_or_else(|| back_off(retries, seed));
     (waited.saturating_add(pause) <= MAX_WAIT).then_some(pause)
@@ -78,38 +66,35 @@ pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -
 fn back_off(retries: u32, seed: u64) -> Duration {
     let longest = FIRST_PAUSE * 2u32.saturating_pow(retries);
     // The upper 53 bits fill a double.
-    let share = (mixed(seed.wrapping_add(u64::from(retries))) >> 11) as f64 / (1u64 << 53) as f64;
+    let random = BuildHasherDefault::<DefaultHasher>::default().hash_one((seed, retries));
+    let share = (random >> 11) as f64 / (1u64 << 53) as f64;
     longest.mul_f64(1.0 - share / 2.0)
-}
-
-/// Spreads neighboring numbers over all numbers (the finalizer of SplitMix64).
-fn mixed(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Advice, Failed, MAX_RETRIES, MAX_WAIT, pause};
+    use super::{Advice, Failure, MAX_RETRIES, MAX_WAIT, pause};
 
-    fn status(status: u16) -> Failed {
-        Failed::Status { status, advice: Advice::default() }
+    fn advised(status: u16, advice: Advice) -> Failure {
+        Failure::Status { status, advice, words: String::new(), is_unpaid: false }
+    }
+
+    fn status(status: u16) -> Failure {
+        advised(status, Advice::default())
     }
 
     #[test]
     fn passing_trouble_is_retried_and_lasting_trouble_is_not() {
         for code in [408, 429, 500, 502, 503, 504, 529] {
-            assert!(pause(status(code), 0, Duration::ZERO, 1).is_some(), "{code}");
+            assert!(pause(&status(code), 0, Duration::ZERO, 1).is_some(), "{code}");
         }
         for code in [301, 400, 401, 403, 404, 413, 422, 501] {
-            assert_eq!(pause(status(code), 0, Duration::ZERO, 1), None, "{code}");
+            assert_eq!(pause(&status(code), 0, Duration::ZERO, 1), None, "{code}");
         }
-        assert!(pause(Failed::Cut, 0, Duration::ZERO, 1).is_some());
-        assert_eq!(pause(Failed::ForGood, 0, Duration::ZERO, 1), None);
+        assert!(pause(&Failure::Cut(String::new()), 0, Duration::ZERO, 1).is_some());
+        assert_eq!(pause(&Failure::TimedOut, 0, Duration::ZERO, 1), None);
     }
 
     #[test]
@@ -117,31 +102,28 @@ mod tests {
         for seed in 0..200 {
             for retries in 0..MAX_RETRIES {
                 let longest = Duration::from_millis(500 << retries);
-                let found = pause(status(500), retries, Duration::ZERO, seed).unwrap();
+                let found = pause(&status(500), retries, Duration::ZERO, seed).unwrap();
                 assert!(longest / 2 <= found && found <= longest, "{seed} {retries}: {found:?}");
             }
-            assert_eq!(pause(status(500), MAX_RETRIES, Duration::ZERO, seed), None);
+            assert_eq!(pause(&status(500), MAX_RETRIES, Duration::ZERO, seed), None);
         }
-        let draws = (0..20).map(|seed| pause(status(500), 0, Duration::ZERO, seed));
+        let draws = (0..20).map(|seed| pause(&status(500), 0, Duration::ZERO, seed));
         assert!(draws.collect::<std::collections::BTreeSet<_>>().len() > 15);
     }
 
     #[test]
     fn pause_that_a_provider_asks_for_is_kept_within_a_bound() {
-        let after = |seconds| {
-            let advice = Advice { again: None, pause: Some(Duration::from_secs(seconds)) };
-            Failed::Status { status: 429, advice }
-        };
-        assert_eq!(pause(after(7), 0, Duration::ZERO, 1), Some(Duration::from_secs(7)));
-        assert_eq!(pause(after(3600), 0, Duration::ZERO, 1), None);
-        assert_eq!(pause(after(7), 1, MAX_WAIT - Duration::from_secs(6), 1), None);
+        let after = |seconds| advised(429, Advice { again: None, pause: Some(Duration::from_secs(seconds)) });
+        assert_eq!(pause(&after(7), 0, Duration::ZERO, 1), Some(Duration::from_secs(7)));
+        assert_eq!(pause(&after(3600), 0, Duration::ZERO, 1), None);
+        assert_eq!(pause(&after(7), 1, MAX_WAIT - Duration::from_secs(6), 1), None);
     }
 
     #[test]
     fn advice_of_a_provider_wins() {
-        let advised = |again| Advice { again: Some(again), pause: None };
-        assert_eq!(pause(Failed::Status { status: 500, advice: advised(false) }, 0, Duration::ZERO, 1), None);
-        assert!(pause(Failed::Status { status: 409, advice: advised(true) }, 0, Duration::ZERO, 1).is_some());
+        let advice = |again| Advice { again: Some(again), pause: None };
+        assert_eq!(pause(&advised(500, advice(false)), 0, Duration::ZERO, 1), None);
+        assert!(pause(&advised(409, advice(true)), 0, Duration::ZERO, 1).is_some());
     }
 
     #[track_caller]

@@ -45,7 +45,8 @@ struct Played<'a> {
 impl Scripted {
     /// Reads a script. `name` is the path as users know it.
     pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
-        let wrong = |reason: String| error(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
+        let wrong =
+            |reason: String| RunError::new(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BYTES {
             return Err(wrong(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
@@ -114,7 +115,7 @@ impl Scripted {
         }
         if !run.is_empty() && !tools.contains(SHELL) {
             let message = format!("{} runs a command, but the test offers no shell", self.place(next));
-            return Err(error(RunErrorKind::Script, message));
+            return Err(RunError::new(RunErrorKind::Script, message));
         }
         let commands = run.0.iter().map(|command| (SHELL, json!({ COMMAND: command.0 })));
         let other = call.iter().map(|call| (&*call.name, Value::Object(call.arguments.clone())));
@@ -144,7 +145,7 @@ impl Scripted {
         let of = last.turn.item.run.0.last().filter(|_| last.turn.item.call.is_none());
         let of = of.map(|command| format!(" of `{}`", shortened(&command.0, MAX_SHOWN_CHARACTERS))).unwrap_or_default();
         let message = format!("{} expected {}{of}, found {}", self.place(last), mismatch.expected, mismatch.found);
-        Err(error(RunErrorKind::Script, message))
+        Err(RunError::new(RunErrorKind::Script, message))
     }
 
     fn unlisted(&self, request: &Request) -> RunError {
@@ -155,7 +156,7 @@ impl Scripted {
             ),
             false => format!("the script {} has no turns for `{}`, and no `default`", self.name, request.test),
         };
-        error(RunErrorKind::Script, message)
+        RunError::new(RunErrorKind::Script, message)
     }
 
     fn failure(&self, failure: Failure, line: usize) -> RunError {
@@ -164,7 +165,7 @@ impl Scripted {
             Failure::Key => (RunErrorKind::Key, "a rejected key"),
             Failure::Provider => (RunErrorKind::Provider, "an unreachable provider"),
         };
-        error(kind, format!("{}:{line} simulates {what}", self.name))
+        RunError::new(kind, format!("{}:{line} simulates {what}", self.name))
     }
 
     /// Returns the location of a turn, for messages.
@@ -223,10 +224,6 @@ fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unme
         }
     }
     None
-}
-
-fn error(kind: RunErrorKind, message: String) -> RunError {
-    RunError { kind, message }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
 
 use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, SeenFile};
 
-use super::{Cancelled, View, content, looking};
+use super::{View, content, looking};
 use crate::suspend_aware_timer::SuspendAwareTimer;
 
 /// Pause between two observations.
@@ -46,7 +46,7 @@ impl State {
 
 /// Looks for files, again and again until a suitable one exists, or the time is over. If the content of a file is
 /// wanted, the file is accepted when it is unchanged between two observations, so a half-written file is not.
-pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(need: &FilesNeed, view: &View) -> Answer {
     let timer = SuspendAwareTimer::begin(view.suspended);
     let wait = Duration::from_millis(need.wait_ms);
     let mut first_seen: BTreeMap<String, (State, u64)> = BTreeMap::new();
@@ -57,9 +57,9 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
         let begun = timer.elapsed();
         let is_over = begun >= wait;
         let (wanted, directory) = (need.clone(), view.directory.clone());
-        let Look { files, cut } = match looking(view, move || look(&wanted, &directory)).await? {
+        let Look { files, cut } = match looking(move || look(&wanted, &directory)).await {
             Ok(look) => look,
-            Err(nothing) => return Ok(nothing),
+            Err(nothing) => return nothing,
         };
         let at_ms = seen_at(begun, wait);
         for (path, state) in &files {
@@ -85,9 +85,9 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
             });
             let (listed, wanted) = (listed.collect(), need.clone());
             let (directory, limit) = (view.directory.clone(), view.limit);
-            let gathered = match looking(view, move || gather(listed, &wanted, &directory, limit)).await? {
+            let gathered = match looking(move || gather(listed, &wanted, &directory, limit)).await {
                 Ok(gathered) => gathered,
-                Err(nothing) => return Ok(nothing),
+                Err(nothing) => return nothing,
             };
             if is_last || gathered.is_steady {
                 let waited_ms = match need.wait_ms {
@@ -96,18 +96,14 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
                     _ => millis(timer.elapsed()),
                 };
                 let FilesAnswer { files, beside, .. } = gathered.answer;
-                return Ok(Answer::Files(FilesAnswer { files, waited_ms, cut: cut || gathered.answer.cut, beside }));
+                return Answer::Files(FilesAnswer { files, waited_ms, cut: cut || gathered.answer.cut, beside });
             }
         }
         is_overtime = is_over;
         before = files;
         let left = wait.saturating_sub(timer.elapsed());
         let pause = if left.is_zero() { INTERVAL } else { left.min(INTERVAL) };
-        tokio::select! {
-            biased;
-            () = view.cancel.cancelled() => return Err(Cancelled),
-            () = tokio::time::sleep(pause) => {}
-        }
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -7,18 +7,17 @@ use speclens_schema::{
     evidence::{Answer, PathState},
 };
 
-use super::{Cancelled, View, content, looking};
+use super::{View, content, looking};
 
-pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(path: &str, content: bool, view: &View) -> Answer {
     let path = template::expand(path, &view.directory.to_string_lossy());
     let place = view.directory.join(&path);
     let limit = content.then_some(view.limit);
-    let looked = looking(view, move || state(&place, limit)).await?;
-    Ok(match looked {
+    match looking(move || state(&place, limit)).await {
         Ok(Ok(state)) => Answer::Path(state),
         Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
         Err(nothing) => nothing,
-    })
+    }
 }
 
 /// Returns the state of a path, following links; of a file, with as many bytes as wanted.

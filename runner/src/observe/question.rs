@@ -7,7 +7,7 @@ use speclens_schema::{
     mask::Secrets,
 };
 
-use super::{Cancelled, View};
+use super::View;
 use crate::model::{Message, Models, Request};
 
 /// The addressees and the subject of questions.
@@ -24,11 +24,11 @@ pub struct QuestionContext {
 }
 
 /// Asks as often as the need demands.
-pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
     let QuestionContext { models: _, output, secrets, test } = &view.question_context;
     let text = match need.text(output.as_deref()) {
         Ok(text) => secrets.mask(&text),
-        Err(reason) => return Ok(Answer::Nothing(reason)),
+        Err(reason) => return Answer::Nothing(reason),
     };
     let request = Request {
         test: test.clone(),
@@ -42,19 +42,15 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
 }
 
 /// Asks a model repeatedly, one time after the other. A model that cannot be asked at all is not asked again.
-pub(super) async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Answer {
     let model = match view.question_context.models.open_peer(peer) {
         Ok(model) => model,
-        Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),
+        Err(error) => return Answer::Nothing(format!("the judge was not asked: {}", error.message)),
     };
     let mut replies = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
-        let replied = tokio::select! {
-            biased;
-            () = view.cancel.cancelled() => return Err(Cancelled),
-            replied = model.reply(request) => replied,
-        };
+        let replied = model.reply(request).await;
         let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
         replies.push(match replied {
             Ok(reply) => {
@@ -66,5 +62,5 @@ pub(super) async fn ask(peer: &AskedModel, request: &Request, times: u32, view: 
             Err(error) => ModelReply { error: Some(error.message), duration_ms, ..ModelReply::default() },
         });
     }
-    Ok(Answer::Question(QuestionAnswer { replies }))
+    Answer::Question(QuestionAnswer { replies })
 }

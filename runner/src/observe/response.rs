@@ -5,24 +5,20 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::{Cancelled, View};
-use crate::{cause::innermost, http::encryption, suspend_aware_timer::SuspendAwareTimer};
+use super::View;
+use crate::{cause::innermost, http, suspend_aware_timer::SuspendAwareTimer};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Answer {
     let address = match (&need.address, &view.gateway) {
         (Address::Url(address), Some(gateway)) => gateway.reached(address),
         (Address::Url(address), None) => address.clone(),
         (Address::Gateway(path), Some(gateway)) => gateway.url(path),
-        (Address::Gateway(_), None) => return Ok(Answer::Nothing("no gateway is configured".to_owned())),
+        (Address::Gateway(_), None) => return Answer::Nothing("no gateway is configured".to_owned()),
     };
-    tokio::select! {
-        biased;
-        () = view.cancel.cancelled() => Err(Cancelled),
-        answer = ask(&address, view) => Ok(Answer::Response(answer)),
-    }
+    Answer::Response(ask(&address, view).await)
 }
 
 async fn ask(address: &str, view: &View) -> ResponseAnswer {
@@ -63,7 +59,7 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
 /// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
-        .tls_backend_preconfigured(encryption(url.scheme())?)
+        .tls_backend_preconfigured(http::encryption(url.scheme())?)
         .redirect(Policy::none())
         .no_proxy()
         .pool_max_idle_per_host(0)
@@ -81,12 +77,5 @@ pub(super) async fn received(
 ) -> Result<bool, String> {
     let mut response = request.send().await.map_err(|error| innermost(&error))?;
     *status = Some(response.status().as_u16());
-    while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
-        let kept = chunk.len().min(limit - body.len());
-        body.extend_from_slice(&chunk[..kept]);
-        if kept < chunk.len() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    http::receive(&mut response, limit, body).await.map_err(|error| innermost(&error))
 }

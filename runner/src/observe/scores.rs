@@ -12,7 +12,7 @@ use speclens_schema::evidence::{
 };
 
 use super::{
-    Cancelled, View, question,
+    View, question,
     response::{client_for, received},
 };
 use crate::{
@@ -24,21 +24,21 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Asks as often as the need demands, one time after the other, about the files as they were observed.
-pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Result<Answer, Cancelled> {
+pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Answer {
     let scored = match need.scored(&view.seen) {
         Ok(scored) => scored,
-        Err(reason) => return Ok(Answer::Nothing(reason)),
+        Err(reason) => return Answer::Nothing(reason),
     };
     match &need.judge {
         Judge::Model(peer) => ask_model(peer, need, &scored, view).await,
         Judge::Endpoint(address) => match target(address, view) {
             Ok(target) => ask_endpoint(&target, need, &scored, view).await,
-            Err(reason) => Ok(Answer::Nothing(format!("the judge was not asked: {reason}"))),
+            Err(reason) => Answer::Nothing(format!("the judge was not asked: {reason}")),
         },
     }
 }
 
-async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
+async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &View) -> Answer {
     let secrets = &view.question_context.secrets;
     let (system, text) = need.prompt(scored);
     let request = Request {
@@ -77,18 +77,13 @@ fn target(address: &Address, view: &View) -> Result<Target, String> {
     Ok(Target { client: client_for(&url)?, url, token })
 }
 
-async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
+async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: &View) -> Answer {
     let body = body_of(need, scored, |text| view.question_context.secrets.mask(text));
     let mut replies = Vec::new();
     for _ in 0..need.times {
-        let asked = ask_once(target, &body, view);
-        replies.push(tokio::select! {
-            biased;
-            () = view.cancel.cancelled() => return Err(Cancelled),
-            reply = asked => reply,
-        });
+        replies.push(ask_once(target, &body, view).await);
     }
-    Ok(Answer::Question(QuestionAnswer { replies }))
+    Answer::Question(QuestionAnswer { replies })
 }
 
 /// Returns the question in the protocol of the gateway. A section is sent alone, with its name, as if it were the file.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
+use speclens_schema::check::text::hexadecimal;
 
 use super::Label;
 
@@ -32,7 +33,7 @@ impl Name {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
-        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hexadecimal(&hash.finalize());
         Name {
             key: key.chars().take(KEY_LENGTH).collect(),
             repeat: label.repeat,

@@ -130,7 +130,6 @@ impl Store {
         if self.is_own() { names(&self.directory()) } else { Vec::new() }
     }
 
-    /// Returns the digests of the texts.
     pub(super) fn list_texts(&self) -> Vec<Digest> {
         let names = if self.has_own_texts() { names(&self.texts_directory()) } else { Vec::new() };
         names.iter().filter_map(|name| Digest::parse(name)).collect()
@@ -140,7 +139,6 @@ impl Store {
         Some(fs::symlink_metadata(self.text_path(digest)).ok()?.len())
     }
 
-    /// Whether there is a suite at a place.
     pub(super) fn has_suite(&self, place: &str) -> bool {
         self.home.parent().is_some_and(|directory| directory.join(place).is_file())
     }

@@ -17,6 +17,7 @@ use speclens_schema::{
     dialect::Dialect,
     evidence::{Capture, Evidence, Ran},
     mask::Secrets,
+    settings::{self, Settings},
     suite::{Parts, Subject},
 };
 use tempfile::TempDir;
@@ -29,6 +30,11 @@ const LIMIT: u64 = 1024 * 1024;
 
 fn open(directory: &TempDir) -> Recordings {
     Recordings::open(directory.path(), "kindlm.yaml", LIMIT)
+}
+
+fn keeping(max_count: u32) -> Retention {
+    let recordings = settings::Recordings { max_count, ..Default::default() };
+    Retention::of(&Settings { recordings, ..Settings::default() })
 }
 
 fn label(case: &str, repeat: u32) -> Label {

@@ -5,7 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use speclens_schema::evidence::{Capture, Evidence};
+use speclens_schema::{
+    check::text::hexadecimal,
+    evidence::{Capture, Evidence},
+};
 
 use super::{Recording, Unusable};
 
@@ -26,7 +29,7 @@ pub(super) struct Digest(String);
 
 impl Digest {
     fn of(text: &[u8]) -> Digest {
-        Digest(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Digest(hexadecimal(&Sha256::digest(text)))
     }
 
     pub(super) fn parse(text: &str) -> Option<Digest> {
@@ -229,16 +232,6 @@ mod tests {
         // The capture already has its text, or does not exist.
         assert_eq!(put_back(&mut apart, &refs, read), Err(Unusable::Damaged));
         assert_eq!(put_back(&mut Evidence::default(), &refs, read), Err(Unusable::Damaged));
-    }
-
-    #[test]
-    fn text_that_is_not_the_recorded_one_is_refused() {
-        let (refs, texts) = take_out(&mut evidence());
-        let (_, text) = &texts[0];
-        assert_eq!(refs[0].check(text.clone().into_bytes()).as_deref(), Ok(text.as_str()));
-        for other in [text.replace('o', "x"), text[1..].to_owned(), String::new()] {
-            assert_eq!(refs[0].check(other.into_bytes()), Err(Unusable::TextChanged));
-        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::{
 };
 
 use speclens_schema::{
+    check::text::shortened,
     document::{Encoding, Lines},
     problem::{Code, Problem, Severity},
     words::plural,
@@ -144,7 +145,7 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
         let mut messages: Vec<_> = group.messages.into_iter().collect();
         messages.sort_by_key(|(_, message)| std::cmp::Reverse(message.problems));
         for (nameless, message) in messages.iter().take(MAX_MESSAGES_PER_CODE) {
-            let shown = shortened(&plain::line(message.same.as_ref().unwrap_or(nameless)));
+            let shown = shortened(&plain::line(message.same.as_ref().unwrap_or(nameless)), MAX_MESSAGE_CHARS);
             let (source, problem) = message.first;
             let more = if message.problems > 1 { ", ..." } else { "" };
             let _ = writeln!(
@@ -167,13 +168,6 @@ fn nameless(message: &str) -> String {
     let parts = message.split('`').enumerate();
     let parts: Vec<&str> = parts.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();
     parts.join("`")
-}
-
-fn shortened(message: &str) -> String {
-    match message.char_indices().nth(MAX_MESSAGE_CHARS) {
-        Some((at, _)) => format!("{}…", &message[..at]),
-        None => message.to_owned(),
-    }
 }
 
 /// Writes the number of problems, and of those that were not printed.
@@ -209,7 +203,7 @@ fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<
 
 #[cfg(test)]
 mod tests {
-    use super::{nameless, shortened};
+    use super::{MAX_MESSAGE_CHARS, nameless, shortened};
 
     #[test]
     fn messages_that_differ_in_names_are_one_group() {
@@ -220,8 +214,8 @@ mod tests {
 
     #[test]
     fn long_messages_are_cut_between_characters() {
-        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened("short", MAX_MESSAGE_CHARS), "short");
         let long = "é".repeat(200);
-        assert_eq!(shortened(&long), format!("{}…", "é".repeat(150)));
+        assert_eq!(shortened(&long, MAX_MESSAGE_CHARS), format!("{}…", "é".repeat(150)));
     }
 }

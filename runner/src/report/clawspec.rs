@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use speclens_schema::{
-    dialect::clawspec::stages::StageHandoff,
+    dialect::clawspec::{stages::StageHandoff, trigger::slug},
     evidence::{Answer, Evidence},
     judge::Judged,
     shape::scalar,
@@ -68,13 +68,6 @@ fn stem(path: &str) -> String {
 /// Returns the last component of a path.
 pub fn last_step(path: &str) -> &str {
     path.trim_matches('/').rsplit('/').next().unwrap_or_default()
-}
-
-/// Returns a text as a part of a file name: lower-case letters and digits, with hyphens for everything else.
-pub fn slug(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// Returns whether ClawSpec would write a report of a run: it was made now, and reached the assertions after the act.

@@ -20,14 +20,12 @@ pub(super) struct Finding<'r> {
     pub(super) message: String,
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
-    /// Related locations.
     pub(super) related: Vec<RelatedLocation>,
     pub(super) fixes: Vec<&'r Fix>,
     /// The problem of the text, if it is one.
     pub(super) problem: Option<&'r Problem>,
 }
 
-/// A related location.
 pub(super) struct RelatedLocation {
     pub(super) message: String,
     pub(super) path: String,

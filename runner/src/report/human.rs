@@ -404,7 +404,7 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
     let _ = writeln!(
         text,
         "{BOLD}{}{BOLD:#}: {} {DIM}({}){DIM:#}",
-        plural(counts.cases(), "test"),
+        plural(counts.cases, "test"),
         parts.join(", "),
         duration(took)
     );

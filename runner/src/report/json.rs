@@ -17,7 +17,7 @@ use speclens_schema::{
 
 pub use evidence::EvidenceEntry;
 
-use super::SuiteReport;
+use super::{ResultCounts, SuiteReport};
 use writer::report;
 
 /// Optional parts of the report.
@@ -59,7 +59,7 @@ pub struct Report {
     /// Suites, sorted by path.
     suites: Vec<SuiteEntry>,
     /// Number of tests by result.
-    totals: Totals,
+    totals: ResultCounts,
 }
 
 /// A suite.
@@ -351,25 +351,6 @@ struct Position {
     line: usize,
     /// Column in UTF-16 code units, counted from 0.
     character: usize,
-}
-
-/// Number of tests by result.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct Totals {
-    /// Number of all tests.
-    cases: usize,
-    /// Tests in which every assertion holds.
-    passed: usize,
-    /// Tests in which an assertion does not hold.
-    failed: usize,
-    /// Tests in which the run or an assertion ended with an error.
-    errored: usize,
-    /// Tests with an undecided assertion.
-    unknown: usize,
-    /// Tests that pass with a warning.
-    warned: usize,
-    /// Skipped tests.
-    skipped: usize,
 }
 
 #[cfg(test)]

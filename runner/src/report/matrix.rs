@@ -49,7 +49,6 @@ pub(super) struct Score {
     turns: u64,
     /// Number of attempts with turns.
     with_turns: usize,
-    /// Cost of the subjects.
     pub(super) cost: Cost,
 }
 
@@ -67,9 +66,7 @@ pub(super) struct Cost {
 /// Cost of a run of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spending {
-    /// Cost of the subjects.
     pub(super) subjects: Cost,
-    /// Cost of the judges.
     pub(super) judges: Cost,
     /// Whether everything comes from recordings, so nothing was spent now.
     pub(super) is_replayed: bool,
@@ -87,7 +84,6 @@ pub(super) enum Stability {
 }
 
 impl Matrix<'_> {
-    /// Returns the matrix of a result.
     pub(super) fn of(result: &SuiteResult) -> Matrix<'_> {
         let mut subjects: Vec<&Subject> = Vec::new();
         let begun = |run: &&RunResult| !run.is_left_out();

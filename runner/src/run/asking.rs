@@ -10,7 +10,7 @@ use speclens_schema::{
 
 use super::{Run, Unit, masked::Masked};
 use crate::{
-    event::{AbsenceKind, RunResult},
+    event::RunResult,
     exec::{
         Attempt,
         process::{self, Background, Environment},
@@ -27,27 +27,26 @@ struct Unanswered {
 
 impl Run {
     /// Judges the recording of an attempt, after all questions of its claims have been asked.
-    pub(super) async fn ask(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        let found = self.blocking(case, unit, move || run.unanswered(&shared, &planned)).await?;
-        let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
-        let Observations { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
+    pub(super) async fn ask(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        let found = self.blocking(unit, move || run.unanswered(&planned)).await?;
+        let Some(Unanswered { recorded, questions }) = found else { return self.replay(unit).await };
+        let Observations { observations, cancelled } =
+            observe::all(questions, &self.view_of(&recorded, self.case(unit))).await;
         if cancelled {
-            let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-            return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled before the judge answered"));
+            return Ok(self.failed(unit, RunErrorKind::Cancelled, "cancelled before the judge answered"));
         }
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        self.blocking(unit, move || {
             let recorded = run.answered(recorded, observations);
-            run.store(run.attempt_ref(&shared, &planned), recorded)
+            run.store(run.attempt_ref(&planned), recorded)
         })
         .await
     }
 
-    fn unanswered(&self, case: &Case, unit: &Unit) -> Option<Unanswered> {
-        let recorded =
-            self.job.store.recorded(self.attempt_ref(case, unit), self.job.clock.now(), &self.job.secrets)?;
-        let questions = judge::open_questions(case, &recorded.evidence);
+    fn unanswered(&self, unit: &Unit) -> Option<Unanswered> {
+        let recorded = self.job.store.recorded(self.attempt_ref(unit), self.job.clock.now(), &self.job.secrets)?;
+        let questions = judge::open_questions(self.case(unit), &recorded.evidence);
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }
 

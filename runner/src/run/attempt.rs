@@ -66,52 +66,43 @@ enum Start {
 
 impl Run {
     pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit, began_us: u64) -> RunResult {
-        let case = Arc::clone(&self.job.suite.cases[unit.case]);
+        let action = &self.case(unit).action;
         if self.cancel.is_cancelled() {
-            let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-            return self.attempt_ref(&case, unit).absent(kind, "cancelled before it began");
+            return self.failed(unit, RunErrorKind::Cancelled, "cancelled before it began");
         }
         if self.stopped.load(Ordering::Relaxed) {
             let message = "not run, because an earlier test failed";
-            return self.attempt_ref(&case, unit).absent(AbsenceKind::FailedFast, message);
+            return self.attempt_ref(unit).absent(AbsenceKind::FailedFast, message);
         }
         if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
-            return self.attempt_ref(&case, unit).left_out();
+            return self.attempt_ref(unit).left_out();
         }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
-            (Some(refusal), _) => {
-                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
-            }
-            (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
+        let result = match (exec::refusal(self.job.suite.dialect, action), self.mode) {
+            (Some(refusal), _) => Ok(self.failed(unit, RunErrorKind::Unsupported, refusal)),
+            (None, Mode::Preconditions | Mode::Present) if !matches!(action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be evaluated without a run";
-                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), message)
+                Ok(self.failed(unit, RunErrorKind::Unsupported, message))
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
-                let message = self.unplayed.clone().unwrap_or_default();
-                self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
+                Ok(self.failed(unit, RunErrorKind::Script, self.unplayed.clone().unwrap_or_default()))
             }
-            (None, Mode::Preconditions) => {
-                let only = Some(PartialRun::Preconditions);
-                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
-            }
-            (None, Mode::Present) => {
-                let only = Some(PartialRun::Present);
-                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
-            }
-            (None, Mode::Live) => match self.model(&case, unit) {
+            (None, Mode::Preconditions) => self.act(unit, None, Some(PartialRun::Preconditions), began_us).await,
+            (None, Mode::Present) => self.act(unit, None, Some(PartialRun::Present), began_us).await,
+            (None, Mode::Live) => match self.model(unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(AgentBackend::Model);
                     let backend =
                         model.or_else(|| unit.subject.model_id().and_then(program_of).map(AgentBackend::Program));
-                    self.act(&case, unit, backend, None, began_us).await.unwrap_or_else(|absent| *absent)
+                    self.act(unit, backend, None, began_us).await
                 }
                 // Nothing was done, so the recording stays.
-                Err(error) => self.attempt_ref(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
+                Err(error) => Ok(self.failed(unit, error.kind, error.message)),
             },
-            (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|absent| *absent),
-            (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|absent| *absent),
+            (None, Mode::Recorded) => self.replay(unit).await,
+            (None, Mode::Asking) => self.ask(unit).await,
         };
+        let result = result.unwrap_or_else(|absent| *absent);
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -122,13 +113,11 @@ impl Run {
     }
 
     /// Opens the model that acts; `None` for other actions and for an agent program.
-    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
-        match (&case.action, unit.subject.model_id()) {
+    fn model(&self, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
+        match (&self.case(unit).action, unit.subject.model_id()) {
             (Action::Agent(_), Some(id)) if program_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
-            (Action::Agent(_), None) => {
-                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
-            }
+            (Action::Agent(_), None) => Err(RunError::new(RunErrorKind::Provider, exec::NO_MODEL)),
             (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
         }
     }
@@ -136,31 +125,29 @@ impl Run {
     /// Acts, and observes before and after, or does a part of that. An internal error is returned as the result.
     async fn act(
         self: &Arc<Self>,
-        case: &Arc<Case>,
         unit: &Unit,
         backend: Option<AgentBackend<'_>>,
         only: Option<PartialRun>,
         began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
-        let turn = match self.turn(case, unit).await {
+        let turn = match self.turn(unit).await {
             Ok(turn) => turn,
             Err(observe::Cancelled) => {
-                let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
-                return Ok(self.attempt_ref(case, unit).absent(kind, "cancelled while waiting for another run"));
+                return Ok(self.failed(unit, RunErrorKind::Cancelled, "cancelled while waiting for another run"));
             }
         };
         // Waiting time is not a part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
-        let begun = self.begun(case, unit, only).await?;
+        let begun = self.begun(unit, only).await?;
         let context = begun.context;
         let own = Arc::new(Background::default());
-        let action_context = self.action_context(case, unit, backend, &own);
+        let action_context = self.action_context(unit, backend, &own);
         let question_context = QuestionContext {
             models: Arc::clone(&self.job.models),
             output: None,
             secrets: Arc::clone(&self.job.secrets),
-            test: case.name.clone(),
+            test: self.case(unit).name.clone(),
         };
         let view = View::of(&ActionSite::of_suite(action_context), action_context, Arc::clone(&own), question_context);
         let (before, start) = match only {
@@ -169,13 +156,13 @@ impl Run {
                 (Masked::of(nothing, dialect, &self.job.secrets), Start::Withheld)
             }
             Some(PartialRun::Preconditions) => {
-                let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
+                let (before, start) = self.look_before(unit, context.clone(), &view).await?;
                 (before, if start == Start::Act { Start::Unmet } else { start })
             }
-            None => self.look_before(case, unit, context.clone(), &view).await?,
+            None => self.look_before(unit, context.clone(), &view).await?,
         };
         let ActionResult { mut attempt, inputs, mut site } = match start {
-            Start::Act => exec::perform(&case.action, context, action_context, &view).await,
+            Start::Act => exec::perform(&self.case(unit).action, context, action_context, &view).await,
             Start::Withheld => {
                 ActionResult::without_act(exec::trigger::seen_later(context, action_context), action_context)
             }
@@ -193,28 +180,28 @@ impl Run {
         // Paths are looked up unmasked. Recorded paths are masked.
         let needs = match (start, &attempt.evidence.error) {
             (Start::Act | Start::Withheld, None) => {
-                self.needs(case, unit, ObservationTime::After, &attempt.evidence.context)?
+                self.needs(unit, ObservationTime::After, &attempt.evidence.context)?
             }
             // Further observations would not be judged.
             (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let bytes = size_of(&mut attempt.evidence);
         let mask = {
-            let (run, shared) = (Arc::clone(self), Arc::clone(case));
-            move || run.mask(&shared, attempt, inputs, before)
+            let (run, planned) = (Arc::clone(self), unit.clone());
+            move || run.mask(&planned, attempt, inputs, before)
         };
+        let (run, planned) = (Arc::clone(self), unit.clone());
         let settle = move |(masked, inputs): (Masked, Inputs), observations, left, cancelled| {
             let masked = masked.with(observations).noting(left);
-            run.settle(run.attempt_ref(&shared, &planned), began_us, &inputs, masked, cancelled)
+            run.settle(run.attempt_ref(&planned), began_us, &inputs, masked, cancelled)
         };
         if needs.is_empty() {
             let mut left = site.close(&own).await;
             left.extend(turn.and_then(|turn| turn.note));
             let work = within(bytes, move || settle(mask(), Vec::new(), left, false));
-            return self.blocking(case, unit, work).await;
+            return self.blocking(unit, work).await;
         }
-        let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
+        let (mut masked, inputs) = self.blocking(unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view =
@@ -225,13 +212,12 @@ impl Run {
         let mut observed = Evidence { observations, ..Evidence::default() };
         let bytes = masked.size() + size_of(&mut observed);
         let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
-        self.blocking(case, unit, work).await
+        self.blocking(unit, work).await
     }
 
     /// Returns the surroundings of an attempt. `own` owns its background processes if the format ends them with it.
     fn action_context<'w>(
         &'w self,
-        case: &'w Arc<Case>,
         unit: &'w Unit,
         backend: Option<AgentBackend<'w>>,
         own: &'w Background,
@@ -243,7 +229,7 @@ impl Run {
             output_limit: self.job.output_limit,
             background: if self.job.suite.dialect.keeps_background() { &self.background } else { own },
             cancel: &self.cancel,
-            test: case,
+            test: self.case(unit),
             case: unit.case,
             subject: &unit.subject,
             repeat: unit.repeat,
@@ -259,22 +245,16 @@ impl Run {
     }
 
     /// Returns the needs of the claims at a moment.
-    fn needs(
-        &self,
-        case: &Arc<Case>,
-        unit: &Unit,
-        moment: ObservationTime,
-        context: &Context,
-    ) -> Result<Vec<Need>, Box<RunResult>> {
+    fn needs(&self, unit: &Unit, moment: ObservationTime, context: &Context) -> Result<Vec<Need>, Box<RunResult>> {
         // This takes microseconds, but a claim may panic.
-        catch_unwind(AssertUnwindSafe(|| case.needs(moment, context))).map_err(|_| {
+        catch_unwind(AssertUnwindSafe(|| self.case(unit).needs(moment, context))).map_err(|_| {
             tracing::error!("the needs of a test are unknown");
-            self.defect(case, unit)
+            self.defect(unit)
         })
     }
 
     /// Masks the evidence of an act, and determines the files that decided its result.
-    fn mask(&self, case: &Case, attempt: Attempt, inputs: Option<exec::Inputs>, before: Masked) -> (Masked, Inputs) {
+    fn mask(&self, unit: &Unit, attempt: Attempt, inputs: Option<exec::Inputs>, before: Masked) -> (Masked, Inputs) {
         let Attempt { evidence, mut notes } = attempt;
         let inputs = match inputs {
             Some(inputs) => {
@@ -282,15 +262,15 @@ impl Run {
                 notes.extend(more);
                 inputs
             }
-            None => self.job.suite.inputs(&case.action),
+            None => self.job.suite.inputs(&self.case(unit).action),
         };
         let attempt = Attempt { evidence, notes };
         (Masked::of(attempt, self.job.suite.dialect, &self.job.secrets).after(before), inputs)
     }
 
     /// Waits until no other test runs in the workspace, if tests share one.
-    async fn turn(&self, case: &Case, unit: &Unit) -> Result<Option<Turn>, observe::Cancelled> {
-        match &case.action {
+    async fn turn(&self, unit: &Unit) -> Result<Option<Turn>, observe::Cancelled> {
+        match &self.case(unit).action {
             Action::Trigger(_) => {
                 let waits = || self.send(Event::Waiting { case: unit.case });
                 turn::take(&self.job.directory, &self.cancel, waits).await.map(Some)
@@ -300,12 +280,8 @@ impl Run {
     }
 
     /// Returns the circumstances of an attempt that begins now.
-    async fn begun(
-        self: &Arc<Self>,
-        case: &Arc<Case>,
-        unit: &Unit,
-        only: Option<PartialRun>,
-    ) -> Result<Begun, Box<RunResult>> {
+    async fn begun(self: &Arc<Self>, unit: &Unit, only: Option<PartialRun>) -> Result<Begun, Box<RunResult>> {
+        let case = self.case(unit);
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
             return Ok(Begun { context, external_run: None });
@@ -315,10 +291,10 @@ impl Run {
         if !is_elsewhere {
             return Ok(Begun { context: of_run(None), external_run: None });
         }
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        let (run, planned) = (Arc::clone(self), unit.clone());
         let recorded = self
-            .blocking(case, unit, move || {
-                let attempt_ref = run.attempt_ref(&shared, &planned);
+            .blocking(unit, move || {
+                let attempt_ref = run.attempt_ref(&planned);
                 run.job
                     .store
                     .recorded(attempt_ref, run.job.clock.now(), &run.job.secrets)
@@ -349,7 +325,7 @@ impl Run {
                 let (gateway, directory) = (Arc::clone(gateway), self.job.directory.clone());
                 let whose = identity.clone();
                 let look = move || log::says_done(&whose, &gateway.log_pattern, &directory);
-                if self.blocking(case, unit, look).await? { Some(Ended::Log) } else { seen }
+                if self.blocking(unit, look).await? { Some(Ended::Log) } else { seen }
             }
         };
         Ok(Begun { context: of_run(Some(&known)), external_run: Some(ExternalRun { identity, ended }) })
@@ -358,25 +334,24 @@ impl Run {
     /// Observes the state before the act, and judges the preconditions.
     async fn look_before(
         self: &Arc<Self>,
-        case: &Arc<Case>,
         unit: &Unit,
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let needs = self.needs(case, unit, ObservationTime::Before, &context)?;
+        let needs = self.needs(unit, ObservationTime::Before, &context)?;
         let attempt = Attempt::begun(context);
         let Observations { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
-        if observations.is_empty() && !cancelled && !case.has_preconditions() {
+        if observations.is_empty() && !cancelled && !self.case(unit).has_preconditions() {
             return Ok((Masked::of(attempt, dialect, &self.job.secrets), Start::Act));
         }
-        let (run, shared) = (Arc::clone(self), Arc::clone(case));
-        self.blocking(case, unit, move || {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        self.blocking(unit, move || {
             let secrets = &run.job.secrets;
             let seen = Masked::of(attempt, dialect, secrets).with(observations);
             let start = if cancelled {
                 Start::Cancelled
-            } else if judge::may_begin(&shared, seen.evidence(), secrets) {
+            } else if judge::may_begin(run.case(&planned), seen.evidence(), secrets) {
                 Start::Act
             } else {
                 Start::Unmet
@@ -400,7 +375,7 @@ impl Run {
         let action = &attempt_ref.case.action;
         let key = action.key(dialect, attempt_ref.subject, inputs);
         if cancelled {
-            evidence.error = Some(RunError { kind: RunErrorKind::Cancelled, message: CANCELLED.to_owned() });
+            evidence.error = Some(RunError::new(RunErrorKind::Cancelled, CANCELLED));
         }
         if let Some(only) = evidence.only {
             dialect.interpret(&mut evidence);
@@ -475,13 +450,13 @@ impl Run {
             let suite = &run.job.suite;
             let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
             for unit in &whole {
-                let look = || run.job.store.result(run.attempt_ref(&suite.cases[unit.case], unit), &run.job.secrets);
+                let look = || run.job.store.result(run.attempt_ref(unit), &run.job.secrets);
                 known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
             }
             let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
             let left_out = left_out(&suite.gates, &attempts);
             for (unit, is_left_out) in whole.iter().zip(left_out) {
-                let attempt_ref = run.attempt_ref(&suite.cases[unit.case], unit);
+                let attempt_ref = run.attempt_ref(unit);
                 let settled = if is_left_out {
                     Some(attempt_ref.left_out())
                 } else {
@@ -496,32 +471,39 @@ impl Run {
     }
 
     /// Judges the recorded evidence of an attempt.
-    pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || run.job.store.result(run.attempt_ref(&shared, &planned), &run.job.secrets))
-            .await
+    pub(super) async fn replay(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        self.blocking(unit, move || run.job.store.result(run.attempt_ref(&planned), &run.job.secrets)).await
     }
 
-    pub(super) fn attempt_ref<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> AttemptRef<'a> {
-        AttemptRef { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
+    pub(super) fn case(&self, unit: &Unit) -> &Arc<Case> {
+        &self.job.suite.cases[unit.case]
+    }
+
+    pub(super) fn attempt_ref<'a>(&'a self, unit: &'a Unit) -> AttemptRef<'a> {
+        AttemptRef { suite: &self.job.suite, case: self.case(unit), subject: &unit.subject, repeat: unit.repeat }
+    }
+
+    /// Returns the result of an attempt that an error ended before there was any evidence.
+    pub(super) fn failed(&self, unit: &Unit, kind: RunErrorKind, message: impl Into<String>) -> RunResult {
+        self.attempt_ref(unit).absent(AbsenceKind::RunError(kind), message)
     }
 
     /// Runs claims or masking on a thread that may block: they may take a while, or panic.
     pub(super) async fn blocking<A: Send + 'static>(
         &self,
-        case: &Case,
         unit: &Unit,
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, Box<RunResult>> {
         tokio::task::spawn_blocking(work).await.map_err(|error| {
             tracing::error!(%error, "the evaluation failed");
-            self.defect(case, unit)
+            self.defect(unit)
         })
     }
 
-    fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
+    fn defect(&self, unit: &Unit) -> Box<RunResult> {
         let message = "evaluating the assertions failed; this is a bug in speclens";
-        Box::new(self.attempt_ref(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
+        Box::new(self.failed(unit, RunErrorKind::Defect, message))
     }
 }
 

@@ -22,7 +22,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct AllAttempts(Mutex<HashMap<Option<String>, ModelAttempts>>);
 
-/// The attempts of a model.
 #[derive(Clone, Copy, Debug, Default)]
 struct ModelAttempts {
     made: Count,

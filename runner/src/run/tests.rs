@@ -44,7 +44,7 @@ impl Check for Says {
     }
 }
 
-fn case(name: &str, command: &str, says: &'static str) -> Case {
+pub(crate) fn case(name: &str, command: &str, says: &'static str) -> Case {
     let action = CommandAction {
         at: Pointer::root(),
         template: command.to_owned(),

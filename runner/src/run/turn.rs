@@ -50,11 +50,7 @@ pub(super) async fn take(
         if let Some(waits) = waits.take() {
             waits();
         }
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(Cancelled),
-            () = tokio::time::sleep(PAUSE) => {}
-        }
+        cancel.run_until_cancelled(tokio::time::sleep(PAUSE)).await.ok_or(Cancelled)?;
     }
 }
 

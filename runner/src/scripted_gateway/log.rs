@@ -11,40 +11,23 @@ pub(super) enum Line<'a> {
     /// The run begins.
     Started,
     /// A tool is called.
-    Tool {
-        /// The name.
-        name: &'a str,
-        /// The number of the call.
-        call: u32,
-    },
+    Tool { name: &'a str, call: u32 },
     /// The call of a tool has ended.
-    ToolEnded {
-        /// The name.
-        name: &'a str,
-        /// The number of the call.
-        call: u32,
-    },
+    ToolEnded { name: &'a str, call: u32 },
     /// Another agent is started.
     Spawn {
         /// The id.
         agent: &'a str,
         /// The run.
         child: &'a str,
-        /// The number of the call.
         call: u32,
     },
     /// A model was asked.
-    Tokens {
-        /// Input tokens.
-        input: u64,
-        /// Output tokens.
-        output: u64,
-    },
+    Tokens { input: u64, output: u64 },
     /// The run has ended.
     Done {
         /// The id of its session.
         session: &'a str,
-        /// Duration.
         duration_ms: u64,
     },
     /// A line that the script writes itself.

@@ -22,9 +22,7 @@ const MAX_DEPTH: usize = 16;
 pub(super) struct StartRequest<'a> {
     /// The skill or the agent.
     pub(super) started: Started<'a>,
-    /// The message.
     pub(super) message: &'a str,
-    /// The parameters.
     pub(super) params: &'a Map<String, Value>,
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use speclens_schema::gateway_script::ModelCall;
+use speclens_schema::{check::text::hexadecimal, gateway_script::ModelCall};
 
-use super::{GatewayState, hex, run::Caller};
+use super::{GatewayState, run::Caller};
 
 /// Maximum duration of a response of the receiver.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,7 +49,11 @@ pub(super) struct Trace {
 impl Span {
     /// Returns the span of a run with an outside caller. The session key is never sent, only its digest.
     pub(super) fn run(session_key: &str) -> Span {
-        Span::new("openclaw.run", Kind::Internal, [("session.id", hex(&Sha256::digest(session_key.as_bytes())).into())])
+        Span::new(
+            "openclaw.run",
+            Kind::Internal,
+            [("session.id", hexadecimal(&Sha256::digest(session_key.as_bytes())).into())],
+        )
     }
 
     /// Returns the span of a run that another agent started.
@@ -100,7 +104,7 @@ impl Span {
 impl Trace {
     /// Returns the trace of a run.
     pub(super) fn begin(run_id: &str) -> Trace {
-        let id = hex(&Sha256::digest(format!("trace {run_id}"))[..16]);
+        let id = hexadecimal(&Sha256::digest(format!("trace {run_id}"))[..16]);
         Trace::with(id, run_id, None)
     }
 
@@ -166,7 +170,7 @@ impl Trace {
 
     fn next(&mut self) -> String {
         self.made += 1;
-        hex(&Sha256::digest(format!("span {} {}", self.seed, self.made))[..8])
+        hexadecimal(&Sha256::digest(format!("span {} {}", self.seed, self.made))[..8])
     }
 
     fn put(&mut self, span: Span, id: String, parent: Option<String>, began: i128, ended: i128) {

@@ -62,15 +62,10 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
         return Ok(Some(Trace { joined, ..assemble(spans) }));
     }
     let (found, joined) = match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
-    let mut whole: Option<Trace> = None;
-    for index in found {
+    let parts = found.into_iter().map(|index| {
         let trace = &stored.traces[index];
         let spans: Vec<OpikSpan> = stored.spans.iter().filter(|span| span.trace_id == trace.id).cloned().collect();
-        let part = opik::assemble(trace, &spans);
-        whole = Some(match whole {
-            None => part,
-            Some(before) => before.and(part),
-        });
-    }
-    Ok(whole.map(|trace| Trace { joined, ..trace }))
+        opik::assemble(trace, &spans)
+    });
+    Ok(parts.reduce(Trace::and).map(|trace| Trace { joined, ..trace }))
 }

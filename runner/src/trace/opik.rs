@@ -84,16 +84,12 @@ impl OpikTarget {
             true => (&in_window, chosen.map_err(|ambiguous| ambiguous.sentence())?),
             false => (&elsewhere, match_trace(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
         };
-        let mut whole: Option<Trace> = None;
+        let mut parts = Vec::new();
         for index in found {
             let trace = &traces[index];
-            let part = opik::assemble(trace, &asked.spans(&trace.id).await?);
-            whole = Some(match whole {
-                None => part,
-                Some(before) => before.and(part),
-            });
+            parts.push(opik::assemble(trace, &asked.spans(&trace.id).await?));
         }
-        Ok(whole.map(|trace| Trace { joined, ..trace }))
+        Ok(parts.into_iter().reduce(Trace::and).map(|trace| Trace { joined, ..trace }))
     }
 
     fn connect(&self) -> Result<Connection<'_>, String> {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use speclens_schema::trace::{CostCounters, Exported, ExportedTrace, LogEvent, Signals, TraceId};
+use speclens_schema::trace::{CostCounters, Exported, ExportedTrace, LogRecord, Signals, TraceId};
 use tokio::{sync::watch, time::Instant};
 
 /// Maximum number of stored spans.
@@ -36,7 +36,7 @@ struct TraceBuffer {
 #[derive(Debug)]
 struct Received {
     spans: Vec<Exported>,
-    logs: Vec<LogEvent>,
+    logs: Vec<LogRecord>,
     bytes: usize,
     /// The number of arrivals before it.
     first: u64,
@@ -87,7 +87,7 @@ impl Store {
                 refused += 1;
                 continue;
             }
-            let received = held.entry(event.record.trace_id.clone(), share);
+            let received = held.entry(event.trace_id.clone(), share);
             received.logs.push(event);
         }
         let arrivals = held.arrivals;
@@ -122,7 +122,7 @@ impl Store {
     }
 
     /// Removes and returns everything in the store, with spans by trace.
-    pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogEvent>) {
+    pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogRecord>) {
         let mut held = self.held();
         let mut traces: Vec<Received> = std::mem::take(&mut held.traces).into_values().collect();
         (held.spans, held.bytes) = (0, 0);

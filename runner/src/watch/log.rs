@@ -91,12 +91,7 @@ impl LogWatch {
 
     /// Returns once the log reports the end of a run and of each run that it is seen to have started; never, if the log
     /// does not. The run is known by its id, and by its session key if the gateway was given one.
-    pub async fn done(&self, run: &str, session_key: Option<&str>) {
-        let identity = Identity {
-            run_id: Some(run.to_owned()),
-            session_key: session_key.map(str::to_owned),
-            ..Identity::default()
-        };
+    pub async fn done(&self, identity: &Identity) {
         let mut before = None;
         let mut done_since: Option<Instant> = None;
         loop {

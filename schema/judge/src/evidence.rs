@@ -16,6 +16,7 @@ mod workspace;
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,6 +36,7 @@ pub use workspace::{
 };
 
 use crate::{
+    codes::codes,
     mask::{MASK_CHARACTER, has_hidden},
     verdict::{Provisional, Status, Verdict},
 };
@@ -237,13 +239,14 @@ pub struct ToolCall {
 }
 
 /// Tokens and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "UsageEntry")]
 pub struct Usage {
     /// Input tokens.
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; `None` if the price is not known.
+    /// Cost in US dollars, if the price is known.
     pub cost_usd: Option<f64>,
 }
 
@@ -256,44 +259,55 @@ pub struct RunError {
     pub message: String,
 }
 
-/// Kinds of errors that end an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunErrorKind {
-    /// The deadline passed.
-    TimedOut,
-    /// The process could not be started.
-    Spawn,
-    /// The command was ended from outside by TERM or KILL.
-    Killed,
-    /// A template names a variable that has no value.
-    MissingVariable,
-    /// The directory of the act could not be prepared.
-    Workspace,
-    /// A setup command of the test failed.
-    Setup,
-    /// The program under test does not exist.
-    Program,
-    /// The help of the program under test could not be read.
-    Help,
-    /// A model could not be asked, its answer could not be read or is incomplete, or an agent program failed.
-    Provider,
-    /// The provider of a model has no key, or refused it.
-    Key,
-    /// The provider of a model refuses further requests for now.
-    RateLimit,
-    /// A scripted model expected something else.
-    Script,
-    /// The gateway that starts a target could not be reached, refused the request, or gave no valid answer.
-    Gateway,
-    /// The received traces contain no span of the test.
-    NoSpans,
-    /// The run was cancelled.
-    Cancelled,
-    /// This version cannot perform the action.
-    Unsupported,
-    /// An internal error of speclens: nothing can be said about the action.
-    Defect,
+impl RunError {
+    /// Returns an error.
+    pub fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
+        RunError { kind, message: message.into() }
+    }
+}
+
+codes! {
+    /// Kinds of errors that end an attempt.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RunErrorKind;
+
+    /// The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite.
+    TimedOut = "timed-out";
+    /// The command could not be started. The message contains the system's reason.
+    Spawn = "spawn";
+    /// A signal from another program ended the command.
+    Killed = "killed";
+    /// A template variable has no value. Add it to `vars`.
+    MissingVariable = "missing-variable";
+    /// The directory of the test could not be prepared: its `scaffold` or `workdir` is invalid. The message contains
+    /// the reason.
+    Workspace = "workspace";
+    /// A `setup` command failed, so the test did not begin. The transcript has its output.
+    Setup = "setup";
+    /// The program to test was not found, so no model was asked. Install it, or correct `cli`.
+    Program = "program";
+    /// The help of the program, which the help mode `injected` needs, could not be read. Check `cli`.
+    Help = "help";
+    /// The provider of the model is unreachable, or its response is invalid. The message contains the reason.
+    Provider = "provider";
+    /// The provider of the model needs a key. Set the environment variable that the message names to a valid key.
+    Key = "key";
+    /// The provider reports a rate limit. Wait, or lower `concurrency`.
+    RateLimit = "rate-limit";
+    /// The scripted model expected a different result. Correct the script or the task.
+    Script = "script";
+    /// The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. The
+    /// message contains the address and the reason.
+    Gateway = "gateway";
+    /// The traces contain no span that `trace.spanFilter` selects. Correct the filter, or export the spans it names.
+    NoSpans = "no-spans";
+    /// The run was cancelled before this test ended.
+    Cancelled = "cancelled";
+    /// speclens cannot perform the action of this test. The message contains the reason.
+    Unsupported = "unsupported";
+    /// speclens itself failed, so there is no result. Report this bug, and include the message.
+    Defect = "defect";
 }
 
 impl RunErrorKind {

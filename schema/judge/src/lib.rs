@@ -8,6 +8,7 @@
 //! no process, no clock, no network.
 
 pub mod check;
+mod codes;
 pub mod evidence;
 pub mod mask;
 pub mod trace;

@@ -22,6 +22,7 @@ pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{SpanContent, ToolUse, said};
 pub use conventions::{asks_model, is_outermost};
 pub use cost_counters::CostCounters;
-pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
+pub use exported::{Exported, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
 pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, TraceClues, match_trace};
+pub use otlp::LogRecord;

@@ -1,6 +1,6 @@
 //! Action of a test, and the key of its recorded evidence.
 
-use std::{collections::BTreeMap, fmt::Write, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -10,6 +10,7 @@ use super::{
     parts::{self, Parts},
 };
 use crate::{
+    check::text::hexadecimal,
     dialect::{
         Dialect,
         clawspec::{config::Config, trigger::Params},
@@ -307,10 +308,7 @@ impl Action {
         let key_content = self.key_content(dialect, subject, inputs);
         // Strings, and maps with strings as keys, can always be serialized.
         let written = serde_json::to_vec(&key_content).unwrap_or_default();
-        Sha256::digest(written).iter().take(KEY_BYTES).fold(String::with_capacity(KEY_BYTES * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hexadecimal(&Sha256::digest(written)[..KEY_BYTES])
     }
 }
 

@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::check::text::hexadecimal;
+
 /// Parts of an action by JSON Pointer, each with the first digits of the digest of its value. Values themselves are
 /// not stored, because some of them are secret.
 pub type Parts = BTreeMap<String, String>;
@@ -28,7 +30,7 @@ fn collect(value: &Value, at: String, found: &mut Parts) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             let digest = Sha256::digest(value.to_string());
-            found.insert(at, digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect());
+            found.insert(at, hexadecimal(&digest[..DIGEST_BYTES]));
         }
     }
 }

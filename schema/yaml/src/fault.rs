@@ -388,11 +388,7 @@ impl Fault {
 
     /// Returns the fault of characters before a line that look like spaces.
     pub fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
-        let blanks = &text[range.clone()];
-        let kind = FaultKind::foreign_blank(blanks, BlankPlace::Indentation);
-        let spaces = " ".repeat(blanks.chars().count());
-        let rewrite = Rewrite { range: range.clone(), text: spaces, is_certain: true, kind: RewriteKind::Blanks };
-        Fault::new(range, kind).with_rewrite(rewrite)
+        Fault::foreign_blank_behind(text, range, BlankPlace::Indentation)
     }
 
     /// Returns the fault of a line that begins as the items of its list do, except for the dash.

@@ -17,7 +17,7 @@ use speclens_runner::{
 use speclens_schema::{
     dialect::{Dialect, Traced, kindlm},
     evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
-    trace::{Exported, LogEvent, Stored, assemble, opik},
+    trace::{Exported, LogRecord, Stored, assemble, opik},
 };
 use tokio::{process::Command, time::timeout};
 
@@ -190,7 +190,7 @@ impl Observed {
         if let Some(missing) = &self.missing {
             return broken(RunErrorKind::TimedOut, missing);
         }
-        let (spans, logs): (&[Exported], &[LogEvent]) = (&self.stored.signals.spans, &self.stored.signals.logs);
+        let (spans, logs): (&[Exported], &[LogRecord]) = (&self.stored.signals.spans, &self.stored.signals.logs);
         match dialect.traced() {
             Traced::All => {
                 let section = kindlm::trace::Trace::of(document);

@@ -9,7 +9,10 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use speclens_schema::evidence::{Capture, Change, ChangedFile, EntryKind, FileLog};
+use speclens_schema::{
+    check::text::hexadecimal,
+    evidence::{Capture, Change, ChangedFile, EntryKind, FileLog},
+};
 
 /// Maximum number of entries that are compared.
 const MAX_ENTRIES: usize = 50_000;
@@ -163,13 +166,8 @@ fn compared(before: &Snapshot, after: &Snapshot, root: &Path) -> FileLog {
 fn digest_of(path: &Path) -> Option<String> {
     let mut hasher = Sha256::new();
     let mut file = fs::File::open(path).ok()?.take(MAX_READ_BYTES);
-    let mut chunk = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut chunk).ok()? {
-            0 => return Some(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
-            count => hasher.update(&chunk[..count]),
-        }
-    }
+    io::copy(&mut file, &mut hasher).ok()?;
+    Some(hexadecimal(&hasher.finalize()))
 }
 
 /// Returns the text of a file, if it is one and fits.

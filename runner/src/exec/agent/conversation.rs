@@ -9,6 +9,7 @@ use std::{
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
+    check::text::shortened,
     dialect::cli_bench::config::HelpMode,
     evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
     suite::AgentAction,
@@ -42,15 +43,21 @@ const MIN_OUTPUT_BYTES: usize = 64 * 1024;
 /// Maximum number of notes about single commands.
 const MAX_NOTES: usize = 20;
 
-/// The result of a conversation, possibly incomplete.
+/// The result of a conversation, or of the work of an agent program, possibly incomplete.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
-    pub(super) turns: Vec<Turn>,
-    pub(super) commands: CommandLog,
-    pub(super) ended: Option<Ended>,
-    pub(super) error: Option<RunError>,
-    pub(super) notes: Vec<String>,
-    pub(super) duration: Duration,
+pub struct Conversation {
+    /// The turns; the output of a program is one.
+    pub turns: Vec<Turn>,
+    /// The commands that were observed.
+    pub commands: CommandLog,
+    /// The event that ended the work.
+    pub ended: Option<Ended>,
+    /// The error that ended the run, if any.
+    pub error: Option<RunError>,
+    /// Notes for the report.
+    pub notes: Vec<String>,
+    /// The observed duration.
+    pub duration: Duration,
 }
 
 /// The parties and the limits of a conversation.
@@ -127,10 +134,9 @@ impl ConversationContext<'_> {
         };
         tokio::select! {
             biased;
-            () = self.shell.cancel.cancelled() => Err(RunError {
-                kind: RunErrorKind::Cancelled,
-                message: "cancelled while the model was asked".to_owned(),
-            }),
+            () = self.shell.cancel.cancelled() => {
+                Err(RunError::new(RunErrorKind::Cancelled, "cancelled while the model was asked"))
+            }
             () = self.deadline.over() => Err(self.deadline.error()),
             reply = asking => reply,
         }
@@ -259,11 +265,7 @@ fn ends_of(text: &str) -> String {
 
 /// Returns a command in a note.
 fn brief(command: &str) -> String {
-    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+    shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 80)
 }
 
 /// Returns the total usage of all answers. The cost is known only if that of each answer is.

@@ -195,9 +195,9 @@ fn too_large(name: &str, what: &str) -> RunError {
 }
 
 fn refused(message: impl Into<String>) -> RunError {
-    RunError { kind: RunErrorKind::Workspace, message: message.into() }
+    RunError::new(RunErrorKind::Workspace, message)
 }
 
 fn cancelled() -> RunError {
-    RunError { kind: RunErrorKind::Cancelled, message: "cancelled while the scaffold was copied".to_owned() }
+    RunError::new(RunErrorKind::Cancelled, "cancelled while the scaffold was copied")
 }

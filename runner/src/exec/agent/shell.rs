@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use speclens_schema::{
@@ -14,6 +14,7 @@ use speclens_schema::{
 use tokio_util::sync::CancellationToken;
 
 use super::super::process::{self, Background, Environment, Finished};
+use crate::suspend_aware_timer::SuspendAwareTimer;
 
 /// Returns the environment of a task: that of this program without the keys of providers, and the variables of the
 /// suite and the task.
@@ -68,22 +69,20 @@ impl Shell {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     limit: Option<Duration>,
-    began: Instant,
-    suspended: Duration,
+    timer: SuspendAwareTimer,
 }
 
 impl Deadline {
     pub(super) fn of(action: &AgentAction) -> Deadline {
         Deadline {
             limit: action.timeout_ms.map(Duration::from_millis),
-            began: Instant::now(),
-            suspended: process::suspended(),
+            timer: SuspendAwareTimer::begin(process::suspended),
         }
     }
 
     /// Returns the time since the beginning.
     pub(super) fn elapsed(self) -> Duration {
-        self.began.elapsed().saturating_sub(process::suspended() - self.suspended)
+        self.timer.elapsed()
     }
 
     /// Returns the remaining time, or `most` if that is less.

@@ -9,7 +9,10 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use speclens_schema::evidence::{RunError, RunErrorKind};
+use speclens_schema::{
+    check::text::hexadecimal,
+    evidence::{RunError, RunErrorKind},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::exec::temporary::Temporary;
@@ -90,10 +93,7 @@ impl TaskDirectory {
             Err(_) => {
                 waiting();
                 is_announced = true;
-                tokio::select! {
-                    guard = mutex.lock_owned() => guard,
-                    () = cancel.cancelled() => return Err(cancelled()),
-                }
+                cancel.run_until_cancelled(mutex.lock_owned()).await.ok_or_else(cancelled)?
             }
         };
         let mut notes = Vec::new();
@@ -116,10 +116,7 @@ impl TaskDirectory {
                 }
                 fs::TryLockError::WouldBlock => {}
             }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                () = cancel.cancelled() => return Err(cancelled()),
-            }
+            cancel.run_until_cancelled(tokio::time::sleep(PAUSE)).await.ok_or_else(cancelled)?;
         }
         // The previous holder may have removed it.
         fs::create_dir_all(&directory).map_err(wrong)?;
@@ -164,7 +161,7 @@ fn lock_file(directory: &Path) -> io::Result<fs::File> {
     let parent = parent.join("speclens").join("workdirs");
     fs::create_dir_all(&parent)?;
     let digest = Sha256::digest(directory.as_os_str().as_encoded_bytes());
-    let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let name = hexadecimal(&digest[..16]);
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -173,12 +170,9 @@ fn lock_file(directory: &Path) -> io::Result<fs::File> {
 }
 
 fn workspace(message: String) -> RunError {
-    RunError { kind: RunErrorKind::Workspace, message }
+    RunError::new(RunErrorKind::Workspace, message)
 }
 
 fn cancelled() -> RunError {
-    RunError {
-        kind: RunErrorKind::Cancelled,
-        message: "cancelled while another test was using the `workdir`".to_owned(),
-    }
+    RunError::new(RunErrorKind::Cancelled, "cancelled while another test was using the `workdir`")
 }

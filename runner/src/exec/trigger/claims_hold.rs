@@ -9,7 +9,7 @@ use speclens_schema::{
     verdict::{Outcome, Provisional},
 };
 
-use super::{TriggerContext, values};
+use super::TriggerContext;
 use crate::observe::{self, View};
 
 /// Observations from before the target was started, if only files decide the test.
@@ -17,13 +17,7 @@ pub(super) struct Before(Option<Vec<Observation>>);
 
 /// Observes the files before the target is started.
 pub(super) async fn look_before(trigger: TriggerContext<'_>, context: &Context) -> Before {
-    let context = values::ended(
-        context.clone(),
-        None,
-        trigger.gateway,
-        trigger.action_context.clock,
-        trigger.action_context.directory,
-    );
+    let context = trigger.ended(context.clone(), None);
     match files_of(trigger.action_context.test, &context) {
         Some(needs) => Before(Some(observe::all(needs, trigger.view).await.observations)),
         None => Before(None),

@@ -5,7 +5,6 @@ use speclens_schema::evidence::{Context, Ended};
 use super::{
     TriggerContext,
     claims_hold::{Before, Satisfied},
-    values,
 };
 use crate::{observe::Cancelled, watch::Watch};
 
@@ -18,13 +17,7 @@ pub(super) async fn wait(
     watch: &Watch,
     before: Before,
 ) -> Result<Ended, Cancelled> {
-    let context = values::ended(
-        context.clone(),
-        run_id,
-        trigger.gateway,
-        trigger.action_context.clock,
-        trigger.action_context.directory,
-    );
+    let context = trigger.ended(context.clone(), run_id);
     let first_of_all = async {
         tokio::select! {
             biased;
@@ -32,9 +25,7 @@ pub(super) async fn wait(
             () = Satisfied::await_all(trigger, context, before) => Ended::Satisfied,
         }
     };
-    tokio::select! {
-        biased;
-        () = trigger.action_context.cancel.cancelled() => Err(Cancelled),
-        ended = trigger.timer.within(trigger.limit(), first_of_all) => Ok(ended.unwrap_or(Ended::Deadline)),
-    }
+    let in_time = trigger.timer.within(trigger.limit(), first_of_all);
+    let ended = trigger.action_context.cancel.run_until_cancelled(in_time).await.ok_or(Cancelled)?;
+    Ok(ended.unwrap_or(Ended::Deadline))
 }

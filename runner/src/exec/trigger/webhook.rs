@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::{
-    Client, Response, Url,
+    Client, Url,
     header::{CONTENT_TYPE, LOCATION},
 };
 use speclens_schema::{
@@ -99,7 +99,7 @@ impl Sent<'_> {
         exchange.status = Some(response.status().as_u16());
         let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
         let mut bytes = Vec::new();
-        let read = self.read(&mut response, &mut bytes).await;
+        let read = http::receive(&mut response, self.limit, &mut bytes).await;
         let answer = Capture::of_bytes(bytes, !matches!(read, Ok(true)));
         let text = exchange.answer.insert(answer).text.clone();
         if !response.status().is_success() {
@@ -110,18 +110,6 @@ impl Sent<'_> {
             Ok(false) => Err(self.unreadable(&format!("it is longer than {} bytes", self.limit))),
             Err(error) => Err(self.no_answer(error)),
         }
-    }
-
-    /// Reads a body, and returns whether all of it was kept.
-    async fn read(self, response: &mut Response, bytes: &mut Vec<u8>) -> Result<bool, reqwest::Error> {
-        while let Some(chunk) = response.chunk().await? {
-            let kept = chunk.len().min(self.limit - bytes.len());
-            bytes.extend_from_slice(&chunk[..kept]);
-            if kept < chunk.len() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Returns the address without credentials.

@@ -1,13 +1,6 @@
 //! The recordings that are removed after a run.
 
-use speclens_schema::settings::{self, Settings};
-
 use super::*;
-
-fn retention(max_count: u32) -> Retention {
-    let recordings = settings::Recordings { max_count, ..Default::default() };
-    Retention::of(&Settings { recordings, ..Settings::default() })
-}
 
 fn cases(recordings: &Recordings) -> Vec<String> {
     let mut cases: Vec<String> = recordings
@@ -44,7 +37,7 @@ fn recordings_of_tests_that_are_gone_go_first_and_those_of_renamed_tests_stay() 
         (3, &["elsewhere", "new", "old"]),
         (1, &["new"]),
     ] {
-        assert_eq!(recordings.tidy(&retention(count), since_us, in_use), None);
+        assert_eq!(recordings.tidy(&keeping(count), since_us, in_use), None);
         assert_eq!(cases(&recordings), expected, "{count}");
     }
     assert_eq!(recordings.find(KEY, &label("former", 0)), Lookup::None, "the index knows it, too");
@@ -64,7 +57,7 @@ fn recordings_that_cannot_be_read_go_first_but_for_those_of_a_newer_version() {
     fs::write(&older.path, "{\"speclens_recording\":2}").unwrap();
     fs::write(&damaged.path, "{\"speclens_rec").unwrap();
     let in_use = || InUse { acts: vec![(KEY.to_owned(), label("useful", 0))], ..InUse::default() };
-    assert_eq!(recordings.tidy(&retention(2), u64::MAX, in_use), None);
+    assert_eq!(recordings.tidy(&keeping(2), u64::MAX, in_use), None);
     assert!(newer.path.exists());
     assert_eq!(cases(&recordings), [Unusable::OtherVersion.sentence().as_str(), "useful"]);
 }
@@ -74,5 +67,5 @@ fn nothing_is_read_where_the_limits_permit_it() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
-    assert_eq!(recordings.tidy(&retention(1), u64::MAX, || panic!("nobody has to be asked")), None);
+    assert_eq!(recordings.tidy(&keeping(1), u64::MAX, || panic!("nobody has to be asked")), None);
 }

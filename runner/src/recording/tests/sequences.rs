@@ -7,7 +7,6 @@ use std::{
 };
 
 use proptest::prelude::*;
-use speclens_schema::settings::{self, Settings};
 
 use super::*;
 use crate::recording::{PruneMode, now_us, texts::Digest};
@@ -55,13 +54,6 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The expected state of each label: start of the attempt, its key and its text.
 type Model = BTreeMap<(usize, u32), (u64, usize, String)>;
-
-fn keeping(count: u32) -> Retention {
-    Retention::of(&Settings {
-        recordings: settings::Recordings { max_count: count, ..Default::default() },
-        ..Settings::default()
-    })
-}
 
 fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &TempDir, model: &mut Model) {
     match *step {

@@ -72,6 +72,7 @@ fn text_that_is_missing_or_changed_is_said_and_the_next_attempt_mends_it() {
         ("y".repeat(LARGE), Unusable::TextChanged),
         ("x".repeat(LARGE - 1), Unusable::TextChanged),
         ("x".repeat(LARGE + 1), Unusable::TextChanged),
+        (String::new(), Unusable::TextChanged),
     ] {
         fs::write(&stored, bad).unwrap();
         assert_eq!(read(&recordings, "a"), Err(reason));

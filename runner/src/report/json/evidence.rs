@@ -37,7 +37,7 @@ pub struct EvidenceEntry {
     /// Event that ended the attempt; null if no end was observed.
     stopped: Option<Ended>,
     /// Tokens and cost.
-    usage: Option<UsageEntry>,
+    usage: Option<Usage>,
 }
 
 /// A command that ran.
@@ -79,7 +79,7 @@ struct TurnEntry {
     /// Tool calls in the reply, in order.
     tool_calls: Vec<ToolCallEntry>,
     /// Tokens and cost; null if they were not reported.
-    usage: Option<UsageEntry>,
+    usage: Option<Usage>,
     /// Duration in milliseconds; null if it was not observed.
     duration_ms: Option<f64>,
 }
@@ -93,17 +93,6 @@ struct ToolCallEntry {
     name: String,
     /// Arguments of the call.
     arguments: Value,
-}
-
-/// Tokens and cost.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct UsageEntry {
-    /// Input tokens.
-    input_tokens: u64,
-    /// Output tokens.
-    output_tokens: u64,
-    /// Cost in US dollars, if the price is known.
-    cost_usd: Option<f64>,
 }
 
 impl EvidenceEntry {
@@ -122,7 +111,7 @@ impl EvidenceEntry {
             turns: evidence.turns.iter().map(TurnEntry::of).collect(),
             files: evidence.files.iter().flat_map(|log| &log.files).map(FileEntry::of).collect(),
             stopped: evidence.ended,
-            usage: evidence.usage.map(UsageEntry::of),
+            usage: evidence.usage,
         }
     }
 }
@@ -156,7 +145,7 @@ impl TurnEntry {
         TurnEntry {
             text: turn.text.text.clone(),
             tool_calls: turn.calls.iter().map(ToolCallEntry::of).collect(),
-            usage: turn.usage.map(UsageEntry::of),
+            usage: turn.usage,
             duration_ms: turn.duration_ms,
         }
     }
@@ -169,11 +158,5 @@ impl ToolCallEntry {
             name: shown(&call.name).into_owned(),
             arguments: shown_value(&call.arguments),
         }
-    }
-}
-
-impl UsageEntry {
-    fn of(usage: Usage) -> UsageEntry {
-        UsageEntry { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, cost_usd: usage.cost_usd }
     }
 }

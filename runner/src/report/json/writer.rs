@@ -15,7 +15,7 @@ use speclens_schema::{
 use super::{
     CaseEntry, Content, EditEntry, ErrorEntry, EvidenceEntry, FixEntry, GateEntry, NewFileEntry, Place, PlaceRange,
     Position, ProblemEntry, RecordingState, RelatedEntry, Report, RunEntry, ScoreEntry, SubjectEntry, SuiteEntry,
-    Totals, VerdictEntry,
+    VerdictEntry,
 };
 use crate::{
     event::{CaseResult, Origin, RunResult},
@@ -27,27 +27,13 @@ use crate::{
 };
 
 pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Content) -> Report {
-    let counts = ResultCounts::of(reports);
     // Problems in settings that several suites share are listed once, with the first suite.
     let mut listed: HashSet<&str> = HashSet::new();
     let suites = reports.iter().map(|report| {
         let is_new = report.settings.as_ref().is_some_and(|settings| listed.insert(&settings.source.path));
         Writer { report, content }.suite(is_new)
     });
-    Report {
-        speclens: 1,
-        failures: failures.to_vec(),
-        suites: suites.collect(),
-        totals: Totals {
-            cases: counts.cases(),
-            passed: counts.passed,
-            failed: counts.failed,
-            errored: counts.errored,
-            unknown: counts.unknown,
-            warned: counts.warned,
-            skipped: counts.skipped,
-        },
-    }
+    Report { speclens: 1, failures: failures.to_vec(), suites: suites.collect(), totals: ResultCounts::of(reports) }
 }
 
 struct Writer<'r> {

@@ -184,8 +184,8 @@ struct LogScanPass {
     source: usize,
     is_recent: bool,
     lines: Vec<Kept>,
-    /// Facts that are known: a line that only repeats one is not needed.
-    known: HashSet<Says>,
+    /// Facts that are known, without events and warnings: a line that only repeats one is not needed.
+    known: HashSet<Line>,
     is_cut: bool,
     has_dropped: bool,
     is_half: bool,
@@ -249,7 +249,7 @@ impl LogScanPass {
             self.is_cut = true;
             return;
         }
-        let says_more = self.known.insert(Says::of(&line));
+        let says_more = self.known.insert(Line { is_warning: false, events: Vec::new(), ..line.clone() });
         if line.events.is_empty() && !line.is_warning && !says_more {
             return;
         }
@@ -261,24 +261,6 @@ impl LogScanPass {
         let gaps = [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped)];
         let gaps = gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect();
         ScanResult { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
-    }
-}
-
-/// The run of a line, and its format.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Says {
-    run: Option<String>,
-    session: Option<String>,
-    keys: Vec<String>,
-    trace: Option<String>,
-    has_own_session: bool,
-    is_detailed: bool,
-}
-
-impl Says {
-    fn of(line: &Line) -> Says {
-        let Line { run, session, keys, trace, has_own_session, is_detailed, is_warning: _, events: _ } = line.clone();
-        Says { run, session, keys, trace, has_own_session, is_detailed }
     }
 }
 

@@ -15,7 +15,6 @@ use super::*;
 const PATTERN: &str = "logs/gw-{date}.log";
 const TODAY: &str = "logs/gw-2026-05-14.log";
 
-/// A directory with a log.
 struct LogDirectory(TempDir);
 
 impl LogDirectory {
@@ -56,7 +55,6 @@ fn identity(run: &str) -> Identity {
     Identity { run_id: Some(run.to_owned()), ..Identity::default() }
 }
 
-/// Returns a tool call.
 fn call(run: &str, tool: &str) -> String {
     format!("t run_id={run} tool={tool} agent=a\n")
 }
@@ -267,7 +265,8 @@ fn lines_before_what_says_whose_they_are_are_found() {
 async fn run_is_waited_for_until_the_log_says_that_it_is_done() {
     let place = LogDirectory::new();
     let watch = place.watch();
-    let is_done = async |run: &str| tokio::time::timeout(Duration::from_secs(60), watch.done(run, None)).await.is_ok();
+    let is_done =
+        async |run: &str| tokio::time::timeout(Duration::from_secs(60), watch.done(&identity(run))).await.is_ok();
     assert!(!is_done("r1").await, "there is no log");
     place.append(TODAY, "embedded run start: runId=r1\nembedded run done: runId=r2\nembedded run done: runI");
     assert!(!is_done("r1").await);

@@ -72,6 +72,9 @@ pub struct EcmaMatch {
     pub line: usize,
 }
 
+/// Maximum nesting of groups.
+const MAX_DEPTH: usize = 48;
+
 /// Maximum length of a pattern.
 const MAX_PATTERN_LENGTH: usize = 20_000;
 
@@ -101,23 +104,10 @@ struct Backtracking {
 impl EcmaPattern {
     /// Reads and translates a pattern.
     pub fn compile(pattern: &str, ignore_case: bool) -> Result<EcmaPattern, PatternError> {
-        let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
-        if pattern.len() > MAX_PATTERN_LENGTH {
-            return Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported")));
-        }
+        check_length(pattern)?;
         let root = syntax::parse(pattern)?;
         let translation = translate::translate(&root, ignore_case)?;
-        let engine = if translation.backtracks {
-            let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
-            if let Err(error) = engine.build(STEPS[0]) {
-                return Err(untranslatable(unbuilt(&error)));
-            }
-            Engine::Backtracking(Arc::new(engine))
-        } else {
-            let engine = Linear::new(translation.pattern)
-                .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
-            Engine::Linear(Arc::new(engine))
-        };
+        let engine = Engine::new(translation.pattern, translation.backtracks)?;
         let (can_match_empty, matches_empty) = (root.can_be_empty(), root.is_empty_anywhere());
         Ok(EcmaPattern {
             engine,
@@ -146,6 +136,42 @@ impl EcmaPattern {
 /// Returns whether a text is an ECMAScript pattern, as far as its grammar is known here.
 pub fn is_pattern(text: &str) -> bool {
     syntax::parse(text).is_ok()
+}
+
+/// Returns the error of a pattern that is valid as a whole.
+fn untranslatable(message: String) -> PatternError {
+    PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message }
+}
+
+fn check_length(pattern: &str) -> Result<(), PatternError> {
+    match pattern.len() > MAX_PATTERN_LENGTH {
+        true => Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported"))),
+        false => Ok(()),
+    }
+}
+
+impl Engine {
+    /// Returns the engine for a translated pattern.
+    fn new(pattern: String, backtracks: bool) -> Result<Engine, PatternError> {
+        if backtracks {
+            let engine = Backtracking { pattern, by_limit: Default::default() };
+            engine.build(STEPS[0]).map_err(|error| untranslatable(unbuilt(&error)))?;
+            return Ok(Engine::Backtracking(Arc::new(engine)));
+        }
+        let engine = Linear::new(pattern)
+            .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
+        Ok(Engine::Linear(Arc::new(engine)))
+    }
+
+    /// Returns the first match at or after `at`; adds the steps that it may have taken to `steps`.
+    fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
+        // Both engines build on one that is known to panic on rare patterns.
+        let found = catch_unwind(AssertUnwindSafe(|| match self {
+            Engine::Linear(engine) => engine.find(text, at),
+            Engine::Backtracking(engine) => engine.find(text, at, steps),
+        }));
+        found.unwrap_or(Err(StepLimit))
+    }
 }
 
 /// Returns why an engine rejects a translated pattern. Positions in the translation mean nothing to the reader.
@@ -236,20 +262,13 @@ impl Matches<'_, '_> {
         if self.done || self.at > text.len() {
             return None;
         }
-        let mut steps = self.steps;
-        // Both engines build on one that is known to panic on rare patterns.
-        let found = catch_unwind(AssertUnwindSafe(|| match &self.pattern.engine {
-            Engine::Linear(engine) => engine.find(text, self.at),
-            Engine::Backtracking(engine) => engine.find(text, self.at, &mut steps),
-        }));
-        self.steps = steps;
-        let (start, end) = match found {
-            Ok(Ok(Some(found))) => found,
-            Ok(Ok(None)) => {
+        let (start, end) = match self.pattern.engine.find(text, self.at, &mut self.steps) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
                 self.done = true;
                 return None;
             }
-            Ok(Err(StepLimit)) | Err(_) => {
+            Err(StepLimit) => {
                 self.done = true;
                 return Some(Err(StepLimit));
             }

@@ -295,6 +295,16 @@ pub fn shortened(text: &str, length: usize) -> String {
     }
 }
 
+/// Returns bytes in hexadecimal, as ids and digests are shown.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for digit in [byte >> 4, byte & 0xf] {
+            text.extend(char::from_digit(u32::from(digit), 16));
+        }
+        text
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CaseFolded, Folded, LineFeeds, MASKED, Presence, closest_line, length, trim};

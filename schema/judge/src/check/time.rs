@@ -104,14 +104,18 @@ fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    let length = match month {
+/// Returns the number of days of a month of the Gregorian calendar; 0 if there is no such month.
+pub fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
         2 => 28 + i64::from(is_leap(year)),
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
-        _ => return None,
-    };
-    if year == 0 || !(1..=length).contains(&day) {
+        _ => 0,
+    }
+}
+
+fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
+    if year == 0 || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     // Days since 1970 of the proleptic Gregorian calendar, the year counted from March.

@@ -6,7 +6,10 @@ use super::{
     conventions::{Role, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of},
     exported::Exported,
 };
-use crate::evidence::{Span, Trace};
+use crate::{
+    check::text::hexadecimal,
+    evidence::{Span, Trace},
+};
 
 /// Maximum number of spans of one trace.
 pub const MAX_SPANS: usize = 100_000;
@@ -204,16 +207,6 @@ impl Trace {
         };
         self
     }
-}
-
-/// Returns bytes in hexadecimal, as ids are shown.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        for digit in [byte >> 4, byte & 0xf] {
-            text.extend(char::from_digit(u32::from(digit), 16));
-        }
-        text
-    })
 }
 
 /// Returns a text of at most this many bytes.

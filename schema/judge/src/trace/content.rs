@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use super::{
     attributes::{Attributes, any_as_json},
     conventions::{Role, name_of},
-    exported::{Exported, LogEvent},
+    exported::Exported,
+    otlp::LogRecord,
 };
 
 /// The content of a span.
@@ -65,7 +66,7 @@ fn structured(arguments: Option<Value>) -> Value {
 }
 
 /// Reads the model's answer in a span. `records` are the log records of the span.
-pub fn said(exported: &Exported, records: &[&LogEvent]) -> SpanContent {
+pub fn said(exported: &Exported, records: &[&LogRecord]) -> SpanContent {
     let attributes = exported.attributes();
     let in_attributes = || {
         let messages = OUTPUTS.iter().find_map(|key| attributes.json(key))?;
@@ -80,8 +81,7 @@ pub fn said(exported: &Exported, records: &[&LogEvent]) -> SpanContent {
         said.reduce(SpanContent::and)
     };
     let of_records = || {
-        let said = records.iter().filter_map(|event| {
-            let record = &event.record;
+        let said = records.iter().filter_map(|record| {
             let attributes = Attributes(&record.attributes);
             let name = if record.event_name.is_empty() { attributes.text("event.name")? } else { &record.event_name };
             SpanContent::of_event(name, attributes, record.body.as_ref().map(any_as_json))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     attributes::Attributes,
-    otlp::{KeyValue, LogsRequest, MetricsRequest, Span, Sum, TracesRequest},
+    otlp::{KeyValue, LogRecord, LogsRequest, MetricsRequest, Span, Sum, TracesRequest},
 };
 
 /// The id of a trace.
@@ -46,13 +46,6 @@ pub(super) fn microseconds(nanoseconds: u64) -> Option<i64> {
     i64::try_from(nanoseconds / 1000).ok().filter(|us| *us > 0)
 }
 
-/// A log record of a span: some programs put messages there.
-#[derive(Clone, Debug)]
-pub struct LogEvent {
-    /// The record.
-    pub record: super::otlp::LogRecord,
-}
-
 /// A value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -76,7 +69,7 @@ pub struct Signals {
     /// Spans.
     pub spans: Vec<Exported>,
     /// Records of logs that belong to spans.
-    pub logs: Vec<LogEvent>,
+    pub logs: Vec<LogRecord>,
     /// Values of the metrics that are read.
     pub points: Vec<Point>,
 }
@@ -101,7 +94,7 @@ impl From<TracesRequest> for Signals {
 impl From<LogsRequest> for Signals {
     fn from(request: LogsRequest) -> Signals {
         let records = request.resource_logs.into_iter().flat_map(|it| it.scope_logs).flat_map(|it| it.log_records);
-        let logs = records.filter(|record| !record.trace_id.is_empty()).map(|record| LogEvent { record }).collect();
+        let logs = records.filter(|record| !record.trace_id.is_empty()).collect();
         Signals { logs, ..Signals::default() }
     }
 }

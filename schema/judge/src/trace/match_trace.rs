@@ -3,11 +3,13 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    assemble::hexadecimal,
     conventions::{Role, names_run},
     exported::{Exported, TraceId},
 };
-use crate::evidence::{SpanKind, TraceMatch};
+use crate::{
+    check::text::hexadecimal,
+    evidence::{SpanKind, TraceMatch},
+};
 
 /// The attribute of programs that names the attempt they were started for.
 pub const ATTEMPT_ATTRIBUTE: &str = "speclens.attempt";
@@ -50,7 +52,9 @@ pub trait Candidate {
     /// Returns whether it is about the work of an agent, and not about something else that the program did.
     fn is_of_agent(&self) -> bool;
     /// Returns whether it was known before the act began.
-    fn is_older(&self) -> bool;
+    fn is_older(&self) -> bool {
+        false
+    }
 }
 
 /// The reason why no trace was chosen: this many began during the act, and none carries a clue.

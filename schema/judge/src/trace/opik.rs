@@ -37,9 +37,6 @@ pub struct OpikTrace {
     pub input: Value,
     /// US dollars in total.
     pub total_estimated_cost: Option<f64>,
-    /// Whether it was known before the act began.
-    #[serde(skip)]
-    pub is_older: bool,
 }
 
 /// A span.
@@ -251,9 +248,5 @@ impl Candidate for OpikTrace {
 
     fn is_of_agent(&self) -> bool {
         true
-    }
-
-    fn is_older(&self) -> bool {
-        self.is_older
     }
 }

@@ -1,32 +1,12 @@
 //! The codes of failed assertions.
 
-/// Declares the codes: the word in reports, and its meaning.
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
-        /// The reason why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum FailureCode {
-            $($(#[doc = $doc])+ $variant,)+
-        }
-
-        impl FailureCode {
-            /// All codes, in the order in which a run is judged.
-            pub const ALL: &'static [FailureCode] = &[$(FailureCode::$variant,)+];
-
-            /// Returns the word in reports, such as `CONTAINS_FAILED`.
-            pub fn as_str(self) -> &'static str {
-                match self { $(FailureCode::$variant => $name,)+ }
-            }
-
-            /// Returns the meaning and the remedy, as Markdown.
-            pub fn docs(self) -> &'static str {
-                match self { $(FailureCode::$variant => concat!($($doc, "\n",)+),)+ }
-            }
-        }
-    };
-}
+use crate::codes::codes;
 
 codes! {
+    /// The reason why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FailureCode;
+
     /// No call to the tool that `toolCalls` expects.
     ToolCallMissing = "TOOL_CALL_MISSING";
     /// A call to a tool that `shouldNotCall: true` forbids.

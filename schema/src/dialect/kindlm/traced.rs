@@ -13,7 +13,7 @@ use crate::{
     check::pattern::EcmaPattern,
     document::Document,
     evidence::{Capture, Ended, Evidence, Ran, Usage},
-    trace::{Exported, LogEvent, SpanContent, ToolUse, asks_model, assemble, attribute_text, said},
+    trace::{Exported, LogRecord, SpanContent, ToolUse, asks_model, assemble, attribute_text, said},
 };
 
 impl Trace {
@@ -42,7 +42,7 @@ impl Trace {
     /// Converts all matching spans to one result. `None` if no span matches.
     ///
     /// It has the form of a command that reports its calls, so that it can be masked and judged.
-    pub fn evidence(&self, spans: &[Exported], logs: &[LogEvent]) -> Option<Evidence> {
+    pub fn evidence(&self, spans: &[Exported], logs: &[LogRecord]) -> Option<Evidence> {
         let filter = self.span_filter.clone().unwrap_or_default();
         let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
         let mut kept: Vec<&Exported> = spans.iter().filter(|it| filter.lets(it, pattern.as_ref())).collect();
@@ -51,9 +51,9 @@ impl Trace {
         }
         kept.sort_by_key(|it| it.span.start_time_unix_nano);
         let mapping = self.span_mapping.clone().unwrap_or_default();
-        let mut records: HashMap<(&[u8], &[u8]), Vec<&LogEvent>> = HashMap::new();
+        let mut records: HashMap<(&[u8], &[u8]), Vec<&LogRecord>> = HashMap::new();
         for event in logs {
-            records.entry((&*event.record.trace_id, &*event.record.span_id)).or_default().push(event);
+            records.entry((&*event.trace_id, &*event.span_id)).or_default().push(event);
         }
         let text = Capture::whole(written(&kept, &mapping, &records));
         Some(Evidence {
@@ -90,7 +90,7 @@ fn duration_ms(spans: &[&Exported]) -> Option<f64> {
 }
 
 /// Returns the texts and calls, in the form in which a command reports them.
-fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogEvent>>) -> String {
+fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogRecord>>) -> String {
     let mut text = String::new();
     let mut calls: Vec<ToolUse> = Vec::new();
     let mut asked: Vec<ToolUse> = Vec::new();

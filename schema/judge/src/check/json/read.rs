@@ -43,19 +43,11 @@ impl std::error::Error for JsonError {}
 pub fn parse(text: &str) -> Result<Value, JsonError> {
     let mut reader = Reader { text, at: 0 };
     reader.document().map_err(|(kind, at, message)| {
-        let before = &text[..floor(text, at)];
+        let before = &text[..text.floor_char_boundary(at)];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
         JsonError { kind, line, column: before[line_start..].chars().count() + 1, message }
     })
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 type Failure = (JsonErrorKind, usize, String);

@@ -1,12 +1,9 @@
 //! The grammar of ECMAScript patterns without the `u` flag, Annex B included, over UTF-16 units.
 
 use super::{
-    PatternError, PatternErrorKind,
+    MAX_DEPTH, PatternError, PatternErrorKind,
     units::{Units, digits, line_ends, space, word},
 };
-
-/// Maximum nesting of groups.
-const MAX_DEPTH: usize = 48;
 
 /// A pattern as a tree.
 #[derive(Clone, Debug, PartialEq)]

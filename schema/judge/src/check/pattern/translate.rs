@@ -212,19 +212,8 @@ impl Writer {
                 let units = if self.ignore_case { units.ignoring_case() } else { units.clone() };
                 self.set(&if *inverted { units.inverted() } else { units });
             }
-            Node::Sequence(items) => items.iter().for_each(|item| match item {
-                Node::Alternatives(_) => self.grouped(item),
-                Node::Empty
-                | Node::Unit(_)
-                | Node::Set { .. }
-                | Node::Sequence(_)
-                | Node::Capture(..)
-                | Node::Look { .. }
-                | Node::Start
-                | Node::End
-                | Node::WordBoundary { .. }
-                | Node::Reference { .. }
-                | Node::Repeat { .. } => self.node(item),
+            Node::Sequence(items) => items.iter().for_each(|item| {
+                if matches!(item, Node::Alternatives(_)) { self.grouped(item) } else { self.node(item) }
             }),
             Node::Alternatives(branches) => {
                 for (index, branch) in branches.iter().enumerate() {

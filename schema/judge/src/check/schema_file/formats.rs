@@ -1,12 +1,15 @@
 //! The formats of KindLM's validator. They are more lenient than the standards in places (a time zone without a colon)
 //! and stricter in others (a host with a dot in an address).
 
-use std::sync::LazyLock;
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    sync::LazyLock,
+};
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::check::text::is_space;
+use crate::check::{text::is_space, time::days_in_month};
 
 /// The check of a format.
 #[derive(Clone, Copy)]
@@ -35,8 +38,8 @@ impl Format {
             "url" => Format::Text(is_url),
             "email" => Format::Text(|text| matches(&EMAIL, text)),
             "hostname" => Format::Text(is_hostname),
-            "ipv4" => Format::Text(is_ipv4),
-            "ipv6" => Format::Text(is_ipv6),
+            "ipv4" => Format::Text(|text| text.parse::<Ipv4Addr>().is_ok()),
+            "ipv6" => Format::Text(|text| text.parse::<Ipv6Addr>().is_ok()),
             "regex" => Format::Text(is_pattern),
             "uuid" => Format::Text(is_uuid),
             "json-pointer" => Format::Text(is_json_pointer),
@@ -83,15 +86,7 @@ fn is_date(text: &str) -> bool {
         rest.is_empty().then_some((year, month, day))
     };
     let Some((year, month, day)) = parts() else { return false };
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
+    (1..=days_in_month(year.into(), month.into())).contains(&day.into())
 }
 
 /// Returns whether a text is a time of day, to the second or finer, with a zone. A leap second may occur where it would
@@ -178,51 +173,6 @@ fn are_parts(mut text: &str, units: &str) -> bool {
         text = &text[end + unit.len_utf8()..];
     }
     true
-}
-
-fn is_ipv4(text: &str) -> bool {
-    let mut count = 0;
-    text.split('.').all(|part| {
-        count += 1;
-        is_octet(part)
-    }) && count == 4
-}
-
-/// Returns whether a text is a number from 0 to 255, without a leading zero.
-fn is_octet(text: &str) -> bool {
-    (1..=3).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && (text.len() == 1 || !text.starts_with('0'))
-        && text.parse::<u16>().is_ok_and(|number| number <= 255)
-}
-
-/// Returns whether a text has eight groups, of which one run of at least one may be omitted; the last two may be
-/// written as IPv4.
-fn is_ipv6(text: &str) -> bool {
-    let groups = |text: &str, may_end_as_ipv4: bool| -> Option<usize> {
-        if text.is_empty() {
-            return Some(0);
-        }
-        let parts: Vec<&str> = text.split(':').collect();
-        let mut count = 0;
-        for (index, part) in parts.iter().enumerate() {
-            if (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                count += 1;
-            } else if may_end_as_ipv4 && index + 1 == parts.len() && is_ipv4(part) {
-                count += 2;
-            } else {
-                return None;
-            }
-        }
-        Some(count)
-    };
-    match text.split_once("::") {
-        None => !text.is_empty() && groups(text, true) == Some(8),
-        Some((front, back)) => match (groups(front, false), groups(back, true)) {
-            (Some(front), Some(back)) => front + back <= 7,
-            (Some(_) | None, _) => false,
-        },
-    }
 }
 
 fn is_hostname(text: &str) -> bool {

@@ -10,7 +10,7 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// Content of one line.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Line {
     /// The run.
     pub run: Option<String>,
@@ -31,7 +31,7 @@ pub struct Line {
 }
 
 /// An event in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A tool was called.
     Call {

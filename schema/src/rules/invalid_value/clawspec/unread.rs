@@ -100,15 +100,12 @@ pub(crate) fn is_moment(text: &str) -> bool {
     let (Some(&year), Some(&month), Some(&day)) = (numbers.first(), numbers.get(1), numbers.get(2)) else {
         return false;
     };
-    let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(leap),
-        1..=12 => 31,
-        _ => 0,
-    };
     let clock = |at: usize, below: u32| numbers.get(at).is_none_or(|number| *number < below);
-    year > 0 && (1..=days).contains(&day) && clock(3, 24) && clock(4, 60) && clock(5, 60)
+    year > 0
+        && (1..=time::days_in_month(year.into(), month.into())).contains(&day.into())
+        && clock(3, 24)
+        && clock(4, 60)
+        && clock(5, 60)
 }
 
 impl Rule for Unread {

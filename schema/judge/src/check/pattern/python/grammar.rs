@@ -6,10 +6,7 @@ use std::fmt::Write;
 
 use escapes::literal;
 
-use crate::check::pattern::{PatternError, PatternErrorKind};
-
-/// Maximum nesting of groups.
-const MAX_DEPTH: usize = 48;
+use crate::check::pattern::{MAX_DEPTH, PatternError, PatternErrorKind};
 
 /// Maximum bound of a repetition.
 const MAX_REPEAT: u64 = 100_000;
