@@ -232,7 +232,7 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
     check_problems(
         "checks:\n- title: a\n  run: x\n  matches: (a\n  input: nope.txt\n- title: b\n  run: y\n  matches: '[ERROR] x'\n  input: ../c\n  least: 3\n  most: 2\n",
         &expect![[r"
-            invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; 
+            invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; escape it, `\(`, if you mean the character itself
             missing-file at /checks/0/input: `nope.txt` does not exist in ``; correct the path, or create the file
             suspicious-pattern at /checks/1/matches: `[ERROR]` matches only one character; escape it, `\[ERROR\]`
             invalid-path at /checks/1/input: `../c` is outside the directory of this file; move it into the directory of this file, and write a relative path
