@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Done, Place};
+use crate::{
+    processes::{assert_gone, send, wait_for},
+    support::{Done, Place},
+};
 
 const SUITE: &str = r#"kindlm: 1
 project: shop
@@ -186,6 +189,37 @@ fn command_gets_the_receiver_address_and_its_failure_is_reported() {
     assert_eq!(done.code, Some(3), "{done:?}");
     assert!(done.text().contains("the command ended with exit code 7"), "{done:?}");
     assert!(place.read("endpoint").starts_with("http://127.0.0.1:"));
+}
+
+#[cfg(unix)]
+#[test]
+fn no_process_of_the_command_survives() {
+    let trace = |place: &Place, timeout: &str, command: &str| {
+        place.start(&["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", timeout, "--command", command])
+    };
+    // The first one ends and leaves a process behind, the second one ends too late.
+    for command in ["sleep 60 & echo $! > pid", "echo $$ > pid; sleep 60; true"] {
+        let place = clerk();
+        let done = Done::at_end_of(trace(&place, "300", command));
+        assert_eq!(done.code, Some(3), "{done:?}");
+        assert_gone(&place, &["pid"]);
+    }
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
+        let place = clerk();
+        let child = trace(&place, "60000", "echo $$ > pid; sleep 60; true");
+        wait_for(&place, "pid");
+        send(signal, child.id());
+        assert_eq!(Done::at_end_of(child).code, code, "{signal}");
+        assert_gone(&place, &["pid"]);
+    }
+}
+
+#[test]
+fn options_of_the_listener_are_refused_for_stored_spans() {
+    for option in [["--command", "true"], ["--port", "5"], ["--timeout", "9"]] {
+        let done = clerk().run(&[&["trace", "kindlm.yaml", "--from", "spans.json"], &option[..]].concat());
+        assert!(done.code == Some(2) && done.text().contains("cannot be used with"), "{done:?}");
+    }
 }
 
 /// A program `openclaw` that works as an agent and exports the spans in the file beside it.

@@ -229,7 +229,7 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
         environment: &process::Environment::default(),
         input: &[],
         timeout,
-        limit,
+        output: process::Output::Kept(limit),
     };
     let finished = process::run(command, background, cancel).await;
     let mut notes = finished.notes;

@@ -34,7 +34,7 @@ pub use from_evidence::from_evidence;
 
 use crate::{
     clock::Clock,
-    event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
+    event::{CaseResult, Event, Events, RunResult, SuiteResult},
     evidence_store::EvidenceStore,
     exec::{
         agent::Version,

@@ -59,8 +59,26 @@ pub struct Command<'a> {
     pub input: &'a [u8],
     /// Maximum duration.
     pub timeout: Duration,
-    /// Maximum number of bytes kept of each stream.
-    pub limit: usize,
+    /// What becomes of its output.
+    pub output: Output,
+}
+
+/// What becomes of the output of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Each stream is kept, up to this number of bytes.
+    Kept(usize),
+    /// It goes to the standard error of this program as it is written, and is not kept.
+    Shown,
+}
+
+impl Output {
+    fn limit(self) -> usize {
+        match self {
+            Output::Kept(limit) => limit,
+            Output::Shown => 0,
+        }
+    }
 }
 
 /// A script, and the shell that runs it.
@@ -234,8 +252,8 @@ async fn attend(
     let mut deadline = started + command.timeout;
     let suspended_before = suspension::total();
     let mut suspended = suspended_before;
-    let mut stdout = Stream::new(child.stdout(), command.limit);
-    let mut stderr = Stream::new(child.stderr(), command.limit);
+    let mut stdout = Stream::new(child.stdout(), command.output.limit());
+    let mut stderr = Stream::new(child.stderr(), command.output.limit());
     let mut exit = None;
     let mut stop = None;
     let mut phase = Phase::Running;
@@ -325,7 +343,7 @@ async fn attend(
         if dropped > 0 {
             notes.push(format!(
                 "{name} is longer than {}, so the last {dropped} bytes were not recorded",
-                bytes(command.limit)
+                bytes(command.output.limit())
             ));
         }
     }

@@ -83,7 +83,7 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
         environment: &environment,
         input: task.input.as_bytes(),
         timeout: task.timeout,
-        limit: task.limit,
+        output: process::Output::Kept(task.limit),
     };
     let finished = process::run(command, background, cancel).await;
     let directory = shims.log();

@@ -18,7 +18,7 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
         environment: &view.environment,
         input: &[],
         timeout: Duration::from_millis(timeout_ms),
-        limit: view.limit,
+        output: process::Output::Kept(view.limit),
     };
     let finished = process::run(command, &view.background, &view.cancel).await;
     match finished.error {

@@ -2,14 +2,14 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
-    process::Stdio,
+    path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail, ensure};
 use speclens_runner::{
+    exec::process::{self, Background, Environment, Finished, Program},
     report::human,
     run::from_evidence,
     trace::{self, TraceSettings, Traces},
@@ -19,7 +19,8 @@ use speclens_schema::{
     evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
     trace::{Exported, LogRecord, Stored, assemble, opik},
 };
-use tokio::{process::Command, time::timeout};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     INTERRUPTED, INVALID,
@@ -28,7 +29,7 @@ use super::{
     load::{self, Loaded},
     output, run, select,
 };
-use crate::{signals, threads};
+use crate::threads;
 
 /// The options of `speclens trace`.
 #[derive(Debug, clap::Args)]
@@ -45,13 +46,13 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "from")]
     listen: bool,
     /// With `--listen`: port to listen on (default: the suite's port, or 4318); 0 selects a free port
-    #[arg(long, value_name = "PORT", requires = "listen")]
+    #[arg(long, value_name = "PORT", requires = "listen", conflicts_with = "from")]
     port: Option<u16>,
     /// With `--listen`: command to run, which sends its spans to the address in OTEL_EXPORTER_OTLP_ENDPOINT
-    #[arg(long, value_name = "CMD", requires = "listen")]
+    #[arg(long, value_name = "CMD", requires = "listen", conflicts_with = "from")]
     command: Option<String>,
     /// With `--listen`: milliseconds to wait for the first span (default: the suite's timeout, or 30000)
-    #[arg(long, value_name = "MS", requires = "listen", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(long, value_name = "MS", requires = "listen", conflicts_with = "from", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout: Option<u64>,
     #[command(flatten)]
     levels: levels::LevelArgs,
@@ -132,31 +133,22 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     let traces = Traces::new(TraceSettings { listen, ..TraceSettings::default() });
     let runtime = threads::runtime()?;
     let directory = suites.first().map(|loaded| loaded.directory.clone()).unwrap_or_default();
+    let cancel = CancellationToken::new();
+    run::end_with(&runtime, &cancel);
     let received = runtime.block_on(async {
         let address = traces.open().context("the listener is gone")?.map_err(anyhow::Error::msg)?;
         output::note(&format!("listening at http://{address}"));
-        let mut child = match &args.command {
-            Some(command) => Some(start(command, address, &directory)?),
-            None => None,
-        };
-        let arriving = async {
-            if let Some(child) = &mut child {
-                let status = child.wait().await.context("cannot wait for the command")?;
-                if !status.success() {
-                    let end = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
-                    output::note(&format!("the command ended with {end}"));
-                }
-            }
-            // A background exporter may still be sending when the command has ended.
-            traces.settled(SILENCE).await;
-            Ok::<_, anyhow::Error>(())
-        };
-        let ended = tokio::select! {
-            ended = timeout(wait, arriving) => ended,
-            () = signals::ending() => return Ok(None),
-        };
-        if let Ok(result) = ended {
-            result?;
+        let background = Background::default();
+        let begun = Instant::now();
+        if let Some(command) = &args.command {
+            run_command(command, address, &directory, wait, &background, &cancel).await?;
+        }
+        // A background exporter may still be sending when the command has ended.
+        let rest = wait.saturating_sub(begun.elapsed()).max(SILENCE);
+        let settled = cancel.run_until_cancelled(timeout(rest, traces.settled(SILENCE))).await;
+        background.end().await;
+        if settled.is_none() {
+            return Ok(None);
         }
         let (spans, logs) = traces.take();
         let missing = format!("no spans arrived within {} s", wait.as_secs_f64());
@@ -170,14 +162,29 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     received
 }
 
-/// Starts the command that sends the spans. It ends with this process.
-fn start(command: &str, address: SocketAddr, directory: &std::path::Path) -> anyhow::Result<tokio::process::Child> {
-    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let mut started = Command::new(shell);
-    started.arg(option).arg(command).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
-    // Its output is for the user and must not be mixed with the report.
-    started.stdout(std::io::stderr()).envs(trace::environment(address, "trace"));
-    started.spawn().with_context(|| format!("cannot start `{command}`"))
+/// Runs the command that sends the spans. Its output is for the user and must not be mixed with the report.
+async fn run_command(
+    script: &str,
+    address: SocketAddr,
+    directory: &Path,
+    timeout: Duration,
+    background: &Background,
+    cancel: &CancellationToken,
+) -> anyhow::Result<()> {
+    let set = trace::environment(address, "trace").into_iter().collect();
+    let environment = Environment { set, ..Environment::default() };
+    let program = Program::shell(script);
+    let output = process::Output::Shown;
+    let command = process::Command { program, directory, environment: &environment, input: &[], timeout, output };
+    let Finished { ran, error, .. } = process::run(command, background, cancel).await;
+    match (error, ran.exit.filter(|exit| exit.code != Some(0))) {
+        (Some(RunError { kind: RunErrorKind::Spawn, message }), _) => bail!(message),
+        // The end of the program says it.
+        (Some(RunError { kind: RunErrorKind::Cancelled, .. }), _) | (None, None) => {}
+        (Some(error), _) => output::note(&error.message),
+        (None, Some(exit)) => output::note(&format!("the command {}", exit.sentence())),
+    }
+    Ok(())
 }
 
 impl Observed {

@@ -59,7 +59,7 @@ impl Shell {
             environment: &self.environment,
             input: &[],
             timeout,
-            limit,
+            output: process::Output::Kept(limit),
         };
         process::run(command, &self.background, cancel).await
     }

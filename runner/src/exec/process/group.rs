@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, Write},
-    os::{fd::OwnedFd, unix::process::ExitStatusExt},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::ExitStatusExt,
+    },
     path::Path,
     process::Stdio,
     time::{Duration, Instant},
@@ -15,7 +18,7 @@ use tokio::{
     process::{ChildStderr, ChildStdin, ChildStdout},
 };
 
-use super::{lookup, watchdog};
+use super::{Output, lookup, watchdog};
 
 /// The leader of a process group.
 pub(super) struct Child {
@@ -92,12 +95,16 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     for name in &command.environment.removed {
         process.env_remove(name);
     }
+    let (stdout, stderr) = match command.output {
+        Output::Kept(_) => (Stdio::piped(), Stdio::piped()),
+        Output::Shown => (shown()?, shown()?),
+    };
     let leader = process
         .envs(&command.environment.set)
         .current_dir(command.directory)
         .stdin(input)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(stdout)
+        .stderr(stderr)
         .process_group(0)
         .spawn()?;
     // It holds the end of the pipe that the command reads.
@@ -116,6 +123,11 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
         tokio::spawn(async move { input.write_all(&bytes).await });
     }
     Ok(Child { group, leader })
+}
+
+/// Returns the standard error of this program.
+fn shown() -> io::Result<Stdio> {
+    Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
 }
 
 impl Child {

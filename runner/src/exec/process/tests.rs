@@ -15,7 +15,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Program, group, run, ungated, watchdog};
+use super::{Background, Command, Environment, Finished, Output, Program, group, run, ungated, watchdog};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ fn command<'c>(directory: &'c Path, script: &'c str) -> Command<'c> {
         environment: &PLAIN,
         input: &[],
         timeout: Duration::from_secs(60),
-        limit: LIMIT,
+        output: Output::Kept(LIMIT),
     }
 }
 
@@ -247,7 +247,8 @@ async fn output_beyond_the_limit_is_drained_and_counted() {
 async fn a_character_at_the_limit_is_not_cut_in_two() {
     let directory = directory();
     for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
-        let finished = finish(Command { limit, ..command(directory.path(), "printf 'a€b'") }).await;
+        let finished =
+            finish(Command { output: Output::Kept(limit), ..command(directory.path(), "printf 'a€b'") }).await;
         assert_eq!((finished.stdout().text.as_str(), finished.stdout().cut), (expected, true), "limit {limit}");
     }
 }

@@ -80,7 +80,7 @@ async fn run(
         environment,
         input: &[],
         timeout,
-        limit: trigger.action_context.output_limit,
+        output: process::Output::Kept(trigger.action_context.output_limit),
     };
     process::run(command, trigger.action_context.background, trigger.action_context.cancel).await
 }

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{assert_gone, command, directory, pid_in, runs};
-use crate::exec::process::{Background, Command, Finished, run};
+use crate::exec::process::{Background, Command, Finished, Output, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cancelling_under_load_leaves_nothing_behind() {
@@ -24,7 +24,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
             let script = format!(
                 "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
             );
-            let command = Command { limit: 1024 * 1024, ..command(&directory, &script) };
+            let command = Command { output: Output::Kept(1024 * 1024), ..command(&directory, &script) };
             run(command, &Background::default(), &cancel).await
         });
     }
@@ -65,7 +65,7 @@ fn random(seed: u64) -> u64 {
 async fn begin_and_cancel(directory: PathBuf, number: u64) -> Finished {
     let cancel = CancellationToken::new();
     let script = format!("sleep 60 & echo $! > inner.{number}; echo $$ > outer.{number}; echo up; wait");
-    let command = Command { limit: 1024, ..command(&directory, &script) };
+    let command = Command { output: Output::Kept(1024), ..command(&directory, &script) };
     let token = cancel.clone();
     let outer = directory.join(format!("outer.{number}"));
     let moment = async move {
