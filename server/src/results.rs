@@ -236,6 +236,11 @@ impl Results {
         }
     }
 
+    /// Returns the number of running cases that a suite no longer has, because they were renamed or removed meanwhile.
+    pub(crate) fn running_without(&self, suite: &Suite) -> usize {
+        self.running.keys().filter(|name| suite.cases.iter().all(|case| case.name != **name)).count()
+    }
+
     /// Marks a running case as cancelled.
     pub(crate) fn was_cancelled(&mut self, case: &str) {
         self.cancelled.insert(case.to_owned());

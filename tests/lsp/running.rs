@@ -326,6 +326,22 @@ fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
 }
 
 #[test]
+fn run_of_a_test_that_was_renamed_or_removed_meanwhile_can_be_stopped() {
+    let removed = WAITING.lines().take_while(|line| !line.contains("name: waits")).collect::<Vec<_>>().join("\r\n");
+    let removed = format!("{removed}\r\n- name: other\r\n  command: 'true'\r\n  expect: {{}}\r\n");
+    for text in [WAITING.replace("name: waits", "name: renamed"), removed] {
+        let mut client = Client::opened(&[("kindlm.yaml", WAITING)]);
+        run(&mut client, "waits");
+        lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+        client.change("kindlm.yaml", json!({ "text": text }));
+        lenses_until(&mut client, "the file offers to stop it", |titles| titles == ["■ Stop", "▶ Run"]);
+        client.press("kindlm.yaml", "■ Stop");
+        let stopped = |titles: &[String]| titles.first().is_some_and(|title| title == "▶ Run file");
+        lenses_until(&mut client, "it ended", stopped);
+    }
+}
+
+#[test]
 fn test_that_got_an_error_while_trust_was_asked_for_is_not_run() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    iter,
     sync::Arc,
 };
 
@@ -30,6 +31,8 @@ pub(crate) struct Latest {
     pub suite: Option<Arc<Suite>>,
     /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
+    /// The number of running tests that the suite no longer has.
+    pub running_without: usize,
     /// The errors in the text; `None` if it contains no tests.
     pub errors: Option<Errors>,
     /// Whether no test runs, because the settings have errors.
@@ -42,9 +45,12 @@ impl Latest {
         self.all().filter(|(case, _)| case.file.is_none())
     }
 
-    /// Returns the states of the cases of the suite that are in other files.
+    /// Returns the states of the cases that are not in the document: those in other files of the suite, and running ones
+    /// that it no longer has.
     pub(crate) fn elsewhere(&self) -> Vec<CaseState> {
-        self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.known.state.clone()).collect()
+        let in_files = self.all().filter(|(case, _)| case.file.is_some());
+        let in_files = in_files.map(|(_, outcome)| outcome.known.state.clone());
+        in_files.chain(iter::repeat_n(CaseState::Running, self.running_without)).collect()
     }
 
     /// Returns every case of the suite, each with its outcome.
@@ -109,7 +115,10 @@ impl Latest {
             (Some(only), None) | (None, Some(only)) => *only.tests() != BrokenTests::none(),
             (None, None) => false,
         };
-        if errors_differ || before.is_some_and(|before| before.is_refused) != self.is_refused {
+        if errors_differ
+            || before.is_some_and(|before| before.is_refused) != self.is_refused
+            || before.map_or(0, |before| before.running_without) != self.running_without
+        {
             return true;
         }
         let Some(before) = before else {

@@ -155,7 +155,8 @@ fn results(
     let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;
     let with_gates = place.main().is_none() && !is_refused;
     let problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
-    (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)
+    let running_without = results().running_without(&suite);
+    (Latest { suite: Some(suite), outcomes, running_without, ..Latest::default() }, problems)
 }
 
 /// Publishes diagnostics. A client that pulls diagnostics of the text gets only results of runs.
