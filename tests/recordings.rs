@@ -320,3 +320,18 @@ fn prune_removes_what_its_options_choose_and_says_how_much() {
     assert_eq!(prune(&["--all"]), "nothing to remove\n");
     assert_eq!(place.run(&["recordings", "prune", "--all", "--stale"]).code, Some(2));
 }
+
+#[test]
+fn recordings_of_removed_suites_are_found_below_the_directory() {
+    for directory in ["b", "b/c"] {
+        let place = Place::with(&suite("echo one", "{output: {contains: [one]}}"));
+        place.write(&format!("{directory}/kindlm.yaml"), suite("echo two", "{output: {contains: [two]}}"));
+        assert_eq!(place.run(&["run"]).code, Some(0));
+        fs::remove_file(place.path().join(directory).join("kindlm.yaml")).unwrap();
+        let listed = place.run(&["recordings", "list"]);
+        assert!(listed.stdout.contains("1 fresh, 1 of a deleted test"), "{listed:?}");
+        let done = place.run(&["recordings", "prune", "--stale"]);
+        assert!(done.stdout.contains("removed 1 recording, "), "{done:?}");
+        assert_eq!(place.recordings().len(), 1);
+    }
+}

@@ -177,6 +177,14 @@ fn failing_fast_leaves_gates_unknown_that_the_other_tests_could_fail() {
 }
 
 #[test]
+fn option_that_selects_nothing_beside_others_is_mentioned() {
+    let place = Place::with(THREE);
+    let done = place.run(&["run", "--test", "nosuch*", "--test", "beta"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("no test matches `--test nosuch*`") && !done.stderr.contains("beta"), "{done:?}");
+}
+
+#[test]
 fn only_what_failed_runs_again() {
     let place = Place::with(&THREE.replace(
         "echo x >> beta, expect: {output: {maxLength: 9}}",

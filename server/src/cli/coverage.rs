@@ -79,6 +79,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         }
     };
     let name = shown(&path);
+    ensure!(!path.is_dir(), "the ledger `{name}` is a directory; name a file with `--ledger FILE`");
     ensure!(path.is_file(), "the ledger `{name}` does not exist; create it, or name another one with `--ledger FILE`");
     let (text, unreadable) = read_text(&path);
     if let Some(problem) = unreadable {

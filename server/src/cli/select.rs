@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, ensure};
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use speclens_schema::suite::Case;
 
 use super::{load::Loaded, output};
@@ -38,10 +38,7 @@ impl Selection {
             })
             .collect::<Vec<_>>();
         let named = |case: &Case| {
-            let matches = |(text, glob): &(&String, Option<globset::GlobMatcher>)| {
-                **text == case.name || glob.as_ref().is_some_and(|glob| glob.is_match(&case.name))
-            };
-            patterns.is_empty() || patterns.iter().any(matches)
+            patterns.is_empty() || patterns.iter().any(|(text, glob)| is_named(text, glob.as_ref(), case))
         };
         let tagged = |case: &Case| {
             let all =
@@ -56,6 +53,12 @@ impl Selection {
             })
             .collect();
         if self.is_empty() || chosen.iter().any(|cases| !cases.is_empty()) {
+            let all = || suites.iter().flat_map(|loaded| &loaded.report.suite.cases);
+            for (text, glob) in &patterns {
+                if !all().any(|case| is_named(text, glob.as_ref(), case)) {
+                    output::note(&format!("no test matches `--test {text}`"));
+                }
+            }
             return Ok(chosen);
         }
         // A suite with errors may have tests that cannot be read: it is refused because of these errors.
@@ -93,6 +96,11 @@ impl Selection {
         }
         words
     }
+}
+
+/// Whether a test has a name, or matches it as a glob.
+fn is_named(name: &str, glob: Option<&GlobMatcher>, case: &Case) -> bool {
+    name == case.name || glob.is_some_and(|glob| glob.is_match(&case.name))
 }
 
 /// Parses a `--set` option.

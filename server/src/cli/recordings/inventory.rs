@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use ignore::DirEntry;
 use serde::Serialize;
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
@@ -32,6 +33,7 @@ use crate::{
         load::{self, Load, Loaded},
         output,
     },
+    read::walk,
     trust,
     workspace::{self, Reach},
 };
@@ -148,8 +150,9 @@ pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
     failures.iter().for_each(|error| output::complain(error));
     let mut failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     let mut by_directory: BTreeMap<PathBuf, Vec<Loaded>> = BTreeMap::new();
-    for directory in named.iter().filter(|path| path.is_dir() && has_recordings(path)) {
-        by_directory.entry(directory.clone()).or_default();
+    let directories = named.iter().filter(|path| path.is_dir()).flat_map(|path| walk(path).build().flatten());
+    for directory in directories.map(DirEntry::into_path).filter(|path| path.is_dir() && has_recordings(path)) {
+        by_directory.entry(directory).or_default();
     }
     for loaded in suites {
         let unreadable = loaded.report.problems.iter().find(|problem| problem.code == Code::UnreadableFile);
