@@ -2,7 +2,7 @@
 
 use speclens_schema::{document::NodeRef, files::FileKind, template};
 
-use super::{CompletionKind, List};
+use super::{CompletionKind, List, insert};
 use crate::ide::{line, names};
 
 /// The prefix of a path to a file with more tasks.
@@ -124,7 +124,7 @@ impl List<'_> {
             let slash = if is_directory && kind != "directory" { "/" } else { "" };
             let below = if directory.is_empty() { "" } else { "/" };
             let path = format!("{scheme}{directory}{below}{name}{slash}");
-            let text = if self.quote.is_some() { path.clone() } else { path_text(&path) };
+            let text = self.quote.map_or_else(|| path_text(&path), |quote| insert::quoted(&path, quote));
             let kind = if is_directory { CompletionKind::Directory } else { CompletionKind::File };
             let item = self.offer(rank, format!("{name}{slash}"), kind, &text);
             item.filter_text = path;

@@ -233,7 +233,7 @@ impl List<'_> {
 
     /// Returns a name as it is written at the cursor.
     pub(super) fn bare(&self, name: &str) -> String {
-        if self.quote.is_some() { name.to_owned() } else { scalar(name) }
+        self.quote.map_or_else(|| scalar(name), |quote| insert::quoted(name, quote))
     }
 
     /// Offers names of definitions, then likely names.

@@ -466,3 +466,30 @@ fn type_is_offered_under_its_other_names_once_they_are_typed() {
         "#]],
     );
 }
+
+#[test]
+fn names_and_paths_are_escaped_in_the_quotes_around_them() {
+    let prompts = "prompts:\n  \"it's \\\"it\\\"\": { user: hi }\ntests:\n  - name: a\n    prompt: ";
+    check_choice(
+        &format!("{prompts}'$0'\n"),
+        "it's \"it\"",
+        expect![[r#"
+        +     prompt: 'it''s "it"'
+    "#]],
+    );
+    check_choice(
+        &format!("{prompts}\"$0\"\n"),
+        "it's \"it\"",
+        expect![[r#"
+        +     prompt: "it's \"it\""
+    "#]],
+    );
+    let schema = "//- /kindlm.yaml\ntests:\n  - name: a\n    expect: { output: { format: json, schemaFile: '$0' } }\n//- /it's.json\n{}\n";
+    check_choice(
+        schema,
+        "it's.json",
+        expect![[r"
+        +     expect: { output: { format: json, schemaFile: 'it''s.json' } }
+    "]],
+    );
+}
