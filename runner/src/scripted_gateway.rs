@@ -164,7 +164,7 @@ struct GatewayState {
 impl GatewayState {
     /// Records an error.
     fn fault(&self, message: String) {
-        tracing::warn!("{message}");
+        tracing::debug!("{message}");
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if faults.len() < MAX_FAULTS {
             faults.push(message);

@@ -23,7 +23,13 @@ impl KeyPath {
                 return format!("under `{}`", below.join("."));
             }
         }
-        self.words()
+        match self.0.split_last() {
+            // Several places have a key of this name.
+            Some((key, parent)) if here.0.last() == Some(key) && !matches!(*key, "[]" | "*") => {
+                format!("{} {}", self.words(), KeyPath(parent.to_vec()).words())
+            }
+            Some(_) | None => self.words(),
+        }
     }
 
     /// Returns the place of a key in words.

@@ -224,7 +224,7 @@ pub enum Compare {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct ScenarioConsistency {
     /// Number of runs.
-    #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
+    #[schemars(range(min = 1, max = 100), extend("examples" = [3], "x-other-names" = ["runs"]))]
     pub k: u32,
     /// Number of runs that must pass.
     #[serde(default)]
