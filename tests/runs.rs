@@ -177,6 +177,13 @@ fn failing_fast_leaves_gates_unknown_that_the_other_tests_could_fail() {
 }
 
 #[test]
+fn reports_of_clawspec_that_no_suite_has_are_mentioned() {
+    let done = Place::with(THREE).run(&["run", "--report", "clawspec"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("no ClawSpec report was written"), "{done:?}");
+}
+
+#[test]
 fn option_that_selects_nothing_beside_others_is_mentioned() {
     let place = Place::with(THREE);
     let done = place.run(&["run", "--test", "nosuch*", "--test", "beta"]);

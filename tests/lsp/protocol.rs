@@ -103,6 +103,8 @@ fn commands_with_wrong_arguments_are_answered_with_an_error() {
         ("speclens.run", json!([{ "uri": uri }])),
         ("speclens.run", json!([{ "uri": uri, "test": "no such test" }])),
         ("speclens.run", json!([7])),
+        ("speclens.run", json!([{ "uri": uri, "test": "open", "models": "x" }])),
+        ("speclens.runFile", json!([{ "uri": uri, "models": [5] }])),
         ("speclens.runFile", json!([{ "uri": "file:///elsewhere/kindlm.yaml" }])),
         ("speclens.nothing", json!([])),
     ] {

@@ -183,6 +183,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // The suites after a failure are still reported as not run.
     let mut given_up = false;
     let mut lost = false;
+    let mut clawspec_reports = 0;
     for ((loaded, cases), prepared) in suites.into_iter().zip(chosen).zip(prepared) {
         let prepared = match prepared {
             // A suite without a chosen test is left out.
@@ -205,9 +206,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         };
         let secrets = Arc::clone(&loaded.report.source.secrets);
         let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
-        if let Err(error) = write_clawspec(&prepared, &result, &targets, &clock.now()) {
-            output::complain(&error);
-            lost = true;
+        match write_clawspec(&prepared, &result, &targets, &clock.now()) {
+            Ok(written) => clawspec_reports += written,
+            Err(error) => {
+                output::complain(&error);
+                lost = true;
+            }
         }
         given_up |= args.fail_fast && (result.failed || result.inconclusive);
         let mut report = loaded.report;
@@ -215,6 +219,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     let cancelled = cancel.is_cancelled();
+    if clawspec_reports == 0 && !lost && targets.iter().any(|target| target.kind == ReportKind::ClawSpec) {
+        output::note("no ClawSpec report was written, because no ClawSpec scenario ran");
+    }
     // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
@@ -256,20 +263,20 @@ pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
     runtime.spawn(signals::suspending());
 }
 
-/// Writes the ClawSpec reports of a run if they are wanted, and prints where.
+/// Writes the ClawSpec reports of a run if they are wanted, and prints where. Returns their number.
 fn write_clawspec(
     prepared: &Prepared,
     result: &SuiteResult,
     targets: &[ReportTarget],
     now: &str,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     let target = targets.iter().find(|target| target.kind == ReportKind::ClawSpec);
     let asked = match target.map(|target| target.file.as_deref()) {
         None => ReportRequest::BySettings,
         Some(None) => ReportRequest::Anywhere,
         Some(Some(directory)) => ReportRequest::In(directory),
     };
-    let Some(reports) = prepared.reports(asked) else { return Ok(()) };
+    let Some(reports) = prepared.reports(asked) else { return Ok(0) };
     let mut written = 0;
     for case in &result.cases {
         for run in &case.runs {
@@ -280,7 +287,7 @@ fn write_clawspec(
     if written > 0 {
         output::note(&format!("wrote {} to `{place}`", plural(written, "report")));
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Writes each report to its target. Returns whether all of them were written: a failure does not prevent the others.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower_lsp_server::{
     gen_lsp_types::*,
@@ -96,15 +96,18 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
     };
     let tests = || text("test").map_or(Wanted::File, Wanted::Test);
     // A client that has already chosen a model names it.
-    let models = || -> Vec<String> {
-        let named = argument.as_ref().and_then(|argument| argument.get("models")?.as_array());
-        named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    let models = || -> Result<Vec<String>> {
+        let named = argument.as_ref().and_then(|argument| argument.get("models")).filter(|named| !named.is_null());
+        let named = named.map(Vec::<String>::deserialize).transpose();
+        let message = || format!("`models` of `{}` must be a list of strings", name.as_str());
+        Ok(named.map_err(|_| Error::invalid_params(message()))?.unwrap_or_default())
     };
     match name {
         LensCommand::Run => {
-            run(session, &needed("uri")?, Wanted::Test(needed("test")?), Operation::Run { models: models() }).await
+            let wanted = Wanted::Test(needed("test")?);
+            run(session, &needed("uri")?, wanted, Operation::Run { models: models()? }).await
         }
-        LensCommand::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models() }).await,
+        LensCommand::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models()? }).await,
         LensCommand::Ask => run(session, &needed("uri")?, tests(), Operation::Ask).await,
         LensCommand::Judge => run(session, &needed("uri")?, tests(), Operation::Judge).await,
         LensCommand::Preconditions => {
