@@ -118,6 +118,29 @@ fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
     }
 }
 
+#[test]
+fn a_failure_is_shown_beside_an_unknown_attempt_whichever_comes_first() {
+    // The longer output is not recorded to its end, so the text may be in the rest.
+    let (short, long) = ("echo bye", "head -c 3000000 /dev/zero | tr '\\0' a");
+    for (first, second) in [(short, long), (long, short)] {
+        let text = format!(
+            "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{repeat: 2, concurrency: 1}}\ntests:\n  - name: says\n    command: if mkdir d 2>/dev/null; then {first}; else {second}; fi\n    expect: {{output: {{contains: [hello]}}}}\n"
+        );
+        let mut client =
+            Client::opened(&[("kindlm.yaml", text.as_str()), ("speclens.yaml", "limits: {output_mib: 1}\n")]);
+        run(&mut client, "says");
+        let found = client.diagnostics("kindlm.yaml", |found| {
+            sources(found, "speclens run").iter().any(|message| message.contains("of 2 attempts"))
+        });
+        let failure = found.iter().find(|it| it["message"].as_str().is_some_and(|it| it.contains("of 2 attempts")));
+        let failure = failure.unwrap();
+        let message = failure["message"].as_str().unwrap();
+        assert!(message.ends_with("fails in 1 of 2 attempts, unknown in 1"), "{message}");
+        assert!(!message.contains("unknown result"), "the details are those of the failure: {message}");
+        assert_eq!(failure["severity"], 1, "{failure}");
+    }
+}
+
 /// A test with several parts of one claim, and one that never ran.
 const PARTS: &str = "kindlm: 1
 project: demo
