@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import { programOf } from './paths';
 
 export interface Program {
   path: string;
@@ -30,17 +31,31 @@ export async function findProgram(context: vscode.ExtensionContext): Promise<Pro
 async function locate(context: vscode.ExtensionContext): Promise<{ path: string; source: string }> {
   // VS Code itself withholds the workspace's value while the workspace is not trusted (`restrictedConfigurations`).
   const setting = vscode.workspace.getConfiguration('speclens').get('server.path', '').trim();
-  if (setting) return { path: absolute(setting), source: 'setting speclens.server.path' };
+  if (setting) {
+    const source = 'setting speclens.server.path';
+    const program = programOf(setting, homedir());
+    const path = 'path' in program ? program.path : await onPath(program.name);
+    if (path) return { path, source };
+    throw new Error(`${setting} (${source}) is not on the PATH. Install it, or set an absolute path`);
+  }
 
-  const name = process.platform === 'win32' ? 'speclens.exe' : 'speclens';
-  const bundled = context.asAbsolutePath(join('bin', name));
+  const bundled = context.asAbsolutePath(join('bin', process.platform === 'win32' ? 'speclens.exe' : 'speclens'));
   if (await isExecutable(bundled)) return { path: bundled, source: 'bundled' };
 
+  const path = await onPath('speclens');
+  if (path) return { path, source: 'on PATH' };
+  throw new Error('speclens was not found: it is not bundled with the extension and not on the PATH. Install it, or set speclens.server.path');
+}
+
+/** The first program with this name on `PATH`. */
+async function onPath(name: string): Promise<string | undefined> {
+  const names = process.platform === 'win32' ? [`${name}.exe`, name] : [name];
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     // A relative entry would mean a program in whatever folder is open.
-    if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return { path: join(folder, name), source: 'on PATH' };
+    if (!isAbsolute(folder)) continue;
+    for (const path of names.map((each) => join(folder, each))) if (await isExecutable(path)) return path;
   }
-  throw new Error('speclens was not found: it is not bundled with the extension and not on the PATH. Install it, or set speclens.server.path');
+  return undefined;
 }
 
 async function askVersion(path: string, source: string): Promise<string> {
@@ -53,12 +68,6 @@ async function askVersion(path: string, source: string): Promise<string> {
   const version = /^speclens (\d+\.\d+\.\S+)$/.exec(answer)?.[1];
   if (!version) throw new Error(`${path} (${source}) is not speclens: --version prints “${answer.slice(0, 80)}”`);
   return version;
-}
-
-function absolute(path: string): string {
-  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  return isAbsolute(path) || !folder ? path : join(folder, path);
 }
 
 async function isExecutable(path: string): Promise<boolean> {

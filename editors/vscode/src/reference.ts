@@ -1,15 +1,21 @@
 // The server writes the reference as one Markdown file. Its pages are shown rendered, and cannot be edited.
 
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { isReference } from './paths';
 
 const scheme = 'speclens-reference';
 const address = /file:\/\/[^\s)]*\/reference-[^\s)/]*\.md#[^\s)]+/g;
 
 /** The command that opens the page at an address of the reference; undefined for any other address. */
 export function asCommand(text: string): vscode.Uri | undefined {
-  if (text.match(address)?.[0] !== text) return undefined;
+  if (text.match(address)?.[0] !== text || !isFile(vscode.Uri.parse(text))) return undefined;
   return vscode.Uri.parse(`command:speclens.openReference?${encodeURIComponent(JSON.stringify([text]))}`);
+}
+
+function isFile(uri: vscode.Uri): boolean {
+  return uri.scheme === 'file' && !uri.authority && isReference(uri.fsPath, { home: homedir(), state: process.env.XDG_STATE_HOME });
 }
 
 /** A hover whose links to the reference are commands. */
@@ -26,7 +32,9 @@ export class Reference implements vscode.TextDocumentContentProvider, vscode.Dis
 
   /** `link` is the address of a heading (`#unused`) or of a line (`#L12`) in the reference. */
   async open(link: string): Promise<void> {
-    const file = vscode.Uri.parse(link);
+    const file = vscode.Uri.parse(String(link));
+    // Markdown from elsewhere may call this command as well.
+    if (!isFile(file)) return;
     const text = await readFile(file.with({ fragment: '' }).fsPath, 'utf8');
     const title = (page(text, file.fragment).split('\n')[0] ?? '').replaceAll(/[#`/]/g, '').trim();
     // The title becomes the tab's.
@@ -36,6 +44,7 @@ export class Reference implements vscode.TextDocumentContentProvider, vscode.Dis
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const file = vscode.Uri.parse(uri.query);
+    if (!isFile(file)) return '';
     return page(await readFile(file.with({ fragment: '' }).fsPath, 'utf8'), file.fragment);
   }
 
