@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crates, notices, npmPackages } from '../notices.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, '../..');
@@ -32,6 +33,7 @@ chmodSync(join(here, 'bin', exe), 0o755);
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE'].map((file) => readFileSync(join(repository, file), 'utf8'));
 writeFileSync(join(here, 'LICENSE.txt'), `speclens is licensed under either of the two licenses below, at your option.\n\n${licenses.join(`\n${'-'.repeat(80)}\n\n`)}`);
 copyFileSync(join(repository, 'CHANGELOG.md'), join(here, 'CHANGELOG.md'));
+writeFileSync(join(here, 'THIRD-PARTY-NOTICES.txt'), notices([...crates(), ...npmPackages(here)]));
 
 run('npm', ['run', '--silent', 'check']);
 run('npm', ['run', '--silent', 'build']);
