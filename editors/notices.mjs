@@ -2,7 +2,8 @@
 // node editors/notices.mjs [FILE]: writes them to FILE, or to standard output. Needs the crates, as `cargo fetch` gets them.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,14 +34,16 @@ export function crates() {
   });
 }
 
-/** The npm packages that the extension bundles. */
+/** The npm packages that the extension bundles, after `npm ci` there. */
 export function npmPackages(extension) {
-  const lock = JSON.parse(readFileSync(join(extension, 'package-lock.json'), 'utf8'));
-  const bundled = Object.entries(lock.packages).filter(([path, { dev }]) => path && !dev);
-  return bundled.map(([path, { version, license }]) => {
+  const { buildSync } = createRequire(join(extension, 'package.json'))('esbuild');
+  const options = { entryPoints: ['src/extension.ts'], bundle: true, platform: 'node', external: ['vscode'], write: false, metafile: true };
+  const { metafile } = buildSync({ ...options, absWorkingDir: extension });
+  const inputs = Object.keys(metafile.inputs).map((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  return [...new Set(inputs.filter(Boolean))].map((path) => {
     const directory = join(extension, path);
-    const name = path.split('node_modules/').at(-1);
-    return { name, version, license: license ?? 'see its text', authors: [], home: null, files: existsSync(directory) ? licenseFiles(directory) : [] };
+    const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+    return { name, version, license: license ?? 'see its text', authors: [], home: null, files: licenseFiles(directory) };
   });
 }
 

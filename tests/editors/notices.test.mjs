@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crates, notices } from '../../editors/notices.mjs';
+import { fileURLToPath } from 'node:url';
+import { crates, notices, npmPackages } from '../../editors/notices.mjs';
 
 test('every crate in the program is named with its license and a text', () => {
   const found = crates();
@@ -12,6 +13,12 @@ test('every crate in the program is named with its license and a text', () => {
     assert.match(text, new RegExp(`^${name} ${version.replaceAll('+', '\\+')}: .*\\S`, 'm'));
     assert.ok(text.split(`${name} ${version}`).length > 2, `${name} has no text`);
   }
+});
+
+test('every npm package in the extension has a text', () => {
+  const found = npmPackages(fileURLToPath(new URL('../../editors/vscode/', import.meta.url)));
+  assert.ok(found.some(({ name }) => name === 'vscode-languageclient'));
+  for (const { name, files } of found) assert.ok(files.length > 0, name);
 });
 
 test('no crate has a license that the program could not meet by a notice', () => {
