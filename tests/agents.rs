@@ -2,6 +2,7 @@
 //! OpenAI.
 
 mod faults;
+mod launchers;
 mod provider;
 mod secrets;
 

@@ -468,7 +468,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 mod group;
 
 #[cfg(unix)]
-pub(super) use group::ungated;
+pub(super) use group::{FIRST_INPUT_BYTES, ungated};
 
 #[cfg(not(unix))]
 #[path = "process/no_group.rs"]

@@ -2,16 +2,20 @@
 //!
 //! Programs called `sh`, `bash` and so on come first in its `PATH`, and `SHELL` names one of them. Each hands over to
 //! [`shell`], which runs the real shell, passes everything through, and writes a log of the commands to a private
-//! directory outside that of the task. Commands that the agent starts without these shells are not seen, so the log is
-//! never complete. The agent keeps the keys of providers, since it asks a model by itself; the commands of these shells
-//! do not see them.
+//! directory outside that of the task. Commands that the agent starts without these shells are not seen, and neither are
+//! those that a shell reads from its input, so the log states what it may lack. The agent keeps the keys of providers,
+//! since it asks a model by itself; the commands of these shells do not see them. A shell that starts the agent is not
+//! one of its commands: see [`launcher`].
 
+mod invocation;
+mod launcher;
 mod log;
 pub mod shell;
 mod shims;
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{fs, io, path::Path, time::Duration};
 
+use serde::{Deserialize, Serialize};
 use speclens_schema::{
     evidence::{CommandGap, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn},
     suite::AgentProgram,
@@ -28,13 +32,43 @@ use shims::Shims;
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
-/// Environment variables that control the recording shells.
-const LOG: &str = "SPECLENS_SHELL_LOG";
-const LIMIT: &str = "SPECLENS_SHELL_LIMIT";
-/// Names of the variables that recorded commands do not see, one per line.
-const WITHOUT: &str = "SPECLENS_SHELL_WITHOUT";
-/// Set for everything that a recorded command starts: nested commands are a part of it.
+/// The directory of the log, below that of the recording shells.
+const LOG: &str = "log";
+
+/// Environment variables of the recording shells. This program may itself run below such shells, so they are removed.
+/// The name of the recorded command; set for everything that it starts: nested commands are a part of it.
 const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
+/// Standard input of the recorded command.
+const INPUT: &str = "SPECLENS_SHELL_INPUT";
+/// The process id of the last shell that took part in the start of the agent.
+const LAUNCHER: &str = "SPECLENS_SHELL_LAUNCHER";
+
+/// The facts that the recording shells need, in a file: an agent may start them with an empty environment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Settings {
+    /// Maximum number of bytes kept of each stream.
+    limit: usize,
+    /// Names of the variables that recorded commands do not see.
+    without: Vec<String>,
+    /// Number of bytes on the standard input of the agent that are there from the beginning.
+    task_bytes: u64,
+    /// The process id of this program, which starts the agent.
+    runner: u32,
+}
+
+impl Settings {
+    const FILE: &str = "settings.json";
+
+    fn write(&self, directory: &Path) -> io::Result<()> {
+        fs::write(directory.join(Settings::FILE), serde_json::to_vec(self)?)
+    }
+
+    /// Reads the settings. Without them, no output is kept.
+    fn read(directory: &Path) -> Settings {
+        let text = fs::read(directory.join(Settings::FILE)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
 
 /// The task of an agent program.
 #[derive(Clone, Copy, Debug)]
@@ -60,11 +94,17 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
     let path = task.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
     let shell = task.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
     let recorder = task.recorder.to_owned();
+    let settings = Settings {
+        limit: task.limit,
+        without: task.environment.removed.iter().cloned().collect(),
+        task_bytes: task.input.len().min(process::FIRST_INPUT_BYTES) as u64,
+        runner: std::process::id(),
+    };
     let installed = {
         let path = path.clone();
-        tokio::task::spawn_blocking(move || Shims::install(&recorder, &path, shell.as_deref())).await
+        tokio::task::spawn_blocking(move || Shims::install(&recorder, &path, shell.as_deref(), &settings)).await
     };
-    let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
+    let shims = match installed.map_err(io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
         Err(error) => {
             let message = format!("cannot set up the recording shells: {error}");
@@ -98,7 +138,10 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
             duration_ms: finished.ran.duration_ms,
             ..Turn::default()
         }],
-        commands: CommandLog { unseen: (!task.program.is_complete).then_some(CommandGap::PastShell), ..commands },
+        commands: match task.program.is_complete {
+            true => commands,
+            false => CommandLog { unseen: Some(CommandGap::PastShell), ..commands },
+        },
         error,
         notes: finished.notes,
     }
@@ -107,14 +150,9 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
 /// Returns the environment of the program, with the recording shells first in `PATH`.
 fn surroundings(task: &ProgramTask<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = task.environment.set.clone();
-    let without: Vec<&str> = task.environment.removed.iter().map(String::as_str).collect();
-    set.insert(WITHOUT.to_owned(), without.join("\n"));
-    // This program may itself run within a recorded command.
-    let removed = BTreeSet::from([WITHIN.to_owned()]);
+    let removed = [WITHIN, INPUT, LAUNCHER].map(str::to_owned).into();
     set.insert("PATH".to_owned(), format!("{}:{path}", shims.programs().display()));
     set.insert("SHELL".to_owned(), shims.shell.display().to_string());
-    set.insert(LOG.to_owned(), shims.log().display().to_string());
-    set.insert(LIMIT.to_owned(), task.limit.to_string());
     Environment { set, removed }
 }
 

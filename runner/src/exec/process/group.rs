@@ -47,6 +47,10 @@ const GATE_WITHOUT_INPUT: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_
 /// Opens the gate.
 const GO: &[u8] = b"\n";
 
+/// Maximum number of bytes of the input that are written together with the opening of the gate: every pipe has room for
+/// them. Processes of the command can see whether they were read.
+pub(in crate::exec) const FIRST_INPUT_BYTES: usize = 4 * 1024;
+
 /// Maximum number of bytes of a shell's standard error about a script that it cannot read.
 const MAX_ERROR_BYTES: usize = 4 * 1024;
 
@@ -114,11 +118,12 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
         watchdog::begun(id);
         Group { id, leaderless: false }
     });
+    let (first, rest) = command.input.split_at(command.input.len().min(FIRST_INPUT_BYTES));
     // An empty pipe has room for it. A shell that has already ended does not need it.
-    let _ = gate.write_all(GO);
-    if !command.input.is_empty() {
+    let _ = gate.write_all(&[GO, first].concat());
+    if !rest.is_empty() {
         let mut input = ChildStdin::from_std(OwnedFd::from(gate).into())?;
-        let bytes = command.input.to_vec();
+        let bytes = rest.to_vec();
         // A process that does not read it, or ends before, blocks nothing: the pipe ends with the process.
         tokio::spawn(async move { input.write_all(&bytes).await });
     }

@@ -1,17 +1,33 @@
-//! The log of the recording shells: for each command one file when it begins, and one when it has ended.
+//! The log of the recording shells: for each command one file when it begins, and one when it has ended; and empty files
+//! for the facts that decide whether the log is complete.
 
 use std::{
     ffi::OsStr,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use speclens_schema::evidence::{CommandLog, Ran};
+use speclens_schema::evidence::{CommandGap, CommandLog, Ran};
 
 /// The endings of the two files of a command.
 const BEGUN: &str = "begun";
 const DONE: &str = "done";
+
+/// Ending of the file of a command that may have started the agent instead.
+const UNSURE: &str = "unsure";
+
+/// Ending of the file of a command within which another shell ran.
+pub(super) const NESTED: &str = "nested";
+
+/// Ending of the file of a shell, recorded or not, that got commands which its command line does not have.
+const OPEN: &str = "open";
+
+/// Ending of the file of a process that started the agent.
+const LAUNCHER: &str = "launcher";
+
+/// Ending of the file of such a process that led to another shell.
+const USED: &str = "used";
 
 /// Maximum number of recorded commands.
 const MAX_COMMANDS: usize = 2000;
@@ -29,14 +45,24 @@ pub(super) struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// Writes the beginning of a command; `None` if that fails, or if there are too many already.
     pub(super) fn begin(directory: &'a Path, ran: &Ran) -> Option<Entry<'a>> {
-        let count = fs::read_dir(directory).ok()?.count();
-        if count > 2 * MAX_COMMANDS + 1 {
+        let begun = fs::read_dir(directory).ok()?.flatten().filter(|entry| has_ending(&entry.path(), BEGUN));
+        if begun.count() > MAX_COMMANDS {
             return None;
         }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         // In the order of their beginnings, even if two begin at the same time.
         let entry = Entry { directory, name: format!("{since:032}-{:010}", std::process::id()) };
         entry.write(BEGUN, ran).then_some(entry)
+    }
+
+    /// Returns the name of the command in the log.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Notes that the command may have started the agent.
+    pub(super) fn is_unsure(&self) {
+        mark(self.directory, &self.name, UNSURE);
     }
 
     /// Writes the result of the command.
@@ -52,12 +78,53 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Notes that a command or a launcher of this name got commands that its command line does not have.
+pub(super) fn is_open(directory: &Path, name: &str) {
+    mark(directory, name, OPEN);
+}
+
+/// Notes that a process starts the agent.
+pub(super) fn begin_launcher(directory: &Path, id: u32) {
+    mark(directory, &id.to_string(), LAUNCHER);
+}
+
+/// Returns whether a process has started the agent.
+pub(super) fn is_launcher(directory: &Path, id: u32) -> bool {
+    directory.join(format!("{id}.{LAUNCHER}")).exists()
+}
+
+/// Notes that a launcher led to another shell.
+pub(super) fn is_used(directory: &Path, launcher: &str) {
+    mark(directory, launcher, USED);
+}
+
+fn mark(directory: &Path, name: &str, ending: &str) {
+    // A directory that cannot be written has no log either.
+    let _ = fs::write(directory.join(format!("{name}.{ending}")), "");
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension() == Some(OsStr::new(ending))
+}
+
 /// Reads the commands in the order of their beginnings. Their outputs together keep at most twice `limit` bytes.
 pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut begun: Vec<_> = entries.filter(|path| path.extension() == Some(OsStr::new(BEGUN))).collect();
+    let files: Vec<_> = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let with = |ending| files.iter().filter(move |path| has_ending(path, ending));
+    let mut begun: Vec<_> = with(BEGUN).collect();
     begun.sort();
-    let mut log = CommandLog { cut: begun.len() > MAX_COMMANDS, ..CommandLog::default() };
+    // A command with an empty environment does not name the launcher that led to it; the only one certainly did.
+    let is_led =
+        |path: &&PathBuf| path.with_extension(USED).exists() || (with(LAUNCHER).count() == 1 && !begun.is_empty());
+    let unseen = if with(OPEN).next().is_some() {
+        Some(CommandGap::ShellInput)
+    } else if with(LAUNCHER).any(|path| !is_led(&path)) || with(UNSURE).any(|path| path.with_extension(NESTED).exists())
+    {
+        Some(CommandGap::Launcher)
+    } else {
+        None
+    };
+    let mut log = CommandLog { cut: begun.len() > MAX_COMMANDS, unseen, ..CommandLog::default() };
     let mut room = limit.saturating_mul(2);
     for path in begun.into_iter().take(MAX_COMMANDS) {
         let read = |path: &Path| -> Option<Ran> {
@@ -65,7 +132,7 @@ pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
             if size > MAX_BYTES { None } else { serde_json::from_slice(&fs::read(path).ok()?).ok() }
         };
         // A command that was killed, or is still running, has only begun.
-        let Some(mut ran) = read(&path.with_extension(DONE)).or_else(|| read(&path)) else {
+        let Some(mut ran) = read(&path.with_extension(DONE)).or_else(|| read(path)) else {
             log.cut = true;
             continue;
         };

@@ -1,20 +1,27 @@
-//! The recording shell: runs the real one, passes everything through, and writes a log of the command.
+//! The recording shell: runs the real one, passes everything through, and writes a log of the command. A shell that only
+//! starts the agent, or that is within a recorded command, becomes the real one at once.
 
 use std::{
     env,
     ffi::{OsStr, OsString},
     io::{self, IsTerminal, Read, Write},
-    path::PathBuf,
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
+use rustix::fs::FileType;
 use speclens_schema::evidence::{Capture, Exit, Ran};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{super::process::ungated, LIMIT, LOG, WITHIN, WITHOUT, log::Entry};
+use super::{
+    INPUT, LAUNCHER, LOG, Settings, WITHIN,
+    invocation::{Invocation, Source},
+    launcher::{Place, Role, is_task_unread, role},
+    log::{self, Entry},
+};
 
 /// The subcommand of the program that starts this shell.
 pub const SUBCOMMAND: &str = "__shell";
@@ -32,20 +39,95 @@ const OPEN_PIPE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pause before checking again whether a pipe is closed.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Runs the shell whose path comes first, with the arguments after it. Returns the exit status.
+/// Runs a shell. The arguments are the directory of the recording shells, the path of the shell, and its arguments.
+/// Returns the exit status.
 pub fn run(arguments: &[OsString]) -> i32 {
-    let Some((shell, arguments)) = arguments.split_first() else { return NOT_STARTED };
-    let limit = env::var(LIMIT).ok().and_then(|limit| limit.parse().ok()).unwrap_or_default();
-    let directory = env::var_os(LOG).map(PathBuf::from).unwrap_or_default();
-    let mut ran = Ran { command: Capture::whole(text_of(shell, arguments)), ..Ran::default() };
-    let entry = Entry::begin(&directory, &ran);
+    let [directory, shell, arguments @ ..] = arguments else { return NOT_STARTED };
+    let directory = Path::new(directory);
+    let log = directory.join(LOG);
+    let invocation = Invocation::of(shell, arguments);
+    if let Ok(within) = env::var(WITHIN) {
+        // It is a part of that command, unless it gets further commands from where that one came from.
+        if invocation.source == Source::Input && env::var(INPUT).ok() == input() {
+            log::is_open(&log, &within);
+        }
+        return become_shell(shell, arguments, None);
+    }
+    let settings = Settings::read(directory);
+    let place = Place::of_this_process(&settings, &log);
+    let is_unread = is_task_unread(&settings);
+    let launcher = env::var(LAUNCHER).ok();
+    match role(&invocation, place, is_unread) {
+        Role::Launcher => {
+            let id = std::process::id();
+            let name = id.to_string();
+            if let Some(launcher) = launcher.filter(|launcher| *launcher != name) {
+                log::is_used(&log, &launcher);
+            }
+            log::begin_launcher(&log, id);
+            // Another program may have run the script for the agent, and a profile may hide the recording shells.
+            let may_be_command = invocation.source == Source::Script && place == Place::Elsewhere;
+            if may_be_command || invocation.is_login {
+                log::is_open(&log, &name);
+            }
+            become_shell(shell, arguments, Some(&name))
+        }
+        Role::Command => {
+            if let Some(launcher) = launcher {
+                log::is_used(&log, &launcher);
+            }
+            let may_start_agent = is_unread || place != Place::Elsewhere;
+            record(Recording { shell, arguments, invocation, may_start_agent, settings, log: &log })
+        }
+    }
+}
+
+/// Becomes the real shell, as a launcher of this name or within a command. Returns the exit status if that fails.
+fn become_shell(shell: &OsStr, arguments: &[OsString], launcher: Option<&str>) -> i32 {
+    let mut process = std::process::Command::new(shell);
+    process.args(arguments).envs(launcher.map(|name| (LAUNCHER, name)));
+    let error = std::os::unix::process::CommandExt::exec(&mut process);
+    // Without standard error, nothing can be reported.
+    let _ = writeln!(io::stderr(), "{}: {error}", shell.display());
+    NOT_STARTED
+}
+
+/// Returns the device and the file of standard input; `None` if nothing can be read from it.
+fn input() -> Option<String> {
+    let stat = rustix::fs::fstat(io::stdin()).ok()?;
+    let is_null = rustix::fs::stat("/dev/null").is_ok_and(|null| null.st_rdev == stat.st_rdev)
+        && FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
+    (!is_null).then(|| format!("{}:{}", stat.st_dev, stat.st_ino))
+}
+
+/// A command to record.
+struct Recording<'a> {
+    shell: &'a OsStr,
+    arguments: &'a [OsString],
+    invocation: Invocation,
+    may_start_agent: bool,
+    settings: Settings,
+    log: &'a Path,
+}
+
+/// Runs a command and records it.
+fn record(recording: Recording<'_>) -> i32 {
+    let mut ran = Ran { command: Capture::whole(recording.invocation.text.clone()), ..Ran::default() };
+    let entry = Entry::begin(recording.log, &ran);
+    // Commands that it starts are a part of it, even if it could not be recorded.
+    let name = entry.as_ref().map_or("unrecorded", Entry::name);
+    match recording.invocation.source {
+        Source::Text if recording.may_start_agent => entry.iter().for_each(Entry::is_unsure),
+        Source::Text => {}
+        Source::Script | Source::Input => log::is_open(recording.log, name),
+    }
     let began = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let done = runtime.and_then(|runtime| runtime.block_on(attend(shell, arguments, limit)));
+    let done = runtime.and_then(|runtime| runtime.block_on(attend(&recording, name)));
     let (exit, [stdout, stderr]) = match done {
         Ok(done) => done,
         Err(error) => {
-            let message = format!("{}: {error}\n", shell.display());
+            let message = format!("{}: {error}\n", recording.shell.display());
             // Without standard error, nothing can be reported.
             let _ = io::stderr().write_all(message.as_bytes());
             let failed = Exit { code: Some(NOT_STARTED), signal: None };
@@ -62,13 +144,15 @@ pub fn run(arguments: &[OsString]) -> i32 {
 }
 
 /// Runs the shell to its end.
-async fn attend(shell: &OsStr, arguments: &[OsString], limit: usize) -> io::Result<(Exit, [Option<Capture>; 2])> {
-    let mut process = tokio::process::Command::new(shell);
+async fn attend(recording: &Recording<'_>, name: &str) -> io::Result<(Exit, [Option<Capture>; 2])> {
+    let limit = recording.settings.limit;
+    let mut process = tokio::process::Command::new(recording.shell);
     // Output to a terminal may look different elsewhere, so it is passed on without recording.
     let (sees_out, sees_err) = (!io::stdout().is_terminal(), !io::stderr().is_terminal());
     let piped = |is_seen: bool| if is_seen { Stdio::piped() } else { Stdio::inherit() };
-    process.args(arguments).env(WITHIN, "1").stdout(piped(sees_out)).stderr(piped(sees_err));
-    for name in env::var(WITHOUT).unwrap_or_default().lines() {
+    process.args(recording.arguments).stdout(piped(sees_out)).stderr(piped(sees_err));
+    process.env(WITHIN, name).envs(input().map(|input| (INPUT, input)));
+    for name in &recording.settings.without {
         process.env_remove(name);
     }
     // From its first moment on the command gets the signals of this process.
@@ -175,52 +259,9 @@ fn keep(kept: &Mutex<Kept>, bytes: &[u8], limit: usize) {
     kept.cut |= bytes.len() > room;
 }
 
-/// Returns the command of a shell: the text after `-c`, or else the command line.
-fn text_of(shell: &OsStr, arguments: &[OsString]) -> String {
-    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut options = words.iter();
-    let mut is_command = false;
-    while let Some(word) = options.next() {
-        let mut letters = word.chars();
-        match (letters.next(), letters.clone().next()) {
-            (Some('-'), Some('-')) if word == "--" => continue,
-            // `--login`, `--norc`.
-            (Some('-'), Some('-')) => continue,
-            (Some('-' | '+'), Some(_)) => {
-                is_command |= word.starts_with('-') && word.contains('c');
-                // The name of the option is a separate word.
-                if word.ends_with(['o', 'O']) {
-                    options.next();
-                }
-            }
-            _ if is_command => return ungated(word).to_owned(),
-            _ => break,
-        }
-    }
-    let name = std::path::Path::new(shell).file_name().unwrap_or(shell).to_string_lossy().into_owned();
-    std::iter::once(name).chain(words).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_command_is_the_text_after_its_option() {
-        let text = |words: &[&str]| {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            text_of(OsStr::new("/usr/bin/bash"), &words)
-        };
-        assert_eq!(text(&["-c", "ls -l | wc"]), "ls -l | wc");
-        assert_eq!(text(&["-lc", "ls", "name", "-c"]), "ls");
-        assert_eq!(text(&["-l", "-c", "ls"]), "ls");
-        assert_eq!(text(&["--login", "-euo", "pipefail", "-c", "ls"]), "ls");
-        assert_eq!(text(&["-c", "--", "ls"]), "ls");
-        assert_eq!(text(&["-o", "errexit", "+x", "-c", "ls"]), "ls");
-        assert_eq!(text(&["script.sh", "-c", "a"]), "bash script.sh -c a");
-        assert_eq!(text(&["-x"]), "bash -x");
-        assert_eq!(text(&[]), "bash");
-    }
 
     #[test]
     fn only_the_beginning_of_a_stream_is_kept() {

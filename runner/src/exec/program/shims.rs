@@ -7,10 +7,15 @@ use std::{
 
 use speclens_schema::words::shell_word;
 
+use super::{LOG, Settings, log};
 use crate::exec::temporary::Temporary;
 
 /// The shells that are replaced, if they are installed.
-const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
+pub(super) const SHELLS: [&str; 11] =
+    ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "csh", "tcsh", "yash"];
+
+/// A program that is a shell if its first argument says so.
+const BUSYBOX: &str = "busybox";
 
 /// The shell that always exists.
 const SH: &str = "/bin/sh";
@@ -27,23 +32,24 @@ pub(super) struct Shims {
 
 impl Shims {
     /// Writes the replacements. `path` and `shell` are the effective values of `PATH` and `SHELL`.
-    pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>) -> io::Result<Shims> {
+    pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>, settings: &Settings) -> io::Result<Shims> {
         // Other users must not read the log: such directories belong to their owner alone.
         let directory = Temporary::make()?;
         let programs = directory.path().join("bin");
         fs::create_dir(&programs)?;
-        fs::create_dir(directory.path().join("log"))?;
+        fs::create_dir(directory.path().join(LOG))?;
+        settings.write(directory.path())?;
         let real = find("sh", path).unwrap_or_else(|| SH.into());
         let mut installed = Vec::new();
-        for name in SHELLS {
+        for name in SHELLS.into_iter().chain([BUSYBOX]) {
             let found = if name == "sh" { Some(real.clone()) } else { find(name, path) };
             if let Some(found) = found {
-                write(&programs.join(name), recorder, &found)?;
+                write(&programs.join(name), recorder, directory.path(), &found)?;
                 installed.push(name);
             }
         }
         let wanted = shell.and_then(|shell| Path::new(shell).file_name()?.to_str());
-        let shell = wanted.filter(|wanted| installed.contains(wanted)).unwrap_or("sh");
+        let shell = wanted.filter(|wanted| installed.contains(wanted) && *wanted != BUSYBOX).unwrap_or("sh");
         let real = real.to_str().ok_or_else(|| io::Error::other("the path of `sh` is not UTF-8"))?.to_owned();
         Ok(Shims { shell: programs.join(shell), directory, real })
     }
@@ -55,7 +61,7 @@ impl Shims {
 
     /// Returns the directory of the log.
     pub(super) fn log(&self) -> PathBuf {
-        self.directory.path().join("log")
+        self.directory.path().join(LOG)
     }
 }
 
@@ -65,14 +71,25 @@ fn find(name: &str, path: &str) -> Option<PathBuf> {
     absolute.map(|directory| Path::new(directory).join(name)).find(|program| program.is_file())
 }
 
-/// Writes a replacement: within a recorded command it starts the real shell directly.
-fn write(path: &Path, recorder: &Path, real: &Path) -> io::Result<()> {
+/// Writes a replacement. Within a recorded command it starts the real shell directly, unless that may read its commands
+/// from the input of the recorded one.
+fn write(path: &Path, recorder: &Path, directory: &Path, real: &Path) -> io::Result<()> {
     let word = |path: &Path| shell_word(&path.to_string_lossy());
-    let (recorder, real) = (word(recorder), word(real));
-    let within = super::WITHIN;
+    let log = word(&directory.join(LOG));
+    let (recorder, directory, real) = (word(recorder), word(directory), word(real));
+    let no_shell = match path.file_name().is_some_and(|name| name == BUSYBOX) {
+        true => format!("case ${{1-}} in sh|ash|hush) ;; *) exec {real} \"$@\" ;; esac\n"),
+        false => String::new(),
+    };
+    let (within, nested, subcommand) = (super::WITHIN, log::NESTED, super::shell::SUBCOMMAND);
     let text = format!(
-        "#!{SH}\n[ -n \"${within}\" ] && exec {real} \"$@\"\nexec {recorder} {} {real} \"$@\"\n",
-        super::shell::SUBCOMMAND
+        "#!{SH}\n\
+         {no_shell}\
+         if [ -n \"${{{within}-}}\" ]; then\n\
+         {{ true >{log}/\"${within}.{nested}\"; }} 2>/dev/null\n\
+         case ${{1-}} in -c*|-[!-]*c*|[!-+]*) exec {real} \"$@\" ;; esac\n\
+         fi\n\
+         exec {recorder} {subcommand} {directory} {real} \"$@\"\n",
     );
     fs::write(path, text)?;
     executable(path)

@@ -27,6 +27,10 @@ pub struct CommandLog {
 pub enum CommandGap {
     /// The agent is a separate program, which may start commands without the recording shell.
     PastShell,
+    /// A shell got commands that are not on its command line, such as `bash -i`.
+    ShellInput,
+    /// A shell that started the agent may itself have run commands for it.
+    Launcher,
 }
 
 impl CommandLog {
@@ -36,6 +40,12 @@ impl CommandLog {
             _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
             Some(CommandGap::PastShell) => {
                 Some("the agent may have run commands outside the recording shell, and they could change the result")
+            }
+            Some(CommandGap::ShellInput) => Some(
+                "the agent ran a shell whose commands are not on its command line, and they could change the result",
+            ),
+            Some(CommandGap::Launcher) => {
+                Some("a shell that started the agent may have run commands for it, and they could change the result")
             }
             None => None,
         }
