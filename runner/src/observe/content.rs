@@ -98,3 +98,31 @@ pub(crate) fn beside(path: &Path) -> Vec<String> {
     names.truncate(MAX_NAMES);
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf_16_with_a_byte_order_mark_is_text_and_other_encodings_keep_replaced_bytes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let place = directory.path().join("x.md");
+        let text = "geheim: é 😀\n";
+        let bytes_of = |mark: &[u8], of: fn(u16) -> [u8; 2]| {
+            [mark, &text.encode_utf16().flat_map(of).collect::<Vec<_>>()].concat()
+        };
+        for (bytes, expected) in [
+            (text.as_bytes().to_vec(), text),
+            (bytes_of(&[0xff, 0xfe], u16::to_le_bytes), text),
+            (bytes_of(&[0xfe, 0xff], u16::to_be_bytes), text),
+            (b"caf\xe9 geheim".to_vec(), "caf\u{fffd} geheim"),
+        ] {
+            fs::write(&place, &bytes).expect("written");
+            let Content::Text(found) = read(&place, 1_000) else { panic!("{bytes:?}") };
+            assert_eq!((found.text.as_str(), found.cut), (expected, false));
+        }
+        fs::write(&place, bytes_of(&[0xff, 0xfe], u16::to_le_bytes)).expect("written");
+        let Content::Text(part) = read(&place, 7) else { panic!("not text") };
+        assert_eq!((part.text.as_str(), part.cut), ("ge", true));
+    }
+}

@@ -187,7 +187,7 @@ fn signal_words(signal: i32) -> String {
 /// A stream, up to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
-    /// The text, invalid UTF-8 replaced by U+FFFD.
+    /// The text, invalid bytes replaced by U+FFFD.
     pub text: String,
     /// Whether the end was cut off, because the stream was longer than the limit.
     pub cut: bool,
@@ -410,8 +410,12 @@ impl Capture {
         Capture { text: text.into(), ..Capture::default() }
     }
 
-    /// Returns a stream from its bytes, whose end may be missing. Invalid UTF-8 is replaced.
+    /// Returns a stream from its bytes, whose end may be missing. UTF-16 needs a byte order mark; invalid bytes are
+    /// replaced.
     pub fn of_bytes(mut bytes: Vec<u8>, cut: bool) -> Capture {
+        if let Some(text) = text_of_utf16(&bytes) {
+            return Capture { cut, ..Capture::whole(text) };
+        }
         if cut {
             drop_half_character(&mut bytes);
         }
@@ -460,6 +464,19 @@ impl Capture {
         text.push_str(&as_observed(&self.text[from..]));
         Cow::Owned(text)
     }
+}
+
+/// Returns the text of bytes that begin with a byte order mark of UTF-16.
+fn text_of_utf16(bytes: &[u8]) -> Option<String> {
+    let unit_of: fn([u8; 2]) -> u16 = match bytes {
+        // The same beginning as UTF-32.
+        [0xff, 0xfe, 0, 0, ..] => return None,
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = bytes[2..].chunks_exact(2).map(|pair| unit_of([pair[0], pair[1]]));
+    Some(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// Removes an incomplete character at the end, which would look like an invalid byte.

@@ -139,6 +139,8 @@ impl FileScan {
     /// Searches the bytes up to an offset. Those after `again` are searched again, together with those that follow.
     fn search(&mut self, end: usize, again: usize) {
         let text = String::from_utf8_lossy(&self.pending[..end]);
+        let unreadable = text.find(['\0', char::REPLACEMENT_CHARACTER]);
+        let unreadable = unreadable.map(|at| self.lines + newlines(&text.as_bytes()[..at]) + 1);
         // An invalid byte is at least as short as its replacement, so the offset may only move down.
         let again = if text.len() == end { again } else { usize::MAX };
         for (wanted, search) in &mut self.searches {
@@ -152,7 +154,11 @@ impl FileScan {
                     search.gap = None;
                     search.found = Some(lines_of(&text, found, self.lines));
                 }
-                Ok(None) => {}
+                Ok(None) => {
+                    if let Some(line) = unreadable {
+                        search.gap.get_or_insert_with(|| format!("line {line} is not UTF-8"));
+                    }
+                }
                 Err(reason) => drop(search.gap.get_or_insert(reason)),
             }
         }
@@ -237,6 +243,16 @@ mod tests {
         let text = "open\nclosed\n".repeat(400_000);
         let found = scanned(text.as_bytes(), 1_000, &["open\\n(?!closed)", "closed\\nclosed"]);
         assert_eq!((place(&found[0]), place(&found[1])), (None, None));
+    }
+
+    #[test]
+    fn line_that_is_not_utf_8_may_be_the_wanted_one() {
+        for odd in [&b"caf\xe9"[..], b"w\0o\0r\0d\0"] {
+            let text = [b"word\n", odd, b"\nend\n"].concat();
+            let found = scanned(&text, 4, &["absent", "word", "^end$"]);
+            let gaps: Vec<_> = found.iter().map(|search| search.gap.as_deref()).collect();
+            assert_eq!(gaps, [Some("line 2 is not UTF-8"), None, None]);
+        }
     }
 
     #[test]
