@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::{
     document::{
-        Advice, BlankPlace, Document, Fault, FaultClass, FaultKind, MAX_BYTES, MAX_NESTING, Pointer, Rewrite,
-        RewriteKind, quoted,
+        Advice, BlankPlace, Document, Fault, FaultClass, FaultKind, MAX_BYTES, MAX_LINE_BYTES, MAX_NESTING, Pointer,
+        Rewrite, RewriteKind, quoted,
     },
     fixes,
     problem::{Code, Edit, Fix, Problem},
@@ -71,6 +71,9 @@ fn code(class: FaultClass) -> Code {
 pub fn message(kind: &FaultKind) -> String {
     let fixed = match kind {
         FaultKind::FileTooLarge => return format!("the file is larger than {} MiB and is not read", MAX_BYTES >> 20),
+        FaultKind::LineTooLong => {
+            return format!("this line is longer than {} MiB, so the file is not read", MAX_LINE_BYTES >> 20);
+        }
         FaultKind::NestedTooDeep => {
             return format!("this value is nested more than {MAX_NESTING} levels deep, so it is not read");
         }
@@ -177,6 +180,7 @@ fn help(kind: &FaultKind) -> Option<String> {
     let fixed = match kind {
         FaultKind::MissingColon(word) => return Some(format!("write `{word}:`")),
         FaultKind::FileTooLarge => "split the file",
+        FaultKind::LineTooLong => "break the line, or move the value to a file",
         FaultKind::NestedTooDeep => "flatten the value",
         FaultKind::SecondDocument => "move it to a separate file",
         FaultKind::DocumentEnd => "remove this line",

@@ -5,7 +5,7 @@ use std::time::Instant;
 use speclens_schema::{
     analysis::Analyzer,
     dialect::ScalarRules,
-    document::Document,
+    document::{Document, MAX_LINE_BYTES},
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Severity},
@@ -14,9 +14,10 @@ use speclens_schema::{
 
 const HEAD: &str = "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\n";
 
-/// Returns the warnings for a suite with this many models and tests, and a comment of this many bytes.
+/// Returns the warnings for a suite with this many models and tests, and comments of this many bytes.
 fn warnings(models: usize, tests: usize, comment: usize) -> Vec<(String, String)> {
-    let mut text = format!("{HEAD}# {}\nprompts: {{ p: {{ user: u }} }}\nmodels:\n", "x".repeat(comment));
+    let comment = "# 345678\n".repeat(comment / 9 + 1);
+    let mut text = format!("{HEAD}{comment}prompts: {{ p: {{ user: u }} }}\nmodels:\n");
     for model in 0..models {
         text.push_str(&format!("  - {{ id: m{model}, provider: ollama, model: x }}\n"));
     }
@@ -119,6 +120,26 @@ fn litter_is_one_mistake_in_many_lines() {
     assert!(document.blocks().len() < 1000, "{} blocks", document.blocks().len());
     assert!(!document.faults().is_empty());
     assert!(document.root().unwrap().get("suite").is_some());
+}
+
+#[test]
+fn file_with_a_very_long_line_is_not_read_and_the_line_is_reported() {
+    for (length, is_read) in [(MAX_LINE_BYTES - 100, true), (9_000_000, false)] {
+        for end in ["\n", "\r\n"] {
+            let value = "w ".repeat(length / 2);
+            let text = format!("{HEAD}tests:\n  - {{name: t, command: \"{value}\"}}\n").replace('\n', end);
+            let document = Document::read(&text, ScalarRules::Yaml12);
+            assert_eq!(document.root().is_some_and(|root| root.get("tests").is_some()), is_read);
+            let problems =
+                Analyzer::new(SpecFile::KINDLM).problems(&document, &MemoryFiles::default(), &Settings::default());
+            let large: Vec<_> = problems.iter().filter(|it| it.code == Code::TooLarge).collect();
+            assert_eq!(large.len(), usize::from(!is_read), "{large:?}");
+            if let [large] = &large[..] {
+                assert_eq!(&text[large.range.start..][..5], "  - {");
+                assert_eq!(problems.len(), 1, "{problems:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct Fault {
 pub enum FaultKind {
     /// The text is longer than [`crate::MAX_BYTES`].
     FileTooLarge,
+    /// A line is longer than [`crate::MAX_LINE_BYTES`].
+    LineTooLong,
     /// Nested deeper than [`crate::MAX_NESTING`].
     NestedTooDeep,
     /// Nested too deep to be read in pieces, as a text with other faults is.
@@ -317,7 +319,7 @@ impl Fault {
     /// Returns the class of the fault.
     pub fn class(&self) -> FaultClass {
         match self.kind {
-            FaultKind::FileTooLarge | FaultKind::NestedTooDeep => return FaultClass::Limit,
+            FaultKind::FileTooLarge | FaultKind::LineTooLong | FaultKind::NestedTooDeep => return FaultClass::Limit,
             FaultKind::UnknownAlias { .. } => return FaultClass::UnknownAlias,
             FaultKind::DuplicateKey { .. } => return FaultClass::DuplicateKey,
             FaultKind::Nul => return FaultClass::Encoding,

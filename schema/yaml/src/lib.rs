@@ -73,6 +73,9 @@ pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
+/// Maximum length of a line in bytes: columns are counted from its beginning, for every place in it.
+pub const MAX_LINE_BYTES: usize = 1024 * 1024;
+
 /// Maximum length of a text that is read as a whole at every edit if cutting would damage it.
 const MAX_JOINED_BYTES: usize = 64 * 1024;
 
@@ -104,13 +107,33 @@ impl fmt::Debug for Notes {
     }
 }
 
+/// Returns the fault of a text that is not read, because it or one of its lines is too long.
+fn too_large(text: &Rope) -> Option<Fault> {
+    if text.len_bytes() > MAX_BYTES {
+        return Some(Fault::new(0..0, FaultKind::FileTooLarge));
+    }
+    let (mut start, mut at) = (0, 0);
+    if text.len_bytes() > MAX_LINE_BYTES {
+        for chunk in text.chunks() {
+            for end in memchr::memchr_iter(b'\n', chunk.as_bytes()).map(|end| at + end) {
+                if end - start > MAX_LINE_BYTES {
+                    return Some(Fault::new(start..start, FaultKind::LineTooLong));
+                }
+                start = end + 1;
+            }
+            at += chunk.len();
+        }
+    }
+    (at - start > MAX_LINE_BYTES).then(|| Fault::new(start..start, FaultKind::LineTooLong))
+}
+
 impl Document {
     /// Reads a text, both as a whole and by blocks: the whole decides about the meaning.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
         /// Below this, a thread costs more than it saves.
         const SHORT: usize = 64 * 1024;
         let mut document = Document::unread(text, rules);
-        if text.len() < SHORT || text.len() > MAX_BYTES {
+        if text.len() < SHORT || too_large(&document.text).is_some() {
             document.refresh();
             document.consult_whole(text);
             return document;
@@ -180,8 +203,8 @@ impl Document {
         // Kept until the blocks exist: if reading panics, the next edit finds the old state.
         let Some(pending) = self.pending.clone() else { return };
         self.whole_fault = None;
-        if self.text.len_bytes() > MAX_BYTES {
-            self.whole_fault = Some(Fault::new(0..0, FaultKind::FileTooLarge));
+        if let Some(fault) = too_large(&self.text) {
+            self.whole_fault = Some(fault);
             self.adopt(Vec::new());
             self.pending = None;
             return;
@@ -222,7 +245,8 @@ impl Document {
     /// whole; if it is not although every block was, its fault is reported.
     pub fn consult_whole(&mut self, text: &str) {
         self.forget_edits(text);
-        if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
+        let is_whole = self.blocks.iter().any(|block| block.kind == BlockKind::Whole);
+        if is_whole || self.whole_fault.as_ref().is_some_and(|fault| fault.class() == FaultClass::Limit) {
             return;
         }
         self.apply_whole(text, events::skim(text, self.rules));

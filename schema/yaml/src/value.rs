@@ -125,8 +125,8 @@ pub fn number(value: f64) -> Value {
     Number::from_f64(value.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
 }
 
-/// Maximum number of nodes of a value after its aliases are expanded.
-const MAX_NODES: usize = 2_000_000;
+/// Maximum number of nodes that aliases add to those of the document: each takes time, at every key.
+const MAX_EXPANSION: usize = 20_000;
 
 /// Number of nodes that a merged base counts as.
 const MERGE_COST: usize = 500;
@@ -153,7 +153,7 @@ impl<'d> NodeRef<'d> {
     /// tools that read these files; `.inf` is the largest number, `.nan` one that is equal to nothing. Of a repeated
     /// key the last one counts.
     pub fn to_value(self) -> Result<Value, TooLarge> {
-        Conversion { left: MAX_NODES, special: Special::Compared }.convert(self, 0).map(|plain| (&plain).into())
+        Conversion { left: self.max_nodes(), special: Special::Compared }.convert(self, 0).map(|plain| (&plain).into())
     }
 
     /// Returns the same for checking against a schema, with another limit on the number of nodes: `.nan` is then null,
@@ -164,7 +164,12 @@ impl<'d> NodeRef<'d> {
 
     /// Returns the value of [`NodeRef::to_checked_value`] without copies of its strings.
     pub fn to_plain(self, nodes: usize) -> Result<Plain<'d>, TooLarge> {
-        Conversion { left: nodes.min(MAX_NODES), special: Special::Checked }.convert(self, 0)
+        Conversion { left: nodes.min(self.max_nodes()), special: Special::Checked }.convert(self, 0)
+    }
+
+    /// Returns the maximum number of nodes of its value. A node takes at least one byte.
+    fn max_nodes(self) -> usize {
+        self.document().text().len_bytes().saturating_add(MAX_EXPANSION)
     }
 
     /// Returns [`NodeRef::key_text`], without a copy of a string.
