@@ -2,7 +2,7 @@
 // It never parses a spec: tests, problems and results come from the server.
 
 import * as vscode from 'vscode';
-import { isRunnable, isSpec } from './files';
+import { isSpec, testsIn } from './files';
 import { Reference } from './reference';
 import { Server } from './server';
 import { Transcripts } from './transcript';
@@ -68,11 +68,9 @@ async function ask(command: string, ...arguments_: unknown[]): Promise<void> {
   if (choice === 'Show Log') await vscode.commands.executeCommand('speclens.showLog');
 }
 
-/** The palette and the editor's title bar show commands about a spec only in a spec. */
+/** The palette and the editor's title bar show commands about tests only where such tests are. */
 function offerCommands(editor: vscode.TextEditor | undefined): void {
-  const holds = (is: (document: vscode.TextDocument) => boolean) => editor !== undefined && is(editor.document);
-  void vscode.commands.executeCommand('setContext', 'speclens.inSpec', holds(isSpec));
-  void vscode.commands.executeCommand('setContext', 'speclens.inRunnableSpec', holds(isRunnable));
+  void vscode.commands.executeCommand('setContext', 'speclens.tests', editor && testsIn(editor.document));
 }
 
 async function onSpec(act: (document: vscode.TextDocument, selection: vscode.Selection) => unknown): Promise<void> {

@@ -34,31 +34,44 @@ export function isSpec(document: vscode.TextDocument): boolean {
   return vscode.languages.match(named, document) > 0 || holdsSpec(document);
 }
 
-/** Whether a document contains tests that can be run, or names files that do: those of KindLM and of cli-bench. */
-export function isRunnable(document: vscode.TextDocument): boolean {
-  if (!isText(document)) return false;
-  return /\/(kindlm|cli-bench)\.ya?ml$/.test(document.uri.path) || beginsLikeTests(head(document));
+/** The formats of tests. */
+export type Format = 'kindlm' | 'cli-bench' | 'clawspec';
+
+/** The formats of the kinds of files that contain tests. */
+const declaredFormats: Record<string, Format> = {
+  kindlm: 'kindlm',
+  'cli-bench': 'cli-bench',
+  'cli-bench-tasks': 'cli-bench',
+  'clawspec-scenarios': 'clawspec',
+  'clawspec-handoff': 'clawspec',
+  'clawspec-pipeline': 'clawspec',
+};
+
+/** The format of the tests that a document contains, or that files contain which it names; none for other specs. */
+export function testsIn(document: vscode.TextDocument): Format | undefined {
+  if (!isText(document)) return undefined;
+  const text = head(document);
+  const declared = /^# ?speclens: dialect=(\S+)/m.exec(text)?.[1];
+  if (declared) return declaredFormats[declared];
+  const [, named] = /\/(kindlm|cli-bench)\.ya?ml$/.exec(document.uri.path) ?? [];
+  return (named as Format | undefined) ?? formatOf(text);
 }
 
 /** Beginnings of specs under other names: enough to start the server, which then decides. */
 function holdsSpec(document: vscode.TextDocument): boolean {
   if (!isText(document)) return false;
   const text = head(document);
-  return (
-    beginsLikeTests(text) ||
-    /^# ?speclens: dialect=/m.test(text) ||
-    (/^target:/m.test(text) && /^scenarios:/m.test(text)) ||
-    (/^(handoff|pipeline):/m.test(text) && /^version:/m.test(text))
-  );
+  return formatOf(text) !== undefined || /^# ?speclens: dialect=/m.test(text);
 }
 
-/** Suites of KindLM, suites of cli-bench, task files. */
-function beginsLikeTests(text: string): boolean {
-  return (
-    /^kindlm:[ \t]*\S/m.test(text) ||
-    (/^cli:[ \t]*\S/m.test(text) && /^tasks:/m.test(text)) ||
-    (/^-[ \t]/m.test(text) && /^[ -]+intent:/m.test(text) && /^[ -]+assert:/m.test(text))
-  );
+/** Suites of KindLM, suites and task files of cli-bench, contracts of ClawSpec. */
+function formatOf(text: string): Format | undefined {
+  if (/^kindlm:[ \t]*\S/m.test(text)) return 'kindlm';
+  if (/^cli:[ \t]*\S/m.test(text) && /^tasks:/m.test(text)) return 'cli-bench';
+  if (/^-[ \t]/m.test(text) && /^[ -]+intent:/m.test(text) && /^[ -]+assert:/m.test(text)) return 'cli-bench';
+  if (/^target:/m.test(text) && /^scenarios:/m.test(text)) return 'clawspec';
+  if (/^(handoff|pipeline):/m.test(text) && /^version:/m.test(text)) return 'clawspec';
+  return undefined;
 }
 
 function isText(document: vscode.TextDocument): boolean {

@@ -30,6 +30,37 @@ function scenario.tests(T)
     end)
   end)
 
+  test('a problem can be ignored in the workspace, in settings that come into being', function()
+    T.replace('contains: [hello]', 'contains: []')
+    local it = wait('the warning', function()
+      return vim.iter(T.diagnostics('speclens')):find(function(it)
+        return it.severity == vim.diagnostic.severity.WARN
+      end)
+    end)
+    vim.api.nvim_win_set_cursor(0, { it.lnum + 1, it.col })
+    local title = ('Ignore `%s` in this workspace'):format(it.code)
+    local offered = {}
+    vim.lsp.buf.code_action({
+      filter = function(action)
+        table.insert(offered, action.title)
+        return action.title == title
+      end,
+      apply = true,
+    })
+    wait(title, function()
+      return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+        return vim.endswith(vim.api.nvim_buf_get_name(buf), 'speclens.yaml')
+      end) or #offered > 0 and not vim.tbl_contains(offered, title) and error(vim.inspect(offered))
+    end)
+    wait('no warning', function()
+      return #T.diagnostics('speclens') == 1
+    end)
+    local settings = vim.fn.bufnr('speclens.yaml')
+    is({ 'severity:', ('  %s: off'):format(it.code) }, vim.api.nvim_buf_get_lines(settings, 0, -1, false))
+    vim.api.nvim_buf_delete(settings, { force = true })
+    vim.fn.delete('speclens.yaml')
+  end)
+
   test('a key is completed while typing', function()
     local line = T.line('contains: [hello]')
     vim.api.nvim_buf_set_lines(T.buf, line, line, false, { '        max' })

@@ -100,6 +100,7 @@ test('a person runs a scenario at a scripted gateway, reads a failure, and opens
   await vscode.inWindow(t.name, path, {}, async (window) => {
     const { page } = window;
     await window.openPath('skills/newsletter/tests/scenarios.yaml');
+    await page.waitForSelector('.editor-actions [aria-label*="Run File"]');
     await window.clickLens('name: newsletter-drafts', 'Preconditions');
     await page.waitForSelector('.tab:has-text("newsletter-drafts (preconditions).md")');
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("A run would start now")');
@@ -114,6 +115,10 @@ test('a person runs a scenario at a scripted gateway, reads a failure, and opens
     await window.retype('guaranteed', 'Spring');
     const row = await window.problem('Spring', 'speclens run');
     assert.match(await row.textContent(), /Ln 38, Col/);
+    await window.cursorAfter('name: newsletter-drafts');
+    await window.command('speclens: Dry Run of Test at Cursor');
+    await page.waitForSelector('.tab:has-text("newsletter-drafts (dry run).md")');
+    await window.openPath('skills/newsletter/tests/scenarios.yaml');
     await window.related(row, 'the word `');
     await page.waitForSelector('.tab.active:has-text("-newsletter.md")');
     await page.waitForSelector('.statusbar-item:has-text("Ln 3, Col 7 (6 selected)")');

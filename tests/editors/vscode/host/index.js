@@ -341,9 +341,17 @@ const tests = {
     await until('the model', () => here('✗ 1 assertion failed'));
   },
 
-  async 'the button for a whole file is offered where tests can be run only'() {
-    const spoken = () => vscode.extensions.getExtension('speclens.speclens').packageJSON.contributes.menus['editor/title/run'];
-    assert.deepEqual(spoken().map(({ when }) => when), ['speclens.inRunnableSpec']);
+  async 'a command is offered in the files of the formats that have it only'() {
+    const { menus } = vscode.extensions.getExtension('speclens.speclens').packageJSON.contributes;
+    assert.deepEqual(menus['editor/title/run'].map(({ when }) => when), ['speclens.tests']);
+    const formats = ['kindlm', 'cli-bench', 'clawspec'];
+    const offered = (format) => menus.commandPalette.filter(({ when }) => when.split(' || ').some((part) => part === 'speclens.tests' || part === `speclens.tests == '${format}'`));
+    const special = formats.map((format) => offered(format).map(({ command }) => command.replace('speclens.', '')).filter((command) => !/^(runTestAtCursor|runActiveFile|showTranscriptAtCursor)$/.test(command)));
+    assert.deepEqual(special, [
+      ['askJudgeAtCursor'],
+      ['runTestAtCursorWith', 'dryRunAtCursor'],
+      ['askJudgeAtCursor', 'dryRunAtCursor', 'preconditionsAtCursor', 'judgeAtCursor'],
+    ]);
   },
 
   async 'a problem is ignored in settings that come into being, and is gone before they are saved'() {
