@@ -73,7 +73,7 @@ mod writing;
 
 use serde_json::{Value, json};
 
-use client::{Client, at};
+use client::{Client, at, pulling};
 
 const SUITE: &str = "kindlm: 1
 project: demo
@@ -263,10 +263,20 @@ fn trust_can_be_given_and_taken_while_the_server_runs() {
 #[test]
 fn a_client_that_pulls_gets_problems_once() {
     let files = [("kindlm.yaml", &*SUITE.replace("name: greets", "nme: greets"))];
-    let others = Client::spawn(&files).initialize(json!({}), json!({}));
-    assert_eq!(others["capabilities"]["diagnosticProvider"], Value::Null);
+    // One that cannot be asked to pull again would keep what another file made obsolete.
+    for capabilities in [json!({}), json!({ "textDocument": { "diagnostic": {} } })] {
+        let mut other = Client::spawn(&files);
+        let others = other.initialize(capabilities, json!({}));
+        assert_eq!(others["capabilities"]["diagnosticProvider"], Value::Null);
+        other.open("kindlm.yaml");
+        let first = other.diagnostics("kindlm.yaml", |_| true);
+        assert!(!sources(&first, "speclens").is_empty());
+        let has_link =
+            |one: &Value| one["codeDescription"]["href"].as_str().is_some_and(|href| href.contains("reference-"));
+        assert!(first.iter().all(has_link), "the first problems have links: {first:?}");
+    }
     let mut client = Client::spawn(&files);
-    let capabilities = client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
+    let capabilities = client.initialize(pulling(), json!({ "trusted": true }));
     assert_eq!(capabilities["capabilities"]["diagnosticProvider"]["identifier"], "speclens");
     client.open("kindlm.yaml");
     let report = client.about("kindlm.yaml", "diagnostic");
@@ -279,18 +289,12 @@ fn a_client_that_pulls_gets_problems_once() {
 /// Two mistakes below the place that is edited, one of them beside another place, and one above it.
 const WRONG: &str = "kindlm: 1\nprojct: demo\nproject: demo\nsuite: {name: demo}\ntests:\n  - name: a\n    command: echo a\n    expect: {output: {contains: [a]}}\n  - name: b\n    command: echo b\n    tagz: [x]\n    expect: {output: {contains: [b], containz: [é]}}\n  - name: a\n    command: echo c\n    expect: {output: {contains: [a], contains: [b]}}\n";
 
-/// Has the reference written, which diagnostics link to from then on.
-fn have_reference(client: &mut Client) {
-    client.hover("kindlm.yaml", json!({ "line": 2, "character": 2 }));
-}
-
 #[test]
 fn client_that_pulls_again_gets_unchanged() {
     for text in [WRONG.to_owned(), WRONG.replace('\n', "\r\n"), WRONG.replace("\n  ", "\n")] {
         let mut client = Client::spawn(&[("kindlm.yaml", &text)]);
-        client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({}));
+        client.initialize(pulling(), json!({}));
         let mut text = client.open("kindlm.yaml");
-        have_reference(&mut client);
         let uri = client.uri("kindlm.yaml");
         let pull = |client: &mut Client, known: Option<&Value>| {
             let params = json!({ "textDocument": { "uri": uri }, "previousResultId": known });
@@ -317,14 +321,12 @@ fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
         let mut typed = Client::start(&[("kindlm.yaml", &text)]);
         let mut text = typed.open("kindlm.yaml");
         typed.diagnostics("kindlm.yaml", |found| !found.is_empty());
-        have_reference(&mut typed);
         typed.replace("kindlm.yaml", &mut text, "tests:", "# é\ntests:", 2);
         typed.diagnostics("kindlm.yaml", |_| true);
         typed.replace("kindlm.yaml", &mut text, "echo a", "echo aa\n    tagz: []", 3);
         let after = typed.diagnostics("kindlm.yaml", |_| true);
         let mut opened = Client::start(&[("kindlm.yaml", &text)]);
         opened.open("kindlm.yaml");
-        have_reference(&mut opened);
         opened.forget();
         opened.replace("kindlm.yaml", &mut text, "demo}", "demo }", 2);
         opened.replace("kindlm.yaml", &mut text, "demo }", "demo}", 3);

@@ -20,6 +20,7 @@ mod ide;
 mod index;
 mod job;
 mod lsp;
+mod processes;
 mod read;
 mod results;
 mod scope;

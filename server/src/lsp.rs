@@ -63,7 +63,7 @@ const RUNS_END_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The reason why the server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The client sent `exit` or disconnected.
+    /// The client sent `exit` or disconnected, or its process ended.
     Client,
     /// A signal.
     Signal,
@@ -111,6 +111,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
     let guarded = transport::Guarded::new(service, outbox.clone());
     let end = tokio::select! {
         () = transport::serve(transport::read(input)?, guarded, socket, outbox.clone()) => End::Client,
+        () = session.client_ended.cancelled() => End::Client,
         () = stop => End::Signal,
     };
     session.stop();

@@ -1,6 +1,7 @@
 //! Reads any file as text: with a size limit, and with a problem for bytes that are not text.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{self, Read},
     path::Path,
@@ -26,10 +27,19 @@ pub(crate) fn beginning(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns a walk over everything in a directory that version control does not ignore.
+/// Directories of dependencies and of generated files, which repositories ignore: their suites are those of others.
+const FOREIGN_DIRECTORIES: [&str; 2] = ["node_modules", "target"];
+
+/// Returns a walk over everything in a directory that version control does not ignore. Without version control,
+/// directories of dependencies and of generated files are omitted.
 pub(crate) fn walk(directory: &Path) -> WalkBuilder {
     let mut walk = WalkBuilder::new(directory);
     walk.require_git(false).sort_by_file_path(Ord::cmp);
+    let absolute = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    if !absolute.ancestors().any(|above| above.join(".git").exists()) {
+        let is_foreign = |name: &OsStr| FOREIGN_DIRECTORIES.iter().any(|foreign| name == *foreign);
+        walk.filter_entry(move |entry| entry.depth() == 0 || !is_foreign(entry.file_name()));
+    }
     walk
 }
 

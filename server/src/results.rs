@@ -33,6 +33,11 @@ pub(crate) struct SuiteId {
     pub place: String,
 }
 
+/// Returns the name of the view of the whole suite for a document that has a part of its tests.
+pub(crate) fn view_of_whole(uri: &str) -> String {
+    format!("{uri}#suite")
+}
+
 /// The running tests and the known results.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
@@ -201,6 +206,7 @@ impl Results {
     /// Discards the state of a closed document.
     pub(crate) fn forget(&mut self, uri: &str) {
         self.views.remove(uri);
+        self.views.remove(&view_of_whole(uri));
     }
 
     /// Whether nothing is known about any case.

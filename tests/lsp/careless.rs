@@ -4,7 +4,10 @@
 
 use serde_json::json;
 
-use super::{client::Client, positions::position};
+use super::{
+    client::{Client, pulling},
+    positions::position,
+};
 use crate::numbers::Numbers;
 
 const FILES: [(&str, &str); 4] = [
@@ -99,7 +102,7 @@ fn started(files: &[(&str, &str)]) -> Client {
         let file = std::fs::File::options().write(true).open(client.path(name)).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
     }
-    client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
+    client.initialize(pulling(), json!({ "trusted": true }));
     client
 }
 

@@ -463,6 +463,14 @@ impl Drop for Client {
     }
 }
 
+/// Returns the capabilities of a client that pulls diagnostics, and again on request.
+pub fn pulling() -> Value {
+    json!({
+        "textDocument": { "diagnostic": {} },
+        "workspace": { "diagnostics": { "refreshSupport": true } },
+    })
+}
+
 /// Returns the empty range at a place.
 pub fn at(line: usize, column: usize) -> Value {
     let place = json!({ "line": line, "character": column });

@@ -65,7 +65,10 @@ fn problem_is_silenced_in_its_line_or_in_its_file() {
 
 #[test]
 fn problem_is_silenced_in_a_workspace_that_has_no_settings_yet() {
-    let mut client = client(&[("kindlm.yaml", EMPTY)]);
+    // As Neovim declares them.
+    let edits = json!({ "resourceOperations": ["rename", "create", "delete"] });
+    let mut client = Client::spawn(&[("kindlm.yaml", EMPTY)]);
+    client.initialize(json!({ "workspace": { "workspaceEdit": edits } }), json!({}));
     client.open("kindlm.yaml");
     client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
     let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");

@@ -196,6 +196,20 @@ fn the_server_ends_when_the_client_hangs_up() {
 }
 
 #[test]
+fn the_server_ends_when_the_process_of_the_client_ends() {
+    let mut parent = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut client = Client::spawn(FILES);
+    client.request("initialize", json!({ "processId": parent.id(), "rootUri": null, "capabilities": {} }));
+    client.notify("initialized", json!({}));
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    // Its pipe stays open: another process may have it.
+    parent.kill().unwrap();
+    assert_eq!(client.exit_status(), Some(0));
+    parent.wait().unwrap();
+}
+
+#[test]
 fn positions_count_in_the_unit_that_the_client_offers() {
     let suite = SUITE.replace("name: refuses", "{name: 'täst 😀', nam: x}");
     let suite = suite.replace("    command: sh refuse.sh\n    expect:\n      output:\n        contains: [sorry]\n", "");

@@ -208,6 +208,35 @@ fn client_that_asks_for_models_itself_gets_the_choices() {
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
+#[test]
+fn task_file_of_a_suite_that_stops_repeats_early_shows_fresh_results() {
+    let suite =
+        "cli: echo\nproviders: [scripted/one]\nrepeat: 5\nthresholds: {default: 20}\ntasks: ['file://tasks/*.yaml']\n";
+    let task = |id: &str| format!("- id: {id}\n  intent: Say hello, {id}.\n  assert: [{{ran: echo hello}}]\n");
+    let files = [
+        ("tasks/a.yaml", &*task("a")),
+        ("tasks/b.yaml", &*task("b")),
+        ("cli-bench.yaml", suite),
+        ("one.script.yaml", ONE),
+    ];
+    for opens_suite in [false, true] {
+        let mut client = Client::opened(&files);
+        if opens_suite {
+            client.open("cli-bench.yaml");
+        }
+        let done = client.command_line(&["run", "."]);
+        assert!(done.status.success(), "{done:?}");
+        for name in ["tasks/a.yaml", "tasks/b.yaml"] {
+            if name == "tasks/b.yaml" {
+                client.open(name);
+            }
+            lenses_of_until(&mut client, name, "it passed", |titles| {
+                titles.iter().any(|title| title.starts_with('✓')) && !titles.iter().any(|title| title.contains("stale"))
+            });
+        }
+    }
+}
+
 /// Returns a suite whose analysis, which handles one document at a time, takes much longer than any answer about a
 /// small one.
 fn many() -> String {

@@ -15,6 +15,18 @@ use super::{
     tally,
 };
 
+/// Whether a suite has a case whose repeats are not all known, or not all of one run.
+pub(crate) fn is_any_incomplete(suite: &Suite, outcomes: &[Arc<CaseOutcome>]) -> bool {
+    let mut repeated = suite.cases.iter().zip(outcomes).filter(|(case, _)| case.repeat > 1);
+    repeated.any(|(case, outcome)| {
+        case.action.subjects().iter().any(|subject| {
+            let of_subject = outcome.attempts.iter().filter(|attempt| attempt.result.subject == *subject);
+            let begun: Vec<u64> = of_subject.map(|attempt| attempt.result.began_us).collect();
+            begun.len() < case.repeat as usize || !begun.is_sorted()
+        })
+    })
+}
+
 /// Removes the attempts that a run would omit from the outcomes of a suite, so that they do not count as missing.
 pub(crate) fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> Vec<Arc<CaseOutcome>> {
     let repeats = suite.cases.iter().filter(|case| case.repeat > 1);

@@ -115,14 +115,13 @@ fn of_attempt(
     let mut problems = Vec::new();
     for Judged { claim, verdict } in judged {
         let status = verdict.outcome.status();
-        if matches!(status, Status::Pass | Status::Skip) {
+        // A part that cannot be parsed is reported as a problem of the text.
+        if matches!(status, Status::Pass | Status::Skip) || verdict.kind == unparsed::KIND {
             continue;
         }
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
-        // Such a part is not a claim of the author's, and its label only repeats its outcome.
-        let label = (verdict.kind != unparsed::KIND).then_some(verdict.label.as_str());
-        let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
+        let mut message = format!("`{}`: {}", case.name, message(&verdict.label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
             for line in ending {
                 message.push_str(&format!("\n{line}"));
@@ -213,7 +212,7 @@ fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Rang
     })
 }
 
-fn message(label: Option<&str>, outcome: &Outcome) -> String {
+fn message(label: &str, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
             let mut message = mismatch.message.clone();
@@ -229,15 +228,9 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
             }
             message
         }
-        Outcome::Unknown(reason) => match label {
-            Some(label) => format!("unknown result: {reason}\nassertion: {label}"),
-            None => reason.clone(),
-        },
-        Outcome::Error(reason) => match label {
-            Some(label) => format!("{reason}\nassertion: {label}"),
-            None => reason.clone(),
-        },
-        Outcome::Pass | Outcome::Skip(_) => label.unwrap_or_default().to_owned(),
+        Outcome::Unknown(reason) => format!("unknown result: {reason}\nassertion: {label}"),
+        Outcome::Error(reason) => format!("{reason}\nassertion: {label}"),
+        Outcome::Pass | Outcome::Skip(_) => label.to_owned(),
     }
 }
 

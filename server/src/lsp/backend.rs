@@ -12,13 +12,14 @@ use tower_lsp_server::{
 
 use crate::{
     index::Depth,
+    processes,
     threads::{Panicked, Pool},
 };
 
 use super::{
     changes::About,
     client::{Abilities, Display},
-    commands, convert, features, fix_all, methods, navigation,
+    commands, convert, features, fix_all, methods, navigation, reference,
     runs::{self, Chosen},
     session::{Session, Snapshot},
     tokens,
@@ -183,6 +184,14 @@ pub(super) fn failed(message: String) -> Error {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let abilities = Abilities::of(&params);
+        self.session.requests.begin(reference::prepare);
+        if let Some(client) = params.process_id.and_then(|id| u32::try_from(id).ok()) {
+            let session = Arc::clone(&self.session);
+            tokio::spawn(async move {
+                processes::ended(client).await;
+                session.client_ended.cancel();
+            });
+        }
         self.session.scopes.set_folders(folders(&params));
         let options = params.initialization_options.unwrap_or_default();
         {

@@ -9,10 +9,9 @@ use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
 pub(super) struct Abilities {
     /// The unit of its columns.
     pub encoding: Encoding,
-    /// It pulls diagnostics, so they are not pushed.
+    /// It pulls diagnostics, so they are not pushed. One that does not pull them again on request would keep those that
+    /// another file made obsolete.
     pub pulls_diagnostics: bool,
-    /// It refreshes diagnostics on request.
-    pub refreshes_diagnostics: bool,
     /// It refreshes lenses on request.
     pub refreshes_lenses: bool,
     /// It refreshes hints on request.
@@ -74,7 +73,8 @@ impl Abilities {
         let shares = |name: &&str| lists("/textDocument/completion/completionList/itemDefaults", name);
         Abilities {
             encoding: encoding(params),
-            pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
+            pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object)
+                && is("/workspace/diagnostics/refreshSupport"),
             asks: capabilities.pointer("/window/showMessage").is_some_and(Value::is_object),
             shows_lenses: ["/textDocument/codeLens", "/workspace/codeLens"]
                 .iter()
@@ -84,13 +84,12 @@ impl Abilities {
             shows_preconditions: knows("speclens.preconditions"),
             asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
-            refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
             resolves_edits: lists("/textDocument/codeAction/resolveSupport/properties", "edit")
                 && is("/textDocument/codeAction/dataSupport"),
-            creates_files: is("/workspace/workspaceEdit/documentChanges")
-                && lists("/workspace/workspaceEdit/resourceOperations", "create"),
+            // Neovim declares operations, but not `documentChanges`, which contain them.
+            creates_files: lists("/workspace/workspaceEdit/resourceOperations", "create"),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
             resolves_docs: lists("/textDocument/completion/completionItem/resolveSupport/properties", "documentation"),
             shares_completions: SHARED.iter().all(shares),

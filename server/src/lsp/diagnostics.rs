@@ -19,7 +19,6 @@ use super::{
     convert::{self, Converter, Ranges},
     fragments::{JsonPieces, push_moved},
     limit::{Choice, Chosen},
-    reference,
     session::Snapshot,
     transport::Piece,
 };
@@ -146,8 +145,7 @@ impl<'s> Writer<'s> {
         let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
         let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
         let mut hasher = FxHasher::default();
-        // Links to the reference exist only once it is written.
-        (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
+        (converter.ranges.encoding() as u8).hash(&mut hasher);
         Writer { converter, problems, circumstances: hasher.finish() }
     }
 

@@ -415,7 +415,7 @@ impl Session {
             open.document = snapshot.document;
         }
         self.analyze(uri);
-        if snapshot.abilities.pulls_diagnostics && snapshot.abilities.refreshes_diagnostics {
+        if snapshot.abilities.pulls_diagnostics {
             // The diagnostics that the client pulled in the meantime are based on the parts alone.
             let client = self.client.clone();
             self.runtime.spawn(async move {
@@ -493,8 +493,7 @@ impl Session {
         let (diagnostics, hints) = {
             let state = self.state();
             let abilities = state.abilities;
-            let pulls = abilities.pulls_diagnostics && abilities.refreshes_diagnostics;
-            (pulls, abilities.refreshes_hints && state.display.inlay_hints)
+            (abilities.pulls_diagnostics, abilities.refreshes_hints && state.display.inlay_hints)
         };
         let client = self.client.clone();
         self.runtime.spawn(async move {

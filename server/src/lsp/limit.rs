@@ -7,8 +7,8 @@ use speclens_schema::{
     problem::Severity,
 };
 
-/// Maximum number of diagnostics of one source that are sent for one file. Each keystroke sends all of them, and nobody
-/// reads that many: `speclens check` lists the rest.
+/// Maximum number of diagnostics of one source that are sent for one file, besides errors, which are all sent. Each
+/// keystroke sends all of them, and nobody reads that many: `speclens check` lists the rest.
 pub(super) const MAX_DIAGNOSTICS: usize = 500;
 
 /// Number of bytes on either side of the last edit that are probably visible.
@@ -45,9 +45,11 @@ pub(super) fn chosen<T>(
         (rank(severity, distance(edited_at, &range)), *index)
     };
     let mut indices: Vec<usize> = (0..all.len()).collect();
-    if indices.len() > MAX_DIAGNOSTICS {
-        indices.select_nth_unstable_by_key(MAX_DIAGNOSTICS, rank);
-        indices.truncate(MAX_DIAGNOSTICS);
+    let errors = all.iter().filter(|one| severity_and_range(one).0 == Severity::Error).count();
+    let count = MAX_DIAGNOSTICS.max(errors);
+    if indices.len() > count {
+        indices.select_nth_unstable_by_key(count, rank);
+        indices.truncate(count);
         indices.sort_unstable();
     }
     indices.into_iter().map(|index| &all[index]).collect()
@@ -78,10 +80,11 @@ pub(super) enum Chosen {
 
 impl Choice {
     pub(super) fn of(problems: &Problems, edited_at: usize) -> Choice {
-        let left_out = problems.len().saturating_sub(MAX_DIAGNOSTICS);
+        let most = MAX_DIAGNOSTICS.max(problems.counts().of(Severity::Error));
+        let left_out = problems.len().saturating_sub(most);
         let (last, count) = match left_out {
             0 => ((Class::Far, Severity::Hint, usize::MAX), 0),
-            _ => last(problems, edited_at, MAX_DIAGNOSTICS),
+            _ => last(problems, edited_at, most),
         };
         Choice { edited_at, last, count, left_out }
     }
@@ -284,9 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn errors_nearest_to_last_edit_come_before_everything_else() {
+    fn errors_are_all_sent() {
         let errors: Vec<_> = (500..2500).map(|index| (index, Severity::Error)).collect();
-        assert_eq!(check(3000, 0, &errors), (500..500 + MAX_DIAGNOSTICS).collect::<Vec<_>>());
-        assert_eq!(check(3000, 300_000, &errors), (2500 - MAX_DIAGNOSTICS..2500).collect::<Vec<_>>());
+        for edited_at in [0, 300_000] {
+            assert_eq!(check(3000, edited_at, &errors), (500..2500).collect::<Vec<_>>());
+        }
     }
 }

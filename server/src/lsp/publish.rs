@@ -6,7 +6,11 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use speclens_schema::{analysis::Problems, problem::Severity, suite::CaseFile};
+use speclens_schema::{
+    analysis::Problems,
+    problem::Severity,
+    suite::{CaseFile, Suite},
+};
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
@@ -15,6 +19,7 @@ use super::{
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
+    whole_suite::cases_in,
 };
 use crate::{
     ide::{
@@ -52,10 +57,7 @@ fn analyze(session: &Arc<Session>, uri: &str) {
     if first {
         // The same applies to diagnostics that need the whole text.
         let (shared, uri) = (Arc::clone(session), uri.to_owned());
-        session.requests.begin(move || {
-            shared.consult_whole(&uri);
-            super::reference::prepare();
-        });
+        session.requests.begin(move || shared.consult_whole(&uri));
     }
     let (mut latest, found) = results(session, uri, &snapshot, &problems, &workspace);
     let RunProblems { own: mut run_problems, parts } = found;
@@ -145,11 +147,23 @@ fn results(
     let all = problems.to_vec(&snapshot.document);
     let suite = snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, &all);
     let suite = Arc::new(suite);
-    let query = results().query(uri, &suite, &workspace.secrets_of(&suite));
-    let queried = query.run(&suite);
-    let mut outcomes = results().remember(queried);
-    if workspace.settings.limits.stop_repeats {
+    let secrets = workspace.secrets_of(&suite);
+    let look_up = |uri: &str, suite: &Suite| {
+        let query = results().query(uri, suite, &secrets);
+        let queried = query.run(suite);
+        results().remember(queried)
+    };
+    let mut outcomes = look_up(uri, &suite);
+    if workspace.settings.limits.stop_repeats && place.main().is_none() {
         outcomes = left_out_repeats::without_spare(&suite, outcomes);
+    } else if workspace.settings.limits.stop_repeats && left_out_repeats::is_any_incomplete(&suite, &outcomes) {
+        // The thresholds are those of the whole suite, and the tasks of other files count as well.
+        let whole = session.whole_suite(snapshot, workspace);
+        let all = left_out_repeats::without_spare(&whole, look_up(&results::view_of_whole(uri), &whole));
+        for at in cases_in(&whole, snapshot) {
+            let same = suite.cases.iter().position(|case| case.name == whole.cases[at].name);
+            same.into_iter().for_each(|same| outcomes[same] = Arc::clone(&all[at]));
+        }
     }
     // If a run refuses the suite, its gates are not reported.
     let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;

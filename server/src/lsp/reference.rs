@@ -14,7 +14,7 @@ struct Written {
     address: Uri,
 }
 
-/// Writes the reference in the background, so that the first hover need not wait for it.
+/// Writes the reference while the client starts: the first problems link to it.
 pub(super) fn prepare() {
     written();
 }
@@ -32,15 +32,9 @@ pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
 
-/// Returns the URI of a kind of problem in the reference; `None` until it is written.
+/// Returns the URI of a kind of problem in the reference.
 pub(super) fn page_of(code: Code) -> Option<Uri> {
-    let written = WRITTEN.get()?.as_ref()?;
-    Some(Uri(format!("{}#{}", written.address.0, code.as_str())))
-}
-
-/// Whether it is written, so that links to it work.
-pub(super) fn is_written() -> bool {
-    WRITTEN.get().is_some()
+    Some(Uri(format!("{}#{}", written()?.address.0, code.as_str())))
 }
 
 /// Writes it, unless it is there. It is read-only, so that it is not edited by accident.

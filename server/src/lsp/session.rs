@@ -73,6 +73,8 @@ pub(super) struct Session {
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Notified when there is something to analyze.
     wakeup: Condvar,
+    /// Cancelled when the process of the client has ended.
+    pub client_ended: CancellationToken,
 }
 
 /// The lock of one method and document. It is fair: requests get it in the order in which they came.
@@ -273,6 +275,7 @@ impl Session {
             turns: Mutex::default(),
             shelf: Mutex::default(),
             wakeup: Condvar::new(),
+            client_ended: CancellationToken::new(),
         }
     }
 
