@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Place, attempt, outcomes, repository, suite};
+use crate::support::{Done, Place, attempt, outcomes, repository, suite};
 
 const THREE: &str = "\
 kindlm: 1
@@ -485,4 +485,31 @@ fn large_outputs_at_once_leave_memory_when_they_are_recorded() {
     let peak = report["suites"][0]["cases"][0]["runs"][0]["evidence"]["stdout"].as_str().unwrap().to_owned();
     let peak: u64 = peak.trim().trim_end_matches("kB").trim().parse().unwrap();
     assert!(peak < MAX_KIB, "{} MiB", peak / 1024);
+}
+
+#[test]
+fn suites_of_dependencies_and_generated_files_are_not_run_outside_of_git() {
+    let suite = |name: &str| {
+        format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: echo {name} >> \"$LOG\"; echo hi\n    expect: {{output: {{contains: [hi]}}}}\n")
+    };
+    for is_git in [false, true] {
+        let place = Place::empty();
+        for name in ["own", "node_modules", "own/node_modules/dependency", "target", "own/target/package"] {
+            place.write(&format!("{name}/kindlm.yaml"), suite(name));
+        }
+        if is_git {
+            fs::create_dir(place.path().join(".git")).unwrap();
+        }
+        let ran = |arguments: &[&str]| {
+            let log = place.path().join("log");
+            let done = Done::of(&place.program(arguments).env("LOG", &log).output().unwrap());
+            assert_eq!(done.code, Some(0), "{done:?}");
+            let lines = place.read("log").lines().count();
+            fs::remove_file(log).unwrap();
+            lines
+        };
+        // In a repository, `.gitignore` decides.
+        assert_eq!(ran(&["run"]), if is_git { 5 } else { 1 });
+        assert_eq!(ran(&["run", "target"]), 1, "a directory that is named is searched");
+    }
 }
