@@ -490,7 +490,9 @@ fn large_outputs_at_once_leave_memory_when_they_are_recorded() {
 #[test]
 fn suites_of_dependencies_and_generated_files_are_not_run_outside_of_git() {
     let suite = |name: &str| {
-        format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: echo {name} >> \"$LOG\"; echo hi\n    expect: {{output: {{contains: [hi]}}}}\n")
+        format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: echo {name} >> \"$LOG\"; echo hi\n    expect: {{output: {{contains: [hi]}}}}\n"
+        )
     };
     for is_git in [false, true] {
         let place = Place::empty();

@@ -40,8 +40,6 @@ const LOG: &str = "log";
 const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
 /// Standard input of the recorded command.
 const INPUT: &str = "SPECLENS_SHELL_INPUT";
-/// The process id of the last shell that took part in the start of the agent.
-const LAUNCHER: &str = "SPECLENS_SHELL_LAUNCHER";
 
 /// The facts that the recording shells need, in a file: an agent may start them with an empty environment.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -150,7 +148,7 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
 /// Returns the environment of the program, with the recording shells first in `PATH`.
 fn surroundings(task: &ProgramTask<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = task.environment.set.clone();
-    let removed = [WITHIN, INPUT, LAUNCHER].map(str::to_owned).into();
+    let removed = [WITHIN, INPUT].map(str::to_owned).into();
     set.insert("PATH".to_owned(), format!("{}:{path}", shims.programs().display()));
     set.insert("SHELL".to_owned(), shims.shell.display().to_string());
     Environment { set, removed }

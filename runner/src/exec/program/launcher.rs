@@ -47,7 +47,7 @@ impl Place {
         if log::is_launcher(log, std::process::id()) {
             return Place::Start;
         }
-        let mut ancestor = getppid().map_or(0, |id| id.as_raw_nonzero().get().cast_unsigned());
+        let mut ancestor = parent();
         for _ in 0..MAX_ANCESTORS {
             if ancestor == settings.runner {
                 return Place::Start;
@@ -60,6 +60,17 @@ impl Place {
         }
         Place::Elsewhere
     }
+}
+
+/// Returns the id of the parent of this process.
+fn parent() -> u32 {
+    getppid().map_or(0, |id| id.as_raw_nonzero().get().cast_unsigned())
+}
+
+/// Returns the nearest process that started the agent and from which this one comes.
+pub(super) fn launcher_above(log: &Path) -> Option<u32> {
+    let ancestors = std::iter::successors(Some(parent()), |id| Some(Process::read(*id)?.parent));
+    ancestors.take(MAX_ANCESTORS).find(|id| log::is_launcher(log, *id))
 }
 
 /// The part of a shell in the work of an agent.
@@ -92,6 +103,13 @@ pub(super) fn is_task_unread(settings: &Settings) -> bool {
     let is_pipe = rustix::fs::fstat(&input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
     let waiting = || rustix::io::ioctl_fionread(&input).ok();
     is_pipe && settings.task_bytes > 0 && waiting().is_some_and(|bytes| bytes >= settings.task_bytes)
+}
+
+/// Returns whether the output of this process goes elsewhere than that of the process that started it, as in `$(…)`.
+/// `false` if that is not known.
+pub(super) fn is_captured() -> bool {
+    let output = |process: &str| fs::read_link(format!("/proc/{process}/fd/1")).ok();
+    matches!((output("self"), output(&parent().to_string())), (Some(own), Some(other)) if own != other)
 }
 
 /// A running process.

@@ -4,7 +4,7 @@
 use std::{
     ffi::OsStr,
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -94,8 +94,8 @@ pub(super) fn is_launcher(directory: &Path, id: u32) -> bool {
 }
 
 /// Notes that a launcher led to another shell.
-pub(super) fn is_used(directory: &Path, launcher: &str) {
-    mark(directory, launcher, USED);
+pub(super) fn is_used(directory: &Path, launcher: u32) {
+    mark(directory, &launcher.to_string(), USED);
 }
 
 fn mark(directory: &Path, name: &str, ending: &str) {
@@ -113,12 +113,10 @@ pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
     let with = |ending| files.iter().filter(move |path| has_ending(path, ending));
     let mut begun: Vec<_> = with(BEGUN).collect();
     begun.sort();
-    // A command with an empty environment does not name the launcher that led to it; the only one certainly did.
-    let is_led =
-        |path: &&PathBuf| path.with_extension(USED).exists() || (with(LAUNCHER).count() == 1 && !begun.is_empty());
     let unseen = if with(OPEN).next().is_some() {
         Some(CommandGap::ShellInput)
-    } else if with(LAUNCHER).any(|path| !is_led(&path)) || with(UNSURE).any(|path| path.with_extension(NESTED).exists())
+    } else if with(LAUNCHER).any(|path| !path.with_extension(USED).exists())
+        || with(UNSURE).any(|path| path.with_extension(NESTED).exists())
     {
         Some(CommandGap::Launcher)
     } else {

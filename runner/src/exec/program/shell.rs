@@ -17,9 +17,9 @@ use speclens_schema::evidence::{Capture, Exit, Ran};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
-    INPUT, LAUNCHER, LOG, Settings, WITHIN,
+    INPUT, LOG, Settings, WITHIN,
     invocation::{Invocation, Source},
-    launcher::{Place, Role, is_task_unread, role},
+    launcher::{Place, Role, is_captured, is_task_unread, launcher_above, role},
     log::{self, Entry},
 };
 
@@ -51,30 +51,32 @@ pub fn run(arguments: &[OsString]) -> i32 {
         if invocation.source == Source::Input && env::var(INPUT).ok() == input() {
             log::is_open(&log, &within);
         }
-        return become_shell(shell, arguments, None);
+        return become_shell(shell, arguments);
     }
     let settings = Settings::read(directory);
     let place = Place::of_this_process(&settings, &log);
     let is_unread = is_task_unread(&settings);
-    let launcher = env::var(LAUNCHER).ok();
+    let above = launcher_above(&log);
     match role(&invocation, place, is_unread) {
         Role::Launcher => {
             let id = std::process::id();
-            let name = id.to_string();
-            if let Some(launcher) = launcher.filter(|launcher| *launcher != name) {
-                log::is_used(&log, &launcher);
-            }
             log::begin_launcher(&log, id);
+            if place == Place::BelowLauncher && is_unread && is_captured() {
+                // It computes something for the start, like the parts of pyenv, and need not lead to a command.
+                log::is_used(&log, id);
+            } else if let Some(above) = above {
+                log::is_used(&log, above);
+            }
             // Another program may have run the script for the agent, and a profile may hide the recording shells.
             let may_be_command = invocation.source == Source::Script && place == Place::Elsewhere;
             if may_be_command || invocation.is_login {
-                log::is_open(&log, &name);
+                log::is_open(&log, &id.to_string());
             }
-            become_shell(shell, arguments, Some(&name))
+            become_shell(shell, arguments)
         }
         Role::Command => {
-            if let Some(launcher) = launcher {
-                log::is_used(&log, &launcher);
+            if let Some(above) = above {
+                log::is_used(&log, above);
             }
             let may_start_agent = is_unread || place != Place::Elsewhere;
             record(Recording { shell, arguments, invocation, may_start_agent, settings, log: &log })
@@ -82,11 +84,9 @@ pub fn run(arguments: &[OsString]) -> i32 {
     }
 }
 
-/// Becomes the real shell, as a launcher of this name or within a command. Returns the exit status if that fails.
-fn become_shell(shell: &OsStr, arguments: &[OsString], launcher: Option<&str>) -> i32 {
-    let mut process = std::process::Command::new(shell);
-    process.args(arguments).envs(launcher.map(|name| (LAUNCHER, name)));
-    let error = std::os::unix::process::CommandExt::exec(&mut process);
+/// Becomes the real shell. Returns the exit status if that fails.
+fn become_shell(shell: &OsStr, arguments: &[OsString]) -> i32 {
+    let error = std::os::unix::process::CommandExt::exec(std::process::Command::new(shell).args(arguments));
     // Without standard error, nothing can be reported.
     let _ = writeln!(io::stderr(), "{}: {error}", shell.display());
     NOT_STARTED
