@@ -64,6 +64,8 @@ mod starting;
 mod tasks;
 #[path = "lsp/texts.rs"]
 mod texts;
+#[path = "lsp/trust.rs"]
+mod trust;
 #[path = "lsp/untitled.rs"]
 mod untitled;
 #[path = "lsp/waiting.rs"]

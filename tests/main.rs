@@ -28,6 +28,7 @@ mod reach;
 mod recorded;
 mod recordings;
 mod replay;
+mod reports;
 mod runs;
 mod scanning;
 mod scored;
@@ -37,3 +38,4 @@ mod support;
 #[cfg(unix)]
 mod tasks;
 mod traces;
+mod untrusted;

@@ -138,6 +138,30 @@ fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
     }
 }
 
+#[test]
+#[cfg(unix)]
+fn interrupt_during_teardown_is_answered_and_ends_it_soon() {
+    let place = Place::empty();
+    place.write(
+        "cli-bench.yaml",
+        format!(
+            "cli: sh\nproviders: [scripted/one]\ntasks:\n- id: t\n  intent: x\n  max_turns: 2\n  assert: [exit_code: 0]\n  teardown: ['echo $$ > {0}/pid; sleep 60', 'echo > {0}/second; sleep 60']\n",
+            place.path().display()
+        ),
+    );
+    place.write("one.script.yaml", "default: [{ run: 'true' }]\n");
+    let child = place.start(&["run"]);
+    wait_for(&place, "pid");
+    let begun = Instant::now();
+    send("INT", child.id());
+    let done = Done::at_end_of(child);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{done:?}");
+    assert_eq!(done.code, Some(130), "{done:?}");
+    assert!(done.stderr.contains("interrupted: stopping"), "{done:?}");
+    assert!(!place.exists("second"), "{done:?}");
+    assert_gone(&place, &["pid"]);
+}
+
 /// Six tests that run at once; each marks its beginning, waits for the file `go`, and marks its end.
 fn waiting_for_go() -> Place {
     let tests: String = (0..6)

@@ -106,7 +106,8 @@ async fn what_runs_past_the_shells_is_not_seen_which_the_log_says() {
 #[tokio::test]
 async fn a_command_within_a_command_is_a_part_of_it() {
     let task = Task::new();
-    let worked = task.work("sh -c 'sh -c \"echo inner\"; $SHELL -c \"echo other\"'; sh -c 'echo next'").await;
+    let worked =
+        task.work("read -r intent; sh -c 'sh -c \"echo inner\"; $SHELL -c \"echo other\"'; sh -c 'echo next'").await;
     let commands: Vec<&str> = worked.commands.commands.iter().map(|ran| ran.command.text.as_str()).collect();
     assert_eq!(commands, ["sh -c \"echo inner\"; $SHELL -c \"echo other\"", "echo next"]);
     assert_eq!(worked.commands.commands[0].stdout.as_ref().unwrap().text, "inner\nother\n");
@@ -115,18 +116,19 @@ async fn a_command_within_a_command_is_a_part_of_it() {
 #[tokio::test]
 async fn nothing_is_left_in_the_directory_of_the_task_or_beside_it() {
     let task = Task::new();
-    let worked = task.work("printf %s \"$SPECLENS_SHELL_LOG\" >log; sh -c true").await;
+    let worked = task.work("read -r intent; command -v sh >log; sh -c true").await;
     assert_eq!(worked.commands.commands.len(), 1);
     let names: Vec<_> = fs::read_dir(task.directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["log"]);
-    let log = task.read("log");
+    let log = task.read("log").trim().to_owned();
     assert!(!log.is_empty() && !Path::new(&log).exists() && !log.starts_with(task.directory.path().to_str().unwrap()));
 }
 
 #[tokio::test]
 async fn long_outputs_pass_through_whole_and_are_kept_in_part() {
     let task = Task { limit: 1000, ..Task::new() };
-    let worked = task.work("sh -c 'head -c 300000 /dev/zero | tr \"\\0\" x' | wc -c | tr -d ' ' >count").await;
+    let worked =
+        task.work("read -r intent; sh -c 'head -c 300000 /dev/zero | tr \"\\0\" x' | wc -c | tr -d ' ' >count").await;
     assert_eq!(task.read("count"), "300000\n");
     let stdout = worked.commands.commands[0].stdout.as_ref().unwrap();
     assert_eq!((stdout.text.len(), stdout.cut), (1000, true));
@@ -174,7 +176,7 @@ async fn keys_are_seen_by_the_agent_and_not_by_its_commands() {
     // Cargo sets it for each test.
     task.environment.removed = ["CARGO_MANIFEST_DIR".to_owned(), "NOT_SET_ANYWHERE".to_owned()].into();
     let worked = task
-        .work("echo \"${CARGO_MANIFEST_DIR:+set}\"; sh -c 'echo \"${CARGO_MANIFEST_DIR:-gone}\"'; sh -c \"sh -c 'echo \\${CARGO_MANIFEST_DIR:-gone}'\"")
+        .work("read -r intent; echo \"${CARGO_MANIFEST_DIR:+set}\"; sh -c 'echo \"${CARGO_MANIFEST_DIR:-gone}\"'; sh -c \"sh -c 'echo \\${CARGO_MANIFEST_DIR:-gone}'\"")
         .await;
     assert_eq!(worked.error, None);
     assert_eq!(worked.turns[0].text.text, "set\ngone\ngone\n");
@@ -183,7 +185,9 @@ async fn keys_are_seen_by_the_agent_and_not_by_its_commands() {
 #[tokio::test]
 async fn an_agent_that_takes_too_long_is_ended_with_what_it_started() {
     let task = Task { timeout: Duration::from_millis(700), ..Task::new() };
-    let worked = task.work("trap '' TERM; sh -c 'echo $$ >pid; trap \"\" TERM; while :; do sleep 1; done'").await;
+    let worked = task
+        .work("read -r intent; trap '' TERM; sh -c 'echo $$ >pid; trap \"\" TERM; while :; do sleep 1; done'")
+        .await;
     assert_eq!(worked.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
     assert_eq!(worked.ended, None);
     let commands = &worked.commands.commands;
@@ -227,7 +231,7 @@ async fn agents_that_work_at_the_same_time_have_logs_of_their_own() {
     let agent = |own: &str, theirs: &str| {
         let path = shared.path().display();
         format!(
-            "sh -c 'echo {own} begins'; >{path}/{own}; until [ -e {path}/{theirs} ]; do :; done; sh -c 'echo {own} ends'"
+            "read -r intent; sh -c 'echo {own} begins'; >{path}/{own}; until [ -e {path}/{theirs} ]; do :; done; sh -c 'echo {own} ends'"
         )
     };
     let (first, second) = (agent("one", "other"), agent("other", "one"));

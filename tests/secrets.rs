@@ -20,7 +20,6 @@ fn check(command: &str, expect: &str, expected: &[&str]) {
     let place = Place::with(&suite(command, expect));
     place.write("key.json", r#"{"not": {"pattern": "^sk-"}}"#);
     place.write("args.json", r#"{"properties": {"k": {"not": {"pattern": "^sk-"}}}}"#);
-    place.write("object.json", r#"{"type": "object"}"#);
     place.write("n.json", r#"{"required": ["n"]}"#);
     place.write("text.json", r#"{"type": "string", "minLength": 3}"#);
     for arguments in [&[][..], &["--recorded"]] {
@@ -45,7 +44,9 @@ fn what_a_secret_could_decide_is_unknown() {
     let call = r#"printf '{"kindlm":"tool_call","name":"x","arguments":{"k":"%s"}}' "$OPENAI_API_KEY""#;
     check(call, "{toolCalls: [{tool: x, argsMatch: {k: '*******************'}}]}", &["pass", "unknown"]);
     check(call, "{toolCalls: [{tool: x, argsSchema: args.json}]}", &["pass", "unknown"]);
-    check(call, "{toolCalls: [{tool: x, argsSchema: n.json}]}", &["pass", "fail"]);
+    check(call, "{toolCalls: [{tool: x, argsSchema: n.json}]}", &["pass", "unknown"]);
+    check(call, "{toolCalls: [{tool: x, argsMatch: {k: no}}]}", &["pass", "unknown"]);
+    check(echo, "{output: {schemaFile: text.json}, latency: {maxMs: 60000}}", &["unknown", "pass"]);
     let name = r#"printf '{"kindlm":"tool_call","name":"%s"}' "$OPENAI_API_KEY""#;
     check(name, "{toolCalls: [{tool: sk-abcdef9999999999, shouldNotCall: true}]}", &["unknown"]);
 }
@@ -55,17 +56,10 @@ fn what_a_secret_cannot_decide_keeps_its_verdict() {
     let echo = "echo \"$OPENAI_API_KEY early\"";
     check(echo, "{output: {contains: [early], notContains: ['a text that is longer'], maxLength: 25}}", &["pass"; 3]);
     check(echo, "{output: {notContains: [early], maxLength: 24}}", &["fail", "fail"]);
-    check(echo, "{output: {schemaFile: text.json}, latency: {maxMs: 60000}}", &["pass", "pass"]);
-    check(echo, "{guardrails: {pii: {denyPatterns: ['early\\d{30}']}}}", &["pass"]);
+    check(echo, "{guardrails: {pii: {denyPatterns: ['early\\d{30}']}}}", &["unknown"]);
     check(echo, "{guardrails: {pii: {denyPatterns: ['early']}}}", &["fail"]);
     let call = r#"printf '{"kindlm":"tool_call","name":"x","arguments":{"k":"%s","n":1}}' "$OPENAI_API_KEY""#;
     check(call, "{toolCalls: [{tool: x, argsMatch: {n: 1}}, {tool: y, shouldNotCall: true}]}", &["pass"; 3]);
-    check(call, "{toolCalls: [{tool: x, argsMatch: {k: no}}]}", &["pass", "fail"]);
-    check(
-        r#"printf '{"k":"%s"}' "$OPENAI_API_KEY""#,
-        "{output: {format: json, schemaFile: object.json}}",
-        &["pass"; 2],
-    );
 }
 
 #[test]
@@ -79,7 +73,7 @@ fn a_secret_that_hides_how_the_output_reads_leaves_it_unknown() {
         let done = place.run_with(&[("A_TOKEN", first), ("B_TOKEN", second)], &["run", "--report", "json"]);
         support::outcomes(attempt(&done.json(), 0)).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(outcome("12345678", "}"), ["fail", "pass", "pass", "pass"]);
+    assert_eq!(outcome("12345678", "}"), ["fail", "pass", "unknown", "pass"]);
     // With stars it would be JSON.
     assert_eq!(outcome("1234\"678", "}"), ["fail", "unknown", "unknown", "pass"]);
     // With stars it would be no call.
@@ -140,7 +134,7 @@ fn a_secret_with_escapes_is_masked_where_it_is_read() {
                 &[("AWS_SECRET_ACCESS_KEY", SECRET)],
                 &["run", "--report", format, "--set", "report.evidence=true"],
             );
-            assert!(!done.stdout.contains("ghi") && done.stdout.contains("***"), "{done:?}");
+            assert!(!done.stdout.contains("ghi") && (format != "json" || done.stdout.contains("***")), "{done:?}");
         }
         for recording in place.recordings() {
             assert!(!std::fs::read_to_string(recording).unwrap().contains("ghi"));

@@ -336,7 +336,8 @@ impl AttemptRef<'_> {
             .error
             .as_ref()
             .map(|error| Absence { kind: AbsenceKind::RunError(error.kind), message: error.message.clone() });
-        let status = judge::status(evidence, &verdicts);
+        notes.extend(judge::skipped(&verdicts));
+        let status = judge::status(self.case, evidence, &verdicts);
         RunResult {
             absence,
             verdicts,

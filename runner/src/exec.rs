@@ -18,6 +18,7 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
+    mask::Secrets,
     suite::{Action, ActionKind, AgentAction, Case, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;
@@ -78,7 +79,9 @@ pub struct ActionContext<'a> {
     /// The backend of a task; `None` for other actions.
     pub backend: Option<agent::AgentBackend<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
-    pub keys: &'a BTreeSet<String>,
+    pub hidden: &'a BTreeSet<String>,
+    /// The secrets, which no model may see.
+    pub secrets: &'a Secrets,
     /// Whether temporary directories are kept for inspection.
     pub keep: bool,
     /// The current time.
@@ -163,7 +166,8 @@ async fn agent(
     };
     let task_context = agent::TaskContext {
         suite: action_context.directory,
-        keys: action_context.keys,
+        hidden: action_context.hidden,
+        secrets: action_context.secrets,
         output_limit: action_context.output_limit,
         keep: action_context.keep,
         version: action_context.version,

@@ -27,6 +27,7 @@ use disk::{kind_of, read_bounded, without_links};
 use paths::{normal, normal_from};
 
 pub use declared::Declared;
+pub use disk::open_regular;
 pub use paths::{lexical, relative_path, slashed};
 
 /// Maximum number of entries of a listed directory.

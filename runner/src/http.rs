@@ -31,6 +31,14 @@ pub(crate) fn encryption(scheme: &str) -> Result<ClientConfig, String> {
     OF_SYSTEM.get_or_init(of_system).clone()
 }
 
+/// Error message for a token that would be sent in the open.
+pub(crate) const OPEN_TOKEN: &str = "the token would be sent over `http://`, which does not encrypt it";
+
+/// Returns whether a secret may be sent to an address: without encryption it must not leave this machine.
+pub(crate) fn may_carry_secret(address: &Url) -> bool {
+    address.scheme() != "http" || is_loopback(address)
+}
+
 /// Returns a builder of clients that send a secret to this address, and to no other.
 pub(crate) fn with_secret(address: &Url) -> Result<ClientBuilder, String> {
     let builder = Client::builder()

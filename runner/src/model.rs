@@ -17,7 +17,10 @@ pub(crate) mod tests;
 use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::Value;
-use speclens_schema::evidence::{RunError, ToolCall, Usage};
+use speclens_schema::{
+    evidence::{RunError, ToolCall, Usage},
+    mask::Secrets,
+};
 
 pub use price::{PriceSource, Quote};
 pub use provider::EntryFault;
@@ -30,10 +33,26 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + 
 /// A model, or a replacement for one.
 pub trait Model: Send + Sync + fmt::Debug {
     /// Answers a conversation. The implementation handles retries, deadlines and the cap on requests in flight;
-    /// dropping the future ends the request.
+    /// dropping the future ends the request. Use [`ask`], which masks the request first.
     ///
     /// The error's kind names the cause: the provider, its key, its rate limit, or the script.
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a>;
+}
+
+/// Asks a model. Nothing that a model gets has a secret in it.
+pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Result<Reply, RunError> {
+    let mut request = request.clone();
+    request.system = secrets.mask(&request.system);
+    for message in &mut request.messages {
+        match message {
+            Message::User(text) | Message::Result { text, .. } => *text = secrets.mask(text),
+            Message::Model(reply) => {
+                reply.text = secrets.mask(&reply.text);
+                reply.calls.iter_mut().for_each(|call| secrets.mask_value(&mut call.arguments));
+            }
+        }
+    }
+    model.reply(&request).await
 }
 
 /// A conversation that awaits the next answer.

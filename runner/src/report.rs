@@ -2,6 +2,8 @@
 
 pub mod check;
 pub mod clawspec;
+mod details;
+mod failures;
 mod finding;
 pub mod github;
 pub mod human;
@@ -10,6 +12,7 @@ pub mod junit;
 mod matrix;
 pub mod plain;
 pub mod sarif;
+mod share;
 
 use std::{
     borrow::Cow,
@@ -29,6 +32,8 @@ use speclens_schema::{
     suite::{Action, Case, Suite},
     verdict::Status,
 };
+
+pub use share::share;
 
 use crate::{event::SuiteResult, files::lexical};
 
@@ -128,6 +133,21 @@ impl SuiteReport {
         let settings = self.settings.as_deref().filter(|settings| known.insert(&settings.source.path));
         let own = self.problems.iter().map(|problem| (&self.source, problem));
         settings.into_iter().flat_map(of_file).chain(own).chain(self.parts.iter().flat_map(of_file))
+    }
+
+    /// Removes what is reported of other tests than these, except errors, which prevent a run.
+    pub fn select(&mut self, chosen: &BTreeSet<usize>) {
+        let cases = self.suite.cases.iter().enumerate().filter(|(index, _)| !chosen.contains(index));
+        let others: Vec<(String, Pointer)> =
+            cases.map(|(_, case)| (self.path_of(case).into_owned(), case.at.clone())).collect();
+        let is_kept = |path: &str, problem: &Problem| {
+            problem.severity == Severity::Error
+                || !others.iter().any(|(file, at)| file == path && problem.at.below(at).is_some())
+        };
+        self.problems.retain(|problem| is_kept(&self.source.path, problem));
+        for FileReport { source, problems } in &mut self.parts {
+            problems.retain(|problem| is_kept(&source.path, problem));
+        }
     }
 
     /// Returns the reason why it is refused, if it is.

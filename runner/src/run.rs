@@ -144,7 +144,7 @@ struct Run {
     /// The reason why the script of the gateway is not played.
     unplayed: Option<String>,
     /// Environment variables that commands of an agent do not see.
-    keys: BTreeSet<String>,
+    hidden: BTreeSet<String>,
     /// The version of the program under test.
     version: Version,
     events: Events,
@@ -165,7 +165,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let acts = options.mode == Mode::Live;
     let standings = (stops && acts && stop_repeats::is_whole(&suite, &options)).then(|| AllAttempts::of(&units));
     let run = Arc::new(Run {
-        keys: job.models.key_variables(),
+        hidden: job.models.hidden_variables(),
         job,
         mode: options.mode,
         observed_run: options.observed_run.clone(),

@@ -13,6 +13,7 @@ mod workspace;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
+    io::Read as _,
     path::{MAIN_SEPARATOR, Path, PathBuf},
     str::FromStr as _,
     sync::{
@@ -31,7 +32,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{clock::Clock, gateway::Gateway, http};
+use crate::{clock::Clock, files::open_regular, gateway::Gateway, http};
 use spans::Receiver;
 
 pub(crate) use program::Printed;
@@ -56,11 +57,12 @@ impl GatewayScript {
         let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
         let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
         let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
-        let size = std::fs::metadata(path).map_err(unread)?.len();
-        if size > MAX_BYTES {
+        let mut text = String::new();
+        let file = open_regular(path).map_err(unread)?;
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unread)?;
+        if text.len() as u64 > MAX_BYTES {
             return Err(wrong(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
         }
-        let text = std::fs::read_to_string(path).map_err(unread)?;
         let lines = Arc::new(gateway_script::read(&text).map_err(wrong)?);
         Ok(GatewayScript { name: name.to_owned(), lines })
     }

@@ -23,7 +23,7 @@ use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
     settings::TraceSources,
-    trace::{ATTEMPT_ATTRIBUTE, TraceClues, assemble, is_outermost, match_trace},
+    trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, TraceClues, assemble, has_ended, match_trace},
 };
 
 use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
@@ -145,6 +145,13 @@ impl TraceWatch {
         TraceWatch { traces, receiver, mark, since }
     }
 
+    /// Returns the reason why no trace can be received, if nothing else is a source of traces.
+    pub fn failure(&self) -> Option<String> {
+        let settings = &self.traces.settings;
+        let is_only_source = settings.files.is_empty() && settings.opik.is_none();
+        self.receiver.as_ref()?.as_ref().err().filter(|_| is_only_source).cloned()
+    }
+
     /// Returns the environment variables with the address for traces. Empty if no port is open.
     pub fn environment(&self) -> Vec<(String, String)> {
         let Some(Ok(receiver)) = &self.receiver else { return Vec::new() };
@@ -174,9 +181,8 @@ impl TraceWatch {
         // Another act may begin at the same time, so the time does not identify it.
         let clues = TraceClues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
         receiver.store().look(self.since, |contents| {
-            let found = match_trace(&contents.traces, &clues).map(|(found, _)| found).unwrap_or_default();
-            let mut spans = found.iter().flat_map(|index| &contents.traces[*index].spans);
-            spans.any(|it| is_outermost(it) && it.ended_us().is_some())
+            let found = match_trace(&contents.traces, &clues).map(|found| found.own).unwrap_or_default();
+            has_ended(found.iter().flat_map(|index| contents.traces[*index].spans.iter().copied()))
         })
     }
 
@@ -258,14 +264,18 @@ impl TraceWatch {
                 let (store, since, clues) = (Arc::clone(receiver.store()), self.since, clues.clone());
                 let look = move || {
                     store.look(since, |contents| {
-                        let (found, joined) =
+                        let MatchedTraces { own, by, unassigned } =
                             match_trace(&contents.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
-                        let Some(quiet) = found.iter().map(|index| contents.last[*index].elapsed()).min() else {
+                        if own.is_empty() {
                             return Ok(None);
-                        };
-                        let spans = found.iter().flat_map(|index| contents.traces[*index].spans.iter().copied());
+                        }
+                        let quiet = own.iter().chain(&unassigned).map(|index| contents.last[*index].elapsed()).min();
+                        let spans = own.iter().flat_map(|index| contents.traces[*index].spans.iter().copied());
                         let cost_usd = contents.cost_counters.between(clues.started_us, now_us());
-                        Ok(Some((Trace { joined, cost_usd, ..assemble(spans) }, Some(quiet))))
+                        let trace = assemble(spans);
+                        let (cut, unassigned) = (trace.cut || contents.is_cut, unassigned.len());
+                        let trace = Trace { joined: by, cost_usd, cut, unassigned, ..trace };
+                        Ok(Some((trace, quiet)))
                     })
                 };
                 blocking(look).await

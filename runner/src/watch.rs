@@ -36,9 +36,9 @@ impl Watch {
     /// Resolves when a watched source reports the end of the run.
     pub async fn ended(&self) -> Ended {
         let logged = async {
-            match &self.log {
-                Some(log) if self.identity.run_id.is_some() => log.done(&self.identity).await,
-                Some(_) | None => pending().await,
+            match self.log_of_run() {
+                Some(log) => log.until(&self.identity, |log| log.is_done).await,
+                None => pending().await,
             }
         };
         let traced = async {
@@ -54,16 +54,24 @@ impl Watch {
         }
     }
 
-    /// Returns the trace ids of the run in the log.
-    pub async fn logged_traces(&self) -> Vec<String> {
-        let Some(log) = self.log.clone() else { return Vec::new() };
+    /// Waits while the log shows that the run, or an agent that it started, continues.
+    pub async fn log_settled(&self) {
+        if let Some(log) = self.log_of_run() {
+            log.until(&self.identity, |log| !log.continues()).await;
+        }
+    }
+
+    /// Returns what the log says about the run.
+    pub async fn read_log(&self) -> GatewayLog {
+        let Some(log) = self.log_of_run().cloned() else { return GatewayLog::default() };
         let identity = self.identity.clone();
-        let read = move || {
-            let run = identity.run_id.clone().unwrap_or_default();
-            GatewayLog::of(&log.collect(&identity), &run).traces.into_iter().collect()
-        };
-        let traces = spawn_blocking(read).await;
-        traces.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).unwrap_or_default()
+        let read = spawn_blocking(move || log.read(&identity)).await;
+        read.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).unwrap_or_default()
+    }
+
+    /// Returns the log, if it can tell which lines are about the run.
+    fn log_of_run(&self) -> Option<&LogWatch> {
+        self.log.as_ref().filter(|_| self.identity.run_id.is_some())
     }
 
     /// Returns the variables that tell started programs where to send their traces.

@@ -109,11 +109,6 @@ pub(crate) fn is_own(node: NodeRef<'_>) -> bool {
     !node.resolved().is_through_alias()
 }
 
-/// Whether only blanks precede a node on its line.
-pub(crate) fn begins_its_line(node: NodeRef<'_>) -> bool {
-    margin(node, node.own_range().start).is_some_and(|before| before.trim().is_empty())
-}
-
 /// Whether a collection is in flow style.
 pub(crate) fn is_flow(node: NodeRef<'_>) -> bool {
     let own = node.own_range();

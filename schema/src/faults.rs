@@ -80,6 +80,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::UnknownAlias { name, .. } => return format!("unknown alias `*{name}`"),
         FaultKind::DuplicateKey { key, .. } => return format!("duplicate key `{key}`"),
         FaultKind::ExpectedSeparator { close } => return format!("expected `,` or `{close}`"),
+        FaultKind::MissingDash(words) => return format!("missing `-` before `{words}`"),
         FaultKind::MissingColon(word) => return format!("missing colon after `{word}`"),
         FaultKind::KeyHasValue(key) => return format!("`{key}` already has a value"),
         FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
@@ -109,6 +110,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::TooDamaged => "too many syntax errors, so the rest is not read",
         FaultKind::Defect => "this part could not be read",
         FaultKind::SecondDocument => "a second document begins here and is not read",
+        FaultKind::MarkerInBlockText => "`---` ends the block scalar above it",
         FaultKind::DocumentEnd => "`...` ends the document, so the lines below it are not read",
         FaultKind::BehindDocument => "the document ends above this line",
         FaultKind::MergeConflict => "unresolved merge conflict, from here to `>>>>>>>`",
@@ -127,7 +129,6 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::NoBreakSpaceBehindColon => "no-break space (U+00A0) after the colon",
         FaultKind::MissingSpaceBehindDash => "missing space after the dash",
         FaultKind::MissingSpaceBeforeComment => "missing space before `#`",
-        FaultKind::MissingDash => "missing dash before this list item",
         FaultKind::QuotesReachInto => "a quoted string from above is still open on this line",
         FaultKind::BracketsReachInto => "a bracket from above is still open on this line",
         FaultKind::Tab => "tab in the indentation",
@@ -136,6 +137,8 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::MismatchedBracket => "this bracket does not match the opening one",
         FaultKind::UnclosedQuotes => "missing closing quote",
         FaultKind::TextBehindQuotes => "unexpected text after the closing quote",
+        FaultKind::TrailingComma => "the comma is not needed in block style",
+        FaultKind::ColonInAlias => "the colon is part of the name of the alias",
         FaultKind::InvalidEscapes => "not a valid escape in double quotes",
         FaultKind::ColonWithoutQuotes => "a string that contains `: ` needs quotes",
         FaultKind::HashWithoutQuotes => "a string that contains ` #` needs quotes",
@@ -183,6 +186,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::LineTooLong => "break the line, or move the value to a file",
         FaultKind::NestedTooDeep => "flatten the value",
         FaultKind::SecondDocument => "move it to a separate file",
+        FaultKind::MarkerInBlockText => "indent the text more than its key",
         FaultKind::DocumentEnd => "remove this line",
         FaultKind::BehindDocument => "indent the line like its neighbors, or remove it",
         FaultKind::MergeConflict => "keep one of the two versions, and remove the conflict markers",
@@ -222,7 +226,9 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::MissingSpaceBehindColon
         | FaultKind::NoBreakSpaceBehindColon
         | FaultKind::MissingSpaceBehindDash
-        | FaultKind::MissingDash
+        | FaultKind::MissingDash(_)
+        | FaultKind::TrailingComma
+        | FaultKind::ColonInAlias
         | FaultKind::ForeignBlank { .. }
         | FaultKind::TooFarLeft(_)
         | FaultKind::UnclosedBrackets
@@ -262,6 +268,7 @@ fn title(rewrite: &Rewrite) -> String {
         RewriteKind::Blanks => "replace it with a space".to_owned(),
         RewriteKind::Space => "insert a space".to_owned(),
         RewriteKind::Comma => "remove the comma".to_owned(),
+        RewriteKind::Dash => format!("begin a new item: `- {}`", rewrite.text[1..].trim_start()),
         RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
         RewriteKind::IndentBy(1) => "indent it by 1 more space".to_owned(),
         RewriteKind::IndentBy(columns) => format!("indent it by {columns} more spaces"),

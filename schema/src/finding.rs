@@ -120,42 +120,22 @@ impl<'d> Location<'d> {
     pub(crate) fn is_wrong(&self, at: &Pointer) -> bool {
         self.found.wrong().contains(at)
     }
-
-    /// Whether there is another finding at or below a location.
-    pub(crate) fn has_others_in(&self, at: &Pointer) -> bool {
-        let own = usize::from(self.at.below(at).is_some());
-        self.found.counts().get(at).copied().unwrap_or_default() > own
-    }
 }
 
 /// Findings of one part of a document, by location.
 struct PartFindings<'f> {
     findings: &'f [Finding],
     wrong: OnceCell<FxHashSet<Pointer>>,
-    counts: OnceCell<FxHashMap<Pointer, usize>>,
 }
 
 impl<'f> PartFindings<'f> {
     fn new(findings: &'f [Finding]) -> PartFindings<'f> {
-        PartFindings { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
+        PartFindings { findings, wrong: OnceCell::new() }
     }
 
     /// Returns the locations with a warning or an error.
     fn wrong(&self) -> &FxHashSet<Pointer> {
         self.wrong.get_or_init(|| self.findings.iter().filter(|it| it.is_wrong()).map(|it| it.at.clone()).collect())
-    }
-
-    /// Returns the number of findings at or below each location.
-    fn counts(&self) -> &FxHashMap<Pointer, usize> {
-        self.counts.get_or_init(|| {
-            let mut counts = FxHashMap::default();
-            for finding in self.findings {
-                for at in std::iter::successors(Some(finding.at.clone()), Pointer::parent) {
-                    *counts.entry(at).or_default() += 1;
-                }
-            }
-            counts
-        })
     }
 }
 

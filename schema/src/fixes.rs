@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::{
-    document::{EntryRef, NodeRef, Pointer},
+    document::{NodeRef, Pointer},
     edit,
-    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    problem::{Code, Fix, Problem, Severity, Subject},
 };
 
 /// Returns the fixes of a duplicate key.
@@ -18,16 +18,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
     }
     if value(second.value).is_some() && value(second.value) == value(first.value) {
         let Some(edits) = edit::remove_entry(mapping, second) else { return Vec::new() };
-        let source = |range: Range<usize>| mapping.document().text().get_byte_slice(range).map(String::from);
-        // A comment may contain the other value, and a value without quotes is read as empty.
-        let is_bare = |edit: &Edit| source(edit.range.clone()).is_some_and(|removed| !removed.contains('#'));
-        let has_comment = !edits.iter().all(is_bare);
-        let written = |entry: EntryRef<'_>| source(entry.value.own_range());
-        let is_text = first.value.as_str().is_some() && second.value.as_str().is_some();
-        let is_same = is_text || written(first) == written(second);
-        let title = "remove the duplicate";
-        let fix = if has_comment || !is_same { Fix::guess } else { Fix::safe };
-        return vec![fix(title.to_owned(), edits)];
+        return vec![Fix::guess("remove the duplicate", edits)];
     }
     // The one with a value is kept.
     let is_empty = |node: NodeRef<'_>| node.text() == Some("");

@@ -20,6 +20,7 @@ pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
         .with_transform(RecursiveTransform(drop_number_formats))
         .with_transform(drop_null)
         .with_transform(RecursiveTransform(admit_null))
+        .with_transform(RecursiveTransform(describe_in_markdown))
         .into_generator();
     let Value::Object(generated) = generator.into_root_schema_for::<T>().to_value() else {
         unreachable!("a type with fields has a schema with keywords");
@@ -47,6 +48,13 @@ fn close(root: &mut Schema) {
         definitions.values_mut().filter_map(Value::as_object_mut).for_each(close_type);
     }
     close_type(root.ensure_object());
+}
+
+/// Repeats each description as Markdown for yaml-language-server, which escapes the signs of other descriptions.
+fn describe_in_markdown(schema: &mut Schema) {
+    if let Some(docs) = schema.get("description").cloned() {
+        schema.insert("markdownDescription".to_owned(), docs);
+    }
 }
 
 /// Drops formats such as `uint32`, which only Rust knows.
@@ -112,14 +120,14 @@ mod tests {
     #[test]
     fn no_unknown_keyword_is_generated() {
         const KNOWN: &[&str] = &[
-            "$defs", "$id", "$ref", "$schema", "additionalProperties", "allOf", "const", "contains", "default",
-            "deprecated", "description", "else", "enum", "examples", "exclusiveMinimum", "if", "items",
-            "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "oneOf", "pattern",
-            "properties", "propertyNames", "required", "then", "title", "type", "x-above", "x-advice", "x-arguments",
-            "x-at-most", "x-claims", "x-compared", "x-defines", "x-exists", "x-file", "x-glob", "x-inside", "x-model",
-            "x-model-of", "x-name", "x-needed", "x-only", "x-other-names", "x-pattern", "x-position", "x-refers",
-            "x-resolved", "x-searches", "x-shares", "x-shell", "x-synonyms", "x-tags", "x-template",
-            "x-template-names", "x-unit",
+            "$defs", "$id", "$ref", "$schema", "additionalProperties", "allOf", "anyOf", "const", "contains",
+            "default", "deprecated", "description", "else", "enum", "examples", "exclusiveMinimum", "if", "items",
+            "markdownDescription", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum",
+            "oneOf", "pattern", "properties", "propertyNames", "required", "then", "title", "type", "x-above",
+            "x-advice", "x-arguments", "x-at-most", "x-claims", "x-compared", "x-defines", "x-exists", "x-file",
+            "x-forbids", "x-glob", "x-inside", "x-model", "x-model-of", "x-name", "x-needed", "x-only",
+            "x-other-names", "x-pattern", "x-position", "x-refers", "x-resolved", "x-searches", "x-shares", "x-shell",
+            "x-synonyms", "x-tags", "x-template", "x-template-names", "x-unit",
         ];
         fn check(schema: &Value) {
             let Value::Object(keywords) = schema else { return };

@@ -1,10 +1,12 @@
 //! Judges the evidence of a case: case × evidence → verdicts. Pure, so an edited claim is judged again without a run.
 
 use crate::{
+    act::Act,
     evidence::{Evidence, Need, Output, PartialRun, merged},
     mask::{MASK_CHARACTER, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
+    words::plural,
 };
 
 /// A verdict and its claim.
@@ -51,6 +53,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         return Vec::new();
     }
     let mut judged: Vec<Judged> = Vec::new();
+    let act = Act::of(evidence);
     let mut unmet = false;
     for (claim, found) in claims {
         let is_precondition = found.is_precondition();
@@ -58,7 +61,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
             judged.extend(
                 found
                     .check
-                    .check(evidence)
+                    .check(act)
                     .into_iter()
                     .map(|verdict| Judged { claim, verdict: verdict.instead(Outcome::Skip(reason.to_owned())) }),
             );
@@ -68,14 +71,12 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
         // The placeholder of masked secrets must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(MASK_CHARACTER));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
-        let open = telling && !found.check.handles_masked_text();
-        let verdicts = found.check.check(evidence).into_iter();
-        for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.provisional(), verdict)) {
+        for mut verdict in found.check.check(act) {
             if unmet && !is_precondition {
                 let reason = "a precondition does not hold, so nothing was started";
                 verdict = verdict.instead(Outcome::Skip(reason.to_owned()));
             }
-            if open {
+            if telling {
                 let reason = "the assertion contains a secret, which is masked in the evidence";
                 verdict = verdict.instead(Outcome::Unknown(reason.to_owned()));
             }
@@ -125,7 +126,7 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
             }
         });
         let is_unknown = || {
-            let verdicts = claim.check.check(evidence);
+            let verdicts = claim.check.check(Act::of(evidence));
             verdicts.iter().any(|verdict| verdict.outcome.status() == Status::Unknown)
         };
         if !needs.is_empty() && is_unknown() { needs } else { Vec::new() }
@@ -134,38 +135,66 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
 }
 
 /// Returns the status of an attempt: the worst status of its verdicts, or that of the failure that broke it. An
-/// attempt with only skipped claims is unknown; one without claims passes.
-pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
+/// attempt whose assertions about the act were all skipped does not pass, whatever its preconditions say; one without
+/// claims passes.
+pub fn status(case: &Case, evidence: &Evidence, judged: &[Judged]) -> Status {
     if let Some(error) = &evidence.error {
         return error.kind.status();
     }
-    match judged.iter().map(|it| it.verdict.outcome.status()).max() {
+    let statuses = judged.iter().map(|it| (case.claims[it.claim].is_precondition(), it.verdict.outcome.status()));
+    let worst = statuses.clone().map(|(_, status)| status).max();
+    let of_act = statuses.filter(|(is_precondition, _)| !is_precondition).map(|(_, status)| status).max();
+    match (worst, of_act) {
         // A test without preconditions can always start.
-        Some(Status::Skip) if evidence.only == Some(PartialRun::Preconditions) => Status::Pass,
-        Some(Status::Skip) => Status::Unknown,
-        Some(worst) => worst,
-        None => Status::Pass,
+        (Some(Status::Skip), _) if evidence.only == Some(PartialRun::Preconditions) => Status::Pass,
+        (Some(worst), Some(Status::Skip)) if evidence.only != Some(PartialRun::Preconditions) => {
+            worst.max(Status::Unknown)
+        }
+        (Some(Status::Skip), _) => Status::Unknown,
+        (Some(worst), _) => worst,
+        (None, _) => Status::Pass,
     }
+}
+
+/// Returns a sentence about the assertions that were skipped: how many, and why. `None` if none was.
+pub fn skipped(judged: &[Judged]) -> Option<String> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for Judged { verdict, .. } in judged {
+        let Outcome::Skip(reason) = &verdict.outcome else { continue };
+        // The remedy follows the reason.
+        let reason = reason.split_once("; ").map_or(reason.as_str(), |(reason, _)| reason);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    let skipped: usize = reasons.iter().map(|(_, count)| count).sum();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let reasons: Vec<String> = reasons.iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
+    let all = plural(judged.len(), "assertion");
+    (skipped > 0).then(|| format!("{skipped} of {all} skipped: {}", reasons.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{Judged, judge, may_begin, open_questions, status};
+    use super::{Judged, judge, may_begin, open_questions, skipped, status};
     use crate::{
+        act::Act,
         analysis::Analyzer,
         dialect::Dialect,
         document::{Document, Pointer},
         evidence::{
-            Answer, Capture, Ended, Evidence, ModelReply, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
+            Answer, Capture, Ended, Evidence, Exit, ModelReply, Observation, QuestionAnswer, Ran, RunError,
+            RunErrorKind,
         },
         files::MemoryFiles,
         json_schema::SpecFile,
         mask::Secrets,
         settings::Settings,
         suite::{Case, Claim, Phase},
-        verdict::{Check, Mismatch, Outcome, Provisional, Status, Verdict},
+        verdict::{Check, Mismatch, Outcome, Status, Verdict},
     };
 
     fn case(expect: &str) -> Case {
@@ -181,7 +210,8 @@ mod tests {
 
     fn evidence(stdout: &str) -> Evidence {
         let stdout = Capture::whole(stdout.to_owned());
-        let ran = Ran { stdout: Some(stdout), ..Ran::default() };
+        let exit = Some(Exit { code: Some(0), signal: None });
+        let ran = Ran { stdout: Some(stdout), exit, ..Ran::default() };
         let mut evidence = Evidence { command: Some(ran), ..Evidence::default() };
         Dialect::KINDLM.interpret(&mut evidence);
         evidence
@@ -189,51 +219,27 @@ mod tests {
 
     /// A claim with a fixed outcome.
     #[derive(Debug)]
-    struct Fixed(Outcome, Provisional);
+    struct Fixed(Outcome);
 
     impl Check for Fixed {
-        fn check(&self, _: &Evidence) -> Vec<Verdict> {
+        fn check(&self, _: Act<'_>) -> Vec<Verdict> {
             vec![Verdict::of("fixed", "", self.0.clone())]
         }
 
         fn texts(&self) -> Vec<String> {
             Vec::new()
         }
-
-        fn provisional(&self) -> Provisional {
-            self.1
-        }
     }
 
-    fn of_claims(claims: Vec<(Option<Phase>, Outcome, Provisional)>, evidence: &Evidence) -> (Vec<Status>, Status) {
-        let claims = claims.into_iter().map(|(phase, outcome, open)| Claim {
+    fn of_claims(claims: Vec<(Option<Phase>, Outcome)>, evidence: &Evidence) -> (Vec<Status>, Status) {
+        let claims = claims.into_iter().map(|(phase, outcome)| Claim {
             at: Pointer::root(),
             phase,
-            check: Arc::new(Fixed(outcome, open)),
+            check: Arc::new(Fixed(outcome)),
         });
         let case = Case { claims: claims.collect(), ..case("{}") };
         let judged = judge(&case, evidence, &Secrets::none());
-        (judged.iter().map(|it| it.verdict.outcome.status()).collect(), status(evidence, &judged))
-    }
-
-    #[test]
-    fn what_may_still_turn_is_unknown_until_the_act_has_ended() {
-        let fail = || Outcome::Fail(Mismatch::default());
-        for (ended, expected) in [
-            (Some(Ended::Answer), [Status::Pass, Status::Fail, Status::Pass, Status::Fail, Status::Fail]),
-            (Some(Ended::Deadline), [Status::Pass, Status::Fail, Status::Unknown, Status::Fail, Status::Unknown]),
-            (None, [Status::Pass, Status::Fail, Status::Unknown, Status::Fail, Status::Unknown]),
-        ] {
-            let evidence = Evidence { ended, ..Evidence::default() };
-            let claims = vec![
-                (None, Outcome::Pass, Provisional::Nothing),
-                (None, fail(), Provisional::Nothing),
-                (None, Outcome::Pass, Provisional::Pass),
-                (None, fail(), Provisional::Pass),
-                (None, fail(), Provisional::Everything),
-            ];
-            assert_eq!(of_claims(claims, &evidence).0, expected, "{ended:?}");
-        }
+        (judged.iter().map(|it| it.verdict.outcome.status()).collect(), status(&case, evidence, &judged))
     }
 
     #[test]
@@ -241,15 +247,10 @@ mod tests {
         let evidence = Evidence { ended: Some(Ended::Answer), ..Evidence::default() };
         let fail = || Outcome::Fail(Mismatch::default());
         let (given, then) = (Some(Phase::Given), Some(Phase::Then));
-        let claims = vec![
-            (given, fail(), Provisional::Nothing),
-            (given, Outcome::Pass, Provisional::Nothing),
-            (then, Outcome::Pass, Provisional::Nothing),
-            (then, fail(), Provisional::Nothing),
-        ];
+        let claims = vec![(given, fail()), (given, Outcome::Pass), (then, Outcome::Pass), (then, fail())];
         let skipped = [Status::Fail, Status::Pass, Status::Skip, Status::Skip];
         assert_eq!(of_claims(claims, &evidence), (skipped.to_vec(), Status::Fail));
-        let claims = vec![(given, Outcome::Pass, Provisional::Nothing), (then, fail(), Provisional::Nothing)];
+        let claims = vec![(given, Outcome::Pass), (then, fail())];
         assert_eq!(of_claims(claims, &evidence), (vec![Status::Pass, Status::Fail], Status::Fail));
     }
 
@@ -266,7 +267,7 @@ mod tests {
             (Phase::Given, fail(), false),
             (Phase::Then, fail(), true),
         ] {
-            let check = Arc::new(Fixed(outcome.clone(), Provisional::Nothing));
+            let check = Arc::new(Fixed(outcome.clone()));
             let claims = vec![Claim { at: Pointer::root(), phase: Some(phase), check }];
             let case = Case { claims, ..case("{}") };
             assert_eq!(may_begin(&case, &Evidence::default(), &Secrets::none()), begins, "{phase} {outcome:?}");
@@ -274,12 +275,35 @@ mod tests {
     }
 
     #[test]
-    fn a_case_whose_every_claim_was_skipped_is_unknown() {
+    fn case_whose_every_claim_about_the_act_was_skipped_is_unknown() {
         let evidence = Evidence { ended: Some(Ended::Answer), ..Evidence::default() };
-        let skip = || (None, Outcome::Skip("no back end".to_owned()), Provisional::Nothing);
-        assert_eq!(of_claims(vec![skip(), skip()], &evidence).1, Status::Unknown);
-        assert_eq!(of_claims(vec![skip(), (None, Outcome::Pass, Provisional::Nothing)], &evidence).1, Status::Pass);
-        assert_eq!(of_claims(Vec::new(), &evidence).1, Status::Pass);
+        let skip = || (None, Outcome::Skip("no back end".to_owned()));
+        let pass = |phase| (phase, Outcome::Pass);
+        let fail = |phase| (phase, Outcome::Fail(Mismatch::default()));
+        for (claims, expected) in [
+            (vec![skip(), skip()], Status::Unknown),
+            (vec![skip(), pass(None)], Status::Pass),
+            (vec![pass(Some(Phase::Given)), skip(), skip()], Status::Unknown),
+            (vec![pass(Some(Phase::Given)), pass(None), skip()], Status::Pass),
+            (vec![fail(Some(Phase::Given)), skip()], Status::Fail),
+            (vec![pass(Some(Phase::Given))], Status::Pass),
+            (Vec::new(), Status::Pass),
+        ] {
+            assert_eq!(of_claims(claims.clone(), &evidence).1, expected, "{claims:?}");
+        }
+    }
+
+    #[test]
+    fn skipped_claims_are_counted_by_their_reasons() {
+        let judged = |reasons: &[Option<&str>]| -> Vec<Judged> {
+            let outcome = |reason: &Option<&str>| reason.map_or(Outcome::Pass, |it| Outcome::Skip(it.to_owned()));
+            let of = |reason| Judged { claim: 0, verdict: Verdict::of("k", "", outcome(reason)) };
+            reasons.iter().map(of).collect()
+        };
+        assert_eq!(skipped(&judged(&[None])), None);
+        let some = judged(&[Some("no tokens"), None, Some("no traces; set `a`"), Some("no traces; set `b`")]);
+        let expected = "3 of 4 assertions skipped: no traces (2), no tokens (1)";
+        assert_eq!(skipped(&some).as_deref(), Some(expected));
     }
 
     #[test]
@@ -288,7 +312,7 @@ mod tests {
         let error = RunError { kind: RunErrorKind::TimedOut, message: "too slow".to_owned() };
         let broken = Evidence { error: Some(error), ..evidence("a") };
         let judged = judge(&case, &broken, &Secrets::none());
-        assert_eq!((judged.len(), status(&broken, &judged)), (0, Status::Error));
+        assert_eq!((judged.len(), status(&case, &broken, &judged)), (0, Status::Error));
     }
 
     #[test]
@@ -300,7 +324,9 @@ mod tests {
             ("{output: {contains: [a]}, judge: [{criteria: c}]}", Status::Unknown),
             ("{output: {contains: [a, b]}, judge: [{criteria: c}]}", Status::Fail),
         ] {
-            assert_eq!(status(&evidence, &judge(&case(expect), &evidence, &Secrets::none())), expected, "{expect}");
+            let case = case(expect);
+            let judged = judge(&case, &evidence, &Secrets::none());
+            assert_eq!(status(&case, &evidence, &judged), expected, "{expect}");
         }
     }
 
@@ -345,7 +371,7 @@ mod tests {
         let judged = judge(&case, &evidence, &secrets);
         let statuses: Vec<_> = judged.iter().map(|it| (it.claim, it.verdict.outcome.status())).collect();
         let unknown = |claim| (claim, Status::Unknown);
-        assert_eq!(statuses, [unknown(0), (0, Status::Pass), (0, Status::Pass), unknown(1), unknown(2)]);
+        assert_eq!(statuses, [unknown(0), unknown(0), unknown(0), unknown(1), unknown(2)]);
         for Judged { verdict, .. } in &judged {
             assert!(!format!("{verdict:?}").contains("abcd1234"), "{verdict:?}");
         }

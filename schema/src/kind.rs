@@ -53,9 +53,11 @@ pub struct FileContext<'a> {
 pub enum Workspace {
     /// No relation.
     Unknown,
+    /// The file is in the tests of a directory with `SKILL.md` or `SOUL.md`, which other tools also have.
+    BesideSkill,
     /// The settings of a workspace are in a parent directory.
     Settings,
-    /// The file is in the tests of a directory with `SKILL.md` or `SOUL.md`.
+    /// The file is in the tests of a directory with `SKILL.md` or `SOUL.md`, below the settings of a workspace.
     Target,
 }
 
@@ -104,7 +106,7 @@ pub fn detect(path: &str, text: &str, context: &FileContext<'_>) -> Option<Detec
     if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &candidate(*file)))
         && (context.is_named_by_pattern)()
     {
-        return sure(file);
+        return Some(Detected { file, is_guess: content.is_none() && !may_be_fixed(&candidate(file)) });
     }
     let like = || context.kinds.iter().find(|file| file.signs.may_be_named(path)).copied();
     let found = match (content, name) {
@@ -160,6 +162,7 @@ fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> 
     if signs.is_of_another_tool(candidate) && (context.workspace)() != Workspace::Target {
         return None;
     }
+    let is_in_its_place = is_below_targets(path);
     let known = candidate.known();
     let is_wordless = outline.keys.is_empty() && outline.items.is_empty();
     // Keys of other tools outweigh keys that happen to have the same name.
@@ -167,24 +170,37 @@ fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> 
     let is_ours = match (context.workspace)() {
         // A file without keys may be incomplete or wrong, but it belongs to the target.
         Workspace::Target => outline.keys.is_empty() || known > 0,
-        Workspace::Settings if is_below_targets(path) => outline.keys.is_empty() || could_be,
+        Workspace::Settings if is_in_its_place => outline.keys.is_empty() || could_be,
         // ClawSpec settings do not apply to files of other tools in the same repository.
         Workspace::Settings => is_wordless || could_be && has_one_of_its_own(candidate),
+        // Agents of other tools have skills, too.
+        Workspace::BesideSkill => could_be && !outline.keys.is_empty() && has_one_of_its_own(candidate),
         Workspace::Unknown => {
             // A location that only one tool uses is the second sign, even if the content differs a lot from the format.
-            let is_clear = if is_below_targets(path) { signs.is_clear_in_its_place(candidate) } else { None };
+            let is_clear = if is_in_its_place { signs.is_clear_in_its_place(candidate) } else { None };
             is_clear.unwrap_or_else(|| could_be && signs.has_two_of_its_own(candidate))
         }
     };
     if is_ours {
-        return found(false);
+        return found(!may_be_fixed(candidate));
     }
     // The file has no content of another tool yet.
     if file.dialect().is_none() && outline.keys.is_empty() && outline.items.is_empty() {
         return found(outline.other);
     }
-    // Directories in which ClawSpec looks for contracts.
-    (could_be && is_below_targets(path)).then(|| found(true)).flatten()
+    // ClawSpec looks for contracts beside a skill, but so do other tools, whose items have `given`, `when` and `then`, too.
+    let is_barely_begun = || outline.keys.iter().all(|entry| outline.of_items(entry.key).count() < 2);
+    let is_in_its_place = is_in_its_place || (context.workspace)() == Workspace::BesideSkill && is_barely_begun();
+    let is_key_begun = outline.keys.is_empty() && outline.items.is_empty() && candidate.begins_a_key();
+    let is_begun = could_be && candidate.has_only_known() || is_key_begun;
+    (is_begun && is_in_its_place).then(|| found(true)).flatten()
+}
+
+/// Whether a fix may be applied automatically: the content, if there is any, has a key that is specific to the kind, or
+/// no other keys.
+fn may_be_fixed(candidate: &Candidate<'_>) -> bool {
+    let is_ours = || has_one_of_its_own(candidate) || candidate.has_only_known();
+    candidate.outline.keys.is_empty() || !candidate.file.signs.is_of_another_tool(candidate) && is_ours()
 }
 
 /// Whether a key is specific to this kind of file, or the file has no content yet.

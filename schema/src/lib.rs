@@ -41,5 +41,5 @@ pub mod validate;
 mod walk;
 pub mod words;
 
-pub use speclens_judge::{check, evidence, mask, trace, verdict};
+pub use speclens_judge::{act, check, evidence, mask, seen, text, trace, verdict};
 pub use speclens_yaml as document;

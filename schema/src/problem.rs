@@ -72,6 +72,10 @@ pub enum SettingsCondition {
     Compat,
     /// There is no `judge`.
     NoJudge,
+    /// There is a source of traces.
+    Traces,
+    /// There is none.
+    NoTraces,
 }
 
 /// Subject of a problem.
@@ -181,7 +185,8 @@ pub struct NewFile {
 }
 
 impl Fix {
-    /// Creates a fix for an unambiguous problem.
+    /// Creates a fix for an unambiguous problem. It adds, quotes, indents or renames: one that deletes words becomes a
+    /// suggestion when the problems are finished.
     pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
         Fix::new(title, edits, Applicability::Safe, true)
     }

@@ -326,6 +326,7 @@ fn need(field: &Field) -> String {
     match &field.need {
         Need::Required => "required".to_owned(),
         Need::OneOf(_) => "exactly one required".to_owned(),
+        Need::AnyOf(_) => "at least one required".to_owned(),
         Need::Optional => match field.shape.default().filter(|default| !is_trivial(default)) {
             Some(default) => format!("`{}`", show(default)),
             None => String::new(),

@@ -12,7 +12,7 @@ use crate::{
     json_schema::generate,
     problem::{Code, Severity},
     spec_file::{DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
-    words::{Name, Url},
+    words::{Name, SecretPattern, Url},
 };
 
 mod clawspec;
@@ -51,6 +51,16 @@ pub struct Settings {
     /// file.
     #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }))]
     pub inputs: Vec<String>,
+    /// Environment variables that commands of cli-bench tasks see although their names look secret.
+    ///
+    /// The other variables with such names, including the keys of providers, are hidden from `setup`, from the commands
+    /// of the agent, from `verify` and from `teardown`, unless `env` of the suite or the task sets them. An agent
+    /// program (`exec:`) sees all variables, because it needs a key; the commands that its shells run do not.
+    ///
+    /// ```yaml
+    /// env: [GITHUB_TOKEN]
+    /// ```
+    pub env: Vec<Name>,
     /// Thresholds for suites that do not set their own.
     pub thresholds: Thresholds,
     /// Recording of runs, and masking of secrets.
@@ -183,8 +193,10 @@ pub struct Recordings {
     /// Without recordings, an edited assertion cannot be evaluated again.
     pub enabled: bool,
     /// Environment variables whose values are masked, in addition to those with secret-looking names.
+    #[schemars(extend("x-compared" = "name"))]
     pub redact_env: Vec<String>,
     /// Regular expressions whose matches are masked.
+    #[schemars(with = "Vec<SecretPattern>")]
     pub redact_patterns: Vec<String>,
     /// Maximum age of a recording in days. Older ones are removed after a run.
     ///

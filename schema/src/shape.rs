@@ -29,6 +29,7 @@ use crate::{
     words::URL_BEGINNING,
 };
 
+pub(crate) use key_paths::is_marker;
 pub use key_paths::{KeyPath, all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;
 pub use keywords::Word;
@@ -76,6 +77,8 @@ pub enum Need {
     Required,
     /// Exactly one of these keys is required, including this one.
     OneOf(Vec<&'static str>),
+    /// At least one of these keys is required, including this one.
+    AnyOf(Vec<&'static str>),
     /// Optional.
     Optional,
 }
@@ -405,12 +408,14 @@ impl Shape {
     fn read_fields(&self) -> Vec<Field> {
         let required = self.each("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
         let required: Vec<&str> = required.collect();
-        let alternatives = self.alternatives();
+        let (alternatives, any_of) = (self.alternatives(), self.any_of());
         let need = |name: &str| {
             if required.contains(&name) {
                 Need::Required
             } else if alternatives.contains(&name) {
                 Need::OneOf(alternatives.clone())
+            } else if any_of.contains(&name) {
+                Need::AnyOf(any_of.clone())
             } else {
                 Need::Optional
             }
@@ -436,7 +441,21 @@ impl Shape {
             let properties = self.each("properties").filter_map(Value::as_object);
             return properties.flat_map(Keywords::keys).map(String::as_str).collect();
         }
-        let branches = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
+        self.keys_of_branches("oneOf")
+    }
+
+    /// Returns the keys of which at least one is required.
+    pub fn any_of(&self) -> Vec<&'static str> {
+        self.keys_of_branches("anyOf")
+    }
+
+    /// Returns the keys of which one is required, alone or with others.
+    pub(crate) fn one_of_needed(&self) -> Vec<&'static str> {
+        [self.alternatives(), self.any_of()].into_iter().find(|keys| !keys.is_empty()).unwrap_or_default()
+    }
+
+    fn keys_of_branches(&self, keyword: &str) -> Vec<&'static str> {
+        let branches = self.keyword(keyword).and_then(Value::as_array).into_iter().flatten();
         branches.filter_map(|branch| branch.get("required")?.get(0)?.as_str()).collect()
     }
 

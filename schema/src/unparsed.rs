@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
+    act::Act,
     document::Pointer,
-    evidence::Evidence,
     problem::Problem,
     suite::{Case, Claim},
     verdict::{Check, Outcome, Verdict},
@@ -20,7 +20,7 @@ struct InvalidPart {
 }
 
 impl Check for InvalidPart {
-    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
+    fn check(&self, _: Act<'_>) -> Vec<Verdict> {
         vec![Verdict::of(KIND, "Invalid part", Outcome::Unknown(self.reason.clone()))]
     }
 

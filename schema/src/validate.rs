@@ -12,6 +12,7 @@ pub(crate) mod fix;
 mod form_groups;
 mod instance;
 mod misspelled;
+mod swallowed;
 pub(crate) mod unit;
 
 use std::{
@@ -23,7 +24,7 @@ use jsonschema::{Draft, Registry, RegistryBuilder, ValidationError, Validator, e
 use serde_json::{Value, json};
 
 use crate::{
-    document::{Document, EntryRef, Members, NodeRef, Plain, Pointer, Shape as NodeShape, TooLarge},
+    document::{Document, Members, NodeRef, Plain, Pointer, Shape as NodeShape, TooLarge},
     edit,
     files::{Files, MemoryFiles},
     finding::Report,
@@ -131,18 +132,14 @@ impl Definition {
             Definition::Root(file) => {
                 let lists = Definition::lists(file);
                 let mut members = Members::default();
-                for entry in node.entries().filter(EntryRef::is_merge) {
-                    let is_list = entry.value.shape() == NodeShape::Sequence;
-                    let bases = if is_list { entry.value.items().collect() } else { vec![entry.value] };
-                    for base in bases {
-                        let Plain::Mapping(base) = base.to_plain(limit)? else { continue };
-                        for (key, value) in base {
-                            let value = match value {
-                                Plain::List(items) if lists.contains(&&*key) => without_items(items.len()),
-                                other => other,
-                            };
-                            members.keep(key, value);
-                        }
+                for base in node.bases() {
+                    let Plain::Mapping(base) = base.to_plain(limit)? else { continue };
+                    for (key, value) in base {
+                        let value = match value {
+                            Plain::List(items) if lists.contains(&&*key) => without_items(items.len()),
+                            other => other,
+                        };
+                        members.keep(key, value);
                     }
                 }
                 for entry in node.entries().filter(|entry| !entry.is_merge()) {
@@ -271,6 +268,7 @@ fn report_violations(validator: &Validator<Yaml>, value: &Plain<'_>, context: &C
     violations.sort_by_cached_key(Violation::rank);
     let mut seen = HashSet::new();
     violations.retain(|violation| seen.insert(violation.at.clone()));
+    context.merge_swallowed(&mut violations);
     let misspelled = context.drop_explained_by_misspelling(&mut violations);
     for violation in violations {
         let is_required = misspelled.contains(&violation.at);
@@ -304,6 +302,8 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<
         ValidationErrorKind::Type { .. } if node.is_null() && is_damaged(node) => {}
         ValidationErrorKind::Type { .. } => push(at, ViolationKind::Type),
         ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => push(at, ViolationKind::Value),
+        ValidationErrorKind::AnyOf { .. } if is_damaged(node) => {}
+        ValidationErrorKind::AnyOf { .. } => push(at, ViolationKind::NoneOf),
         ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::OneOfMultipleValid { context } => {
             let required = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Required { .. });
             let of_keys = context.iter().all(|branch| branch.iter().all(required));

@@ -7,16 +7,18 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     dialect::Format,
-    document::{EntryRef, NodeRef, Pointer, Shape as NodeShape, Step},
+    document::{NodeRef, Pointer, Shape as NodeShape, Step},
     files::Files,
     finding::Report,
     json_schema::SpecFile,
     lint_node::LintNode,
     pattern::Pattern,
     rules::{
-        ambiguous_scalar::yaml_1_1,
+        ambiguous_scalar::{number, stray_sign, yaml_1_1},
         contradiction, invalid_path, invalid_pattern, missing_file, missing_variable, pasted_secret, placeholder,
-        suspicious_pattern::{self, compared},
+        shell_quoting,
+        suspicious_pattern::{self, compared, escape, literal},
+        syntax::tab,
         unknown_reference, unquoted_template,
         wrong_type::missing_space,
     },
@@ -62,14 +64,19 @@ pub(crate) fn check(
     each(node, definition, &mut |value| {
         if value.is_own() {
             missing_space::check(value, report);
+            escape::check(value, report);
+            tab::check(value, report);
         }
         if is_settings {
             return;
         }
         if value.is_own() {
+            number::check(value, report);
             pasted_secret::check(value, report);
             placeholder::check(value, report);
             compared::check(value, report);
+            stray_sign::check(value, report);
+            literal::check(value, report);
             if is_filled {
                 missing_variable::check(value, report);
                 unquoted_template::check(value, report);
@@ -90,6 +97,9 @@ fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn
     contradiction::check_bounds(value, report);
     if let Some(format) = format {
         unknown_reference::check_shared(value, format, files, report);
+    }
+    if value.shape().is_some_and(Shape::is_shell) {
+        shell_quoting::check_paths(value, report);
     }
     match (value.word(), format) {
         (Some(Word::Pattern(flavour)), Some(format)) => {
@@ -170,11 +180,7 @@ impl<'d> Walk<'_, 'd> {
         mapping: NodeRef<'d>,
         is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool,
     ) {
-        for entry in mapping.entries() {
-            if entry.is_merge() {
-                self.merged(holder, entry, is_omitted);
-                continue;
-            }
+        for entry in mapping.entries().filter(|entry| !entry.is_merge()) {
             let name = entry.key.key_name();
             if is_omitted(&name, entry.value) {
                 continue;
@@ -183,12 +189,15 @@ impl<'d> Walk<'_, 'd> {
             let step = Step::Key(Cow::Borrowed(&name));
             self.visit(&holder.member(step, entry.value, Some(entry.key), &name, may_mean));
         }
+        self.merged(holder, mapping, is_omitted);
     }
 
     /// Visits what is merged into a mapping, except for keys that it has itself or from a mapping before.
-    fn merged(&mut self, holder: &Value<'_, 'd>, merge: EntryRef<'d>, is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool) {
-        let is_list = merge.value.shape() == NodeShape::Sequence;
-        let bases: Vec<NodeRef<'d>> = if is_list { merge.value.items().collect() } else { vec![merge.value] };
+    fn merged(&mut self, holder: &Value<'_, 'd>, mapping: NodeRef<'d>, is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool) {
+        let bases = mapping.bases();
+        if bases.is_empty() {
+            return;
+        }
         let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| entry.key.key_name());
         let mut taken: FxHashSet<Cow<'d, str>> = names(holder.node).collect();
         for base in bases {
@@ -262,13 +271,28 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
-    /// Returns how it is compared, by what the schema says of it or of the list that it is in.
+    /// Returns how it is compared, by what the schema says of it, of the list that it is in, or of a value around it
+    /// whose texts are compared.
     pub(crate) fn compared(&self) -> Option<Compared> {
+        self.declared(Shape::compared).or_else(|| self.compared_around())
+    }
+
+    fn compared_around(&self) -> Option<Compared> {
+        match &self.place {
+            ValueLocation::In(holder, _) => {
+                holder.shape().and_then(Shape::declared_compared).or_else(|| holder.compared_around())
+            }
+            ValueLocation::Root(_) => None,
+        }
+    }
+
+    /// Returns what the schema says of it, or of the list that it is in.
+    pub(crate) fn declared<T>(&self, look: impl Fn(&Shape) -> Option<T>) -> Option<T> {
         let of_list = || match &self.place {
-            ValueLocation::In(holder, Step::Index(_)) => holder.shape()?.compared(),
+            ValueLocation::In(holder, Step::Index(_)) => look(holder.shape()?),
             ValueLocation::In(_, Step::Key(_)) | ValueLocation::Root(_) => None,
         };
-        self.shape().and_then(Shape::compared).or_else(of_list)
+        self.shape().and_then(&look).or_else(of_list)
     }
 
     /// Whether it is written here, not behind an alias.
@@ -364,6 +388,7 @@ impl Meaning {
             || form.exists_before().is_some()
             || form.is_inside()
             || form.at_most().is_some()
+            || form.is_shell()
         {
             self.keys.insert(name);
         }

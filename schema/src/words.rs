@@ -18,8 +18,10 @@
 //!
 //! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only`
 //! (the sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at
-//! least as great). `x-compared` is at texts, or lists of texts, that are compared, where no other keyword says so:
-//! `name` where only a plain name can be meant, `text` where typographic quotes may be. `x-model` is at the ids of
+//! least as great). `x-compared` is at texts, or lists or mappings of texts, that are compared or sent, where no other
+//! keyword says so: `name` where only a plain name can be meant, `text` where typographic quotes may be, `output` where any
+//! white space may be, too. `x-forbids` is at texts, or lists of texts, that must not occur: the place for patterns that
+//! must not match, or nothing. `x-model` is at the ids of
 //! models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling key knows a model.
 //! `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of the tool
 //! that a sibling key names, or, where it is empty, that the mapping belongs to. `x-needed` is at a field in the branch
@@ -42,6 +44,8 @@ mod antonyms;
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
+
+pub(crate) use antonyms::Bound;
 
 /// Declares words: string types, each with its own schema.
 macro_rules! words {
@@ -294,6 +298,16 @@ fn find_opposite_of(word: &str, candidates: &[&'static str]) -> Option<&'static 
     near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
 }
 
+/// Returns the bound that a name sets, and its other words: `Bound::Most` and `latency` for `maxLatency`.
+pub(crate) fn bound_in(name: &str) -> Option<(Bound, Vec<String>)> {
+    antonyms::bound_in(name)
+}
+
+/// Returns the words of a name, in lower case: `max` and `ms` for `maxMs`.
+pub fn parts(name: &str) -> Vec<String> {
+    antonyms::words(name)
+}
+
 /// Returns the similarity of two names: whether both are negative or both are not, and the number of common words.
 pub(crate) fn likeness(one: &str, other: &str) -> (bool, usize) {
     (antonyms::is_negative(one) == antonyms::is_negative(other), antonyms::common_words(one, other))
@@ -346,24 +360,31 @@ fn squashed(text: &str) -> String {
 
 /// Returns alternative names in backticks: "`a`, `b` or `c`", "`a`, `b` or 3 others".
 pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
-    joined(names, "or")
+    joined(names, "or", SHOWN)
+}
+
+/// Returns the first few of many alternative names in backticks: "`a`, `b`, `c` or 8 others".
+pub(crate) fn a_few<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    joined(names, "or", 3)
 }
 
 /// Returns a list of names in backticks: "`a`, `b` and `c`".
 pub(crate) fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
-    joined(names, "and")
+    joined(names, "and", SHOWN)
 }
 
-fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
-    const SHOWN: usize = 8;
+/// Number of names that are shown of many.
+const SHOWN: usize = 8;
+
+fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str, shown: usize) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     // The count of one or two names would be as long as the names.
-    if names.len() <= SHOWN + 2 {
+    if names.len() <= shown + 2 {
         return sentence(&names, word);
     }
-    let shown: Vec<String> = names[..SHOWN].iter().map(|name| format!("`{name}`")).collect();
+    let first: Vec<String> = names[..shown].iter().map(|name| format!("`{name}`")).collect();
     let others = if word == "or" { "others" } else { "more" };
-    format!("{} {word} {} {others}", shown.join(", "), names.len() - SHOWN)
+    format!("{} {word} {} {others}", first.join(", "), names.len() - shown)
 }
 
 /// Returns all names in backticks, with a word before the last: "`a`, `b` or `c`".

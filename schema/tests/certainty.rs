@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-#[path = "common/numbers.rs"]
-mod numbers;
+use crate::numbers;
 
 use numbers::Numbers;
 use speclens_schema::{
@@ -129,7 +128,7 @@ fn judged(case: &Case, mut evidence: Evidence, secrets: &Secrets) -> (Vec<Judged
     let mut evidence: Evidence = serde_json::from_str(&serde_json::to_string(&evidence).unwrap()).unwrap();
     Dialect::KINDLM.interpret(&mut evidence);
     let judged = judge(case, &evidence, secrets);
-    let status = status(&evidence, &judged);
+    let status = status(case, &evidence, &judged);
     (judged, status)
 }
 

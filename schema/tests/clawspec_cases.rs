@@ -2,9 +2,8 @@
 //! differences that are named.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[path = "common/recorded.rs"]
-mod recorded;
+use crate::common;
+use crate::recorded;
 
 use std::{fs, path::Path};
 
@@ -12,6 +11,7 @@ use recorded::{Recorded, Stub, cases, observed};
 use serde::Deserialize;
 use serde_json::Value;
 use speclens_schema::{
+    act::Act,
     evidence::{Ended, Evidence, Need, Observation, merged},
     json_schema::SpecFile,
     problem::{Code, Severity},
@@ -72,7 +72,13 @@ fn claims_that_share_observations_say_what_they_say_alone() {
             for claim in &scenario.claims {
                 let observations = observed(claim.check.needs(&context));
                 let alone = Evidence { observations, context: context.clone(), ended, ..Evidence::default() };
-                assert_eq!(claim.check.check(&all), claim.check.check(&alone), "{} {}", case.name, claim.at);
+                assert_eq!(
+                    claim.check.check(Act::of(&all)),
+                    claim.check.check(Act::of(&alone)),
+                    "{} {}",
+                    case.name,
+                    claim.at
+                );
             }
         }
     }
@@ -100,10 +106,10 @@ fn rows_under(case: &Recorded, settings: &Settings) -> Vec<(String, Status, Stri
             let observations = observed(case, &mut stub, claim.check.needs(&context));
             let ended = Some(Ended::Answer);
             let evidence = Evidence { context, observations, ended, ..Evidence::default() };
-            let verdicts = claim.check.check(&evidence);
+            let verdicts = claim.check.check(Act::of(&evidence));
             assert_eq!(verdicts.len(), 1, "{}: one row per assertion", case.name);
             // Nothing passes without evidence.
-            let nothing = claim.check.check(&Evidence::default());
+            let nothing = claim.check.check(Act::of(&Evidence::default()));
             assert_ne!(nothing[0].outcome.status(), Status::Pass, "{}: passes without evidence", case.name);
             let scenario = if case.file() == SpecFile::CLAWSPEC_SCENARIOS { &scenario.name } else { "" };
             let place = format!("{scenario} {} {}", phase, claim.at.last().unwrap());
@@ -134,10 +140,10 @@ fn pipeline_rows(name: &str) -> Vec<(String, Status, String)> {
         let observations = observed(&case, &mut stub, claim.check.needs(&context));
         let (ended, duration_ms) = (Some(Ended::Answer), Some(1_200.0));
         let evidence = Evidence { context, observations, ended, duration_ms, ..Evidence::default() };
-        for verdict in claim.check.check(&evidence) {
+        for verdict in claim.check.check(Act::of(&evidence)) {
             rows.push((claim.at.to_string(), verdict.outcome.status(), verdict.outcome.message().to_owned()));
         }
-        for verdict in claim.check.check(&Evidence::default()) {
+        for verdict in claim.check.check(Act::of(&Evidence::default())) {
             assert_ne!(verdict.outcome.status(), Status::Pass, "{name}: passes without evidence");
         }
     }

@@ -1,8 +1,7 @@
 //! Problems of ClawSpec files that depend on the files around them.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
+use crate::golden;
 
 use std::{fs, path::Path};
 
@@ -14,7 +13,7 @@ use speclens_schema::{
     fixing::replaced,
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
-    settings::Settings,
+    settings::{ClawSpecSettings, Settings, TraceSources},
 };
 
 use golden::{DEMO_SKILL, clawspec_files, clawspec_kind};
@@ -185,4 +184,48 @@ fn a_contract_with_an_error_is_not_intact() {
     let wrong = analyze(&text.replace("tool: mail.send", "tool: 'mail.*'"));
     assert!(wrong.problems.iter().any(|problem| problem.severity == Severity::Error), "{:#?}", wrong.problems);
     assert!(!wrong.suite.cases[0].intact);
+}
+
+#[test]
+fn settings_under_another_name_have_no_effect() {
+    let look = |place: &str| {
+        let files = MemoryFiles::new("/work", []).at(place);
+        let found = problems_in(SpecFile::CLAWSPEC, "report_dir: out\n", files);
+        found.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+    };
+    assert_eq!(look("clawspec.yml"), ["`clawspec.yml` has no effect"]);
+    assert!(look("clawspec.yaml").is_empty());
+}
+
+/// A source of traces is in `clawspec.yaml` or in the settings; prices matter only for other sources than Opik.
+#[test]
+fn assertions_about_a_trace_need_a_source_of_traces() {
+    let text =
+        contract("skills/demo", "a", "negative").replace("type: file_present, path: x", "type: trace_cost, max_usd: 1");
+    let with_port = Settings {
+        clawspec: ClawSpecSettings {
+            traces: TraceSources { port: Some(4318), ..TraceSources::default() },
+            ..ClawSpecSettings::default()
+        },
+        ..Settings::default()
+    };
+    let opik = "observability: {backend: opik}\n";
+    let prices = "observability: {model_pricing: {m: {input_per_1k: 1, output_per_1k: 1}}}\n";
+    let (source, price) =
+        ("no source of traces is configured for `trace_cost`", "no price is configured for `trace_cost`");
+    for (config, settings, expected) in [
+        ("", Settings::default(), &[source][..]),
+        (prices, Settings::default(), &[source]),
+        ("", with_port.clone(), &[price]),
+        (prices, with_port.clone(), &[]),
+        (opik, Settings::default(), &[]),
+        (opik, with_port, &[]),
+    ] {
+        let files = MemoryFiles::new("/work", [("clawspec.yaml", config), DEMO_SKILL]);
+        let document = Document::read(&text, ScalarRules::Yaml11);
+        let files = files.at("skills/demo/tests/scenarios.yaml");
+        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &settings);
+        let found = found.into_iter().filter(|problem| problem.code == Code::Unchecked);
+        assert_eq!(found.map(|problem| problem.message).collect::<Vec<_>>(), expected, "{config}");
+    }
 }

@@ -2,9 +2,8 @@
 //! types.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[path = "common/golden.rs"]
-mod golden;
+use crate::common;
+use crate::golden;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +12,7 @@ use std::{
 };
 
 use speclens_schema::{
+    act::Act,
     analysis::Analyzer,
     dialect::{Dialect, clawspec, cli_bench, kindlm},
     document::{Document, Pointer},
@@ -27,6 +27,7 @@ use speclens_schema::{
 };
 
 use golden::files_below;
+use speclens_schema::words::FilePath;
 
 /// Assertions that nothing can judge.
 const UNSUPPORTED: [&str; 2] = ["slack_message_sent", "email_received"];
@@ -36,7 +37,10 @@ const UNSUPPORTED: [&str; 2] = ["slack_message_sent", "email_received"];
 fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles, allowed: &[Code]) -> Suite {
     let files = files.clone().at(path).named_by("cli-bench.yaml");
     let document = Document::read(text, file.scalar_rules());
-    let mut analysis = Analyzer::new(file).analyze(&document, &files, &Settings::default());
+    // The gateway of the examples sends traces.
+    let mut settings = Settings::default();
+    settings.clawspec.gateway = Some(FilePath("demo.gateway.yaml".to_owned()));
+    let mut analysis = Analyzer::new(file).analyze(&document, &files, &settings);
     analysis.problems.retain(|problem| problem.code != Code::UpstreamDiffers && !allowed.contains(&problem.code));
     assert!(analysis.problems.is_empty(), "{path}\n{}", common::render(text, &analysis.problems));
     let value = document.root().unwrap().to_value().unwrap();
@@ -56,7 +60,7 @@ fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles, allowed: &
 fn types(case: &Case) -> Vec<&'static str> {
     let is_assertion = |phase| !matches!(phase, Some(Phase::Stages | Phase::PipelineHealth));
     let claims = case.claims.iter().filter(|claim| is_assertion(claim.phase));
-    claims.flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind).collect()
+    claims.flat_map(|claim| claim.check.check(Act::of(&Evidence::default()))).map(|row| row.kind).collect()
 }
 
 /// Returns the names of all assertions of ClawSpec that can be judged.
@@ -102,6 +106,7 @@ fn example_of_every_clawspec_assertion_is_right() {
     let mut workspace = golden::clawspec_files();
     workspace.add("tests/golden/email-output.md", "");
     workspace.add("brand/rules.yaml", "tone: {banned: [x]}\n");
+    workspace.add("clawspec.yaml", "observability: {model_pricing: {m: {input_per_1k: 1, output_per_1k: 1}}}\n");
     let defs = &SpecFile::CLAWSPEC_SCENARIOS.schema()["$defs"];
     let mut seen = BTreeSet::new();
     for definition in defs.as_object().unwrap().values() {

@@ -2,10 +2,8 @@
 //! means what it meant.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/list_style.rs"]
-mod list_style;
+use crate::golden;
+use crate::list_style;
 
 use std::{collections::BTreeMap, ops::Range};
 

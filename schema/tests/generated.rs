@@ -1,8 +1,7 @@
 //! Files that are generated from the types. A stale one is rewritten, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
+use crate::golden;
 
 use std::{collections::BTreeMap, fs, path::Path};
 

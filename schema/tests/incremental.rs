@@ -1,10 +1,8 @@
 //! What is found while the author types is what is found when the same text is opened: problems and cases, in
 //! every kind of file.
 
-#[path = "common/list_style.rs"]
-mod list_style;
-#[path = "common/numbers.rs"]
-mod numbers;
+use crate::list_style;
+use crate::numbers;
 
 use std::{fs, path::Path};
 

@@ -328,7 +328,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
         if wanted != found {
             different.push((Rows, format!("{}:\n  original {wanted:?}\n  here     {found:?}", test.name)));
         }
-        runs.push((index, status(&evidence, &judged), judged, evidence));
+        runs.push((index, status(test, &evidence, &judged), judged, evidence));
     }
     if run["units"].is_null() {
         return different;
@@ -401,5 +401,5 @@ fn a_schema_file_that_is_no_json_breaks_its_claim() {
     let mut evidence = Evidence { command, ..Evidence::default() };
     Dialect::KINDLM.interpret(&mut evidence);
     let judged = judge(broken, &evidence, &Secrets::none());
-    assert_eq!(status(&evidence, &judged), Status::Error);
+    assert_eq!(status(broken, &evidence, &judged), Status::Error);
 }

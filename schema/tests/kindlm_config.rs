@@ -2,7 +2,7 @@
 //! one; what it accepts is accepted.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
+use crate::common;
 
 use std::{collections::BTreeSet, fs, path::Path};
 

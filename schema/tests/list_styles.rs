@@ -1,10 +1,8 @@
 //! What is wrong with a text, and what its fixes make of it, does not depend on how its lists are indented.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/list_style.rs"]
-mod list_style;
+use crate::golden;
+use crate::list_style;
 
 use speclens_schema::{
     document::Document,

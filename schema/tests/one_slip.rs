@@ -1,7 +1,6 @@
 //! A slip in one line is one problem of that line, wherever it is, and none of its neighbors.
 
-#[path = "common/list_style.rs"]
-mod list_style;
+use crate::list_style;
 
 use std::collections::BTreeMap;
 
@@ -113,7 +112,40 @@ fn blanks_replaced(line: &str, from: usize, new: &str) -> Option<String> {
     (indent > from && is_entry(line)).then(|| format!("{}{new}{}", &line[..from], &line[indent..]))
 }
 
-const SLIPS: [(&str, Slip); 9] = [
+const SUITE_OF_TASKS: &str = r#"cli: git
+version_command: git --version
+providers:
+  - openai/gpt-4o
+  - anthropic/claude-sonnet-4.6
+tasks:
+  - id: first
+    intent: Find the changed files of the last commit.
+    setup:
+      - git init
+      - touch a.txt
+    assert:
+      - ran: git
+      - ran: touch
+      - file_contains:
+          path: a.txt
+          text: hello
+      - file_contains:
+          path: b.txt
+          text: hello
+  - id: second
+    intent: Find the branch that is checked out now.
+    assert:
+      - exit_code: 0
+"#;
+
+const SLIPS: [(&str, Slip); 12] = [
+    // Where an item has one key, a repeated key may also take the place of the one above.
+    ("a lost dash", |line| is_entry(line).then(|| line.replacen("- ", "  ", 1))),
+    ("a lost dash and its blank", |line| {
+        let words = line.trim_start().strip_prefix("- ").filter(|_| is_entry(line))?;
+        Some(format!("{}{words}", &line[..indent(line)]))
+    }),
+    ("a trailing comma", |line| line.ends_with([']', '}', '"']).then(|| format!("{line},"))),
     ("a tab for the indentation", |line| blanks_replaced(line, 0, "\t")),
     ("tabs for every two columns", |line| blanks_replaced(line, 0, &"\t".repeat(indent(line) / 2))),
     ("a no-break space before the line", |line| {
@@ -154,7 +186,9 @@ fn found(text: &str, file: SpecFile) -> (Document, Vec<Problem>) {
 fn slip_is_one_problem_of_its_line() {
     let mut misses: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut tried = 0;
-    for (file, text) in [(SpecFile::CLAWSPEC_SCENARIOS, SCENARIOS), (SpecFile::KINDLM, SUITE)] {
+    for (file, text) in
+        [(SpecFile::CLAWSPEC_SCENARIOS, SCENARIOS), (SpecFile::KINDLM, SUITE), (SpecFile::CLI_BENCH, SUITE_OF_TASKS)]
+    {
         for style in ListStyle::ALL {
             let text = style.of(text);
             assert_eq!(found(&text, file).1.len(), 0, "{text}{:#?}", found(&text, file).1);

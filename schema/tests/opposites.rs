@@ -1,8 +1,7 @@
 //! No suggestion and no fix turns what an author asserts into its opposite.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
+use crate::golden;
 
 use std::{collections::BTreeSet, ops::Range};
 

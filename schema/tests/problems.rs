@@ -1,9 +1,8 @@
 //! One golden file per kind of problem and format: what a person sees. A stale one is rewritten, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[path = "common/golden.rs"]
-mod golden;
+use crate::common;
+use crate::golden;
 
 use std::{
     collections::BTreeSet,

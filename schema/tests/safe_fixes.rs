@@ -1,8 +1,7 @@
 //! What the safe fixes make of every golden file: nothing that its author asserts is lost or emptied.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
+use crate::golden;
 
 use std::collections::BTreeMap;
 
@@ -216,7 +215,7 @@ fn clawspec_then(then: &str) -> (SpecFile, String) {
 }
 
 #[test]
-fn assertions_that_differ_are_not_removed_as_duplicates() {
+fn assertions_are_not_removed_as_duplicates() {
     let cases = [
         "file_exists: *.txt\nfile_exists: *.md",
         "output_contains: # Title\noutput_contains: ## Usage",
@@ -231,6 +230,7 @@ output_contains: "C:\Users\temp""#,
         "exit_code: 0 # was 1",
         "ran: 1\nran: 1",
         "not_output_contains: error\nnot_output_contains: error",
+        "output_contains: a\noutput_contains: a",
     ];
     assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
 }
@@ -246,6 +246,26 @@ fn quotes_and_commas_that_may_be_meant_in_several_ways_are_not_changed() {
     let lists = ["[\"a\"\"b\"]", "['a' 'b']", "[a,, b]"];
     let lists = lists.map(|list| kindlm_test(&format!("expect: {{output: {{contains: {list}}}}}")));
     assert_no_safe_fix(commands.into_iter().chain(lists));
+}
+
+/// What the author did not mean is removed by the author.
+#[test]
+fn commas_dashes_and_colons_that_may_be_meant_stay() {
+    let commas = ["tags: [a],", "command: \"x\",", "repeat: 3,", "tags: [\n      a\n    ],"];
+    let commas = commas.map(|line| {
+        let (file, text) = kindlm_test("expect: {output: {contains: [a]}}");
+        (file, text.replace("command: x", line))
+    });
+    let lists = ["contains:\n          -v", "contains:\n          -v\n          -x", "contains: [*n text]"];
+    let lists = lists.map(|list| {
+        let (file, text) = kindlm_test(&format!("expect:\n      output:\n        {list}"));
+        (file, text.replace("name: t", "name: &n t"))
+    });
+    let (file, text) = kindlm_test("expect: {output: {contains: [a]}}\n    vars:\n      *n: b");
+    let alias = (file, text.replace("name: t", "name: &n t"));
+    let wrapped = "tasks:\n  - id: a\n    intent: Find the changed files of the last commit.\n    assert:\n      - exit_code: 0\n";
+    let wrapped = (SpecFile::CLI_BENCH_TASKS, wrapped.to_owned());
+    assert_no_safe_fix(commas.into_iter().chain(lists).chain([alias, wrapped]));
 }
 
 /// The tag would stay, and the value in quotes would be as wrong.
@@ -345,14 +365,13 @@ fn two_keys_for_one_name_are_not_renamed() {
     ]);
 }
 
-/// A comment after a key that repeats another one may be the value that its author means.
 #[test]
-fn repeated_keys_with_a_comment_are_not_removed() {
+fn repeated_keys_are_not_removed() {
     let repeated = |second: &str| {
         let (file, text) = cli_bench_assert("ran: a");
         (file, text.replace("    intent:", &format!("    category: 1\n    category: {second}\n    intent:")))
     };
-    let cases = ["1 # two", "1.0", "01"].map(repeated);
+    let cases = ["1", "1 # two", "1.0", "01"].map(repeated);
     assert_no_fix(cases, |fix| fix.is_safe() && fix.title == "remove the duplicate");
 }
 

@@ -2,8 +2,7 @@
 //! nothing else changes by that.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/golden.rs"]
-mod golden;
+use crate::golden;
 
 use std::collections::BTreeSet;
 

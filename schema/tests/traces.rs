@@ -401,7 +401,7 @@ fn joined(spans: Vec<Value>, clues: TraceClues) -> Result<Option<TraceMatch>, us
     }
     let traces: Vec<ExportedTrace<'_>> =
         by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
-    match_trace(&traces, &clues).map(|(_, joined)| joined).map_err(|ambiguous| ambiguous.0)
+    match_trace(&traces, &clues).map(|found| found.by).map_err(|ambiguous| ambiguous.0)
 }
 
 #[test]
@@ -429,6 +429,66 @@ fn trace_is_joined_by_the_clue_that_says_most() {
     assert_eq!(joined(vec![chat()], early), Ok(Some(TraceMatch::Window)), "the clock of the gateway is a little late");
     // What a gateway does beside is no trace of an agent.
     assert_eq!(joined(vec![span(5, 0, "openclaw.webhook.processed", json!({}))], window()), Ok(None));
+}
+
+#[test]
+fn all_traces_with_a_clue_are_those_of_the_act_and_others_of_agents_may_be() {
+    let in_trace = |trace: u8, at: u64, name: &str, attributes: Value| {
+        let mut span = span(at, 0, name, attributes);
+        span["traceId"] = json!(format!("{trace:032x}"));
+        span
+    };
+    let call = |more: Value| {
+        let mut attributes = json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "send" });
+        attributes.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        attributes
+    };
+    let clues = || TraceClues {
+        run_id: Some("r-1".to_owned()),
+        session_key: Some("hook:qa:x".to_owned()),
+        started_us: 4_000_000,
+        ended_us: Some(9_000_000),
+        padding_us: 3_000_000,
+        ..TraceClues::default()
+    };
+    let of_run = || in_trace(1, 5, "openclaw.harness.run", json!({ "openclaw.runId": "r-1" }));
+    for (other, own, unassigned) in [
+        (in_trace(2, 6, "openclaw.exec", call(json!({}))), 1, 1),
+        (in_trace(2, 6, "openclaw.exec", call(json!({ "openclaw.sessionKey": "hook:qa:x" }))), 2, 0),
+        (in_trace(2, 6, "openclaw.exec", call(json!({ "openclaw.sessionKey": "agent:copy:subagent:1" }))), 1, 1),
+        (in_trace(2, 6, "openclaw.exec", call(json!({ "openclaw.sessionKey": "agent:main:main" }))), 1, 0),
+        (in_trace(2, 3, "openclaw.exec", call(json!({}))), 1, 0),
+        (in_trace(2, 6, "openclaw.liveness.warning", json!({})), 1, 0),
+    ] {
+        let shown = other.to_string();
+        let found = signals(vec![of_run(), other]);
+        let traces: Vec<ExportedTrace<'_>> = found
+            .spans
+            .iter()
+            .map(|it| ExportedTrace { id: &it.span.trace_id, spans: vec![it], is_older: false })
+            .collect();
+        let found = match_trace(&traces, &clues()).unwrap();
+        assert_eq!((found.own.len(), found.unassigned.len()), (own, unassigned), "{shown}");
+        assert_eq!(found.by, Some(TraceMatch::RunId));
+    }
+}
+
+#[test]
+fn trace_of_several_has_ended_when_each_in_which_an_agent_worked_has() {
+    let in_trace = |trace: u8, parent: u64, name: &str| {
+        let attributes = if name == "chat" { json!({ "gen_ai.operation.name": "chat" }) } else { json!({}) };
+        let mut span = span(u64::from(trace), parent, name, attributes);
+        span["traceId"] = json!(format!("{trace:032x}"));
+        span
+    };
+    let root = || in_trace(1, 0, "chat");
+    for (other, unfinished) in [
+        (in_trace(2, 0, "chat"), false),
+        (in_trace(2, 9, "chat"), true),
+        (in_trace(2, 9, "openclaw.gateway.rpc.x"), false),
+    ] {
+        assert_eq!(trace(vec![root(), other.clone()]).unfinished, unfinished, "{other}");
+    }
 }
 
 #[test]

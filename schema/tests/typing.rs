@@ -2,13 +2,12 @@
 //! what would be known of the same text read again.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/numbers.rs"]
-mod numbers;
+use crate::common;
+use crate::golden;
+use crate::numbers;
 
 use speclens_schema::{
+    act::Act,
     analysis::{Analysis, Analyzer},
     document::Document,
     evidence::Evidence,
@@ -49,7 +48,7 @@ fn typing_leaves_what_reading_again_would_find() {
                 let analysis = analyzer.analyze(&document, &files, &settings);
                 analysis.problems.iter().for_each(|problem| points_into(&now, problem));
                 for claim in analysis.suite.cases.iter().flat_map(|case| &case.claims) {
-                    let verdicts = claim.check.check(&Evidence::default());
+                    let verdicts = claim.check.check(Act::of(&Evidence::default()));
                     assert!(verdicts.iter().all(|row| row.outcome != Outcome::Pass), "{verdicts:?}");
                 }
                 found += analysis.problems.len();

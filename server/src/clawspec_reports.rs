@@ -6,10 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use speclens_runner::{
     event::RunResult,
-    files::DiskFiles,
+    files::{DiskFiles, lexical},
     report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step},
 };
 use speclens_schema::{
@@ -51,6 +51,8 @@ pub(crate) struct Reports {
     settings: Config,
     /// The directory that the reports are written to.
     directory: PathBuf,
+    /// Whether `clawspec.yaml` chose it: then it must be in the workspace.
+    is_confined: bool,
 }
 
 impl Reports {
@@ -66,15 +68,16 @@ impl Reports {
             return None;
         }
         let settings = lower::settings(&**files);
-        let named = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
-        let named = named.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
+        let of_user = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
+        let is_confined = of_user.is_none() && !matches!(asked, ReportRequest::In(_));
+        let named = of_user.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
         let directory = match asked {
             ReportRequest::BySettings => root.join(named?),
             ReportRequest::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
             ReportRequest::In(directory) => directory.to_owned(),
         };
         let (suite, files, root) = (Arc::clone(suite), Arc::clone(files), root.to_owned());
-        Some(Reports { suite, root, files, settings, directory })
+        Some(Reports { suite, root, files, settings, directory, is_confined })
     }
 
     /// Returns the directory that the reports are written to.
@@ -94,6 +97,7 @@ impl Reports {
         let handovers = clawspec::handovers(case, run).into_iter();
         let handovers =
             handovers.map(|(handover, results)| (Subject::of_handover(handover), handover.contract.as_str(), results));
+        self.confine()?;
         let parts: Vec<_> = handovers.chain([(subject, trigger.contract.as_str(), all)]).collect();
         for (subject, contract, results) in &parts {
             let contract = self.root.join(contract).display().to_string();
@@ -101,6 +105,23 @@ impl Reports {
             report.write(&self.directory)?;
         }
         Ok(parts.len())
+    }
+
+    /// Refuses a directory that the suite chose outside of its workspace, also through links.
+    fn confine(&self) -> anyhow::Result<()> {
+        if !self.is_confined {
+            return Ok(());
+        }
+        let directory = lexical(&self.directory);
+        let existing = directory.ancestors().find_map(|directory| directory.canonicalize().ok());
+        let is_inside = directory.starts_with(lexical(&self.root))
+            && existing.zip(self.root.canonicalize().ok()).is_some_and(|(existing, root)| existing.starts_with(root));
+        ensure!(
+            is_inside,
+            "no report was written, because `report_dir` in `clawspec.yaml` is outside the workspace; name a directory in \
+             it, or set {VARIABLE}"
+        );
+        Ok(())
     }
 
     /// Returns the subject of the reports of a case. If several targets end in the same name, the whole path

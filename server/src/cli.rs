@@ -29,6 +29,7 @@ use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     fmt,
     layer::SubscriberExt,
+    registry::LookupSpan,
     util::SubscriberInitExt,
 };
 
@@ -92,13 +93,14 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
+    close_environment();
     #[cfg(unix)]
     if let Some(code) = recording_shell() {
         return code;
     }
     allocator::limit_address_space();
     let command = command();
-    start_log();
+    start_log(matches!(command, Command::Lsp));
     let work = move || match perform(command) {
         Ok(code) => code,
         Err(error) => {
@@ -114,6 +116,13 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// Denies other processes of the user, such as the commands of an agent, the environment and the memory of this one.
+/// Where the system cannot do that, the program runs anyway.
+fn close_environment() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 /// Returns the subcommand. Editors wait for the server to start, and describing all options to the parser takes longer than
@@ -155,11 +164,37 @@ fn perform(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// Starts logging to standard error: standard output belongs to results and to the editor.
-fn start_log() {
-    let level = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+/// Starts logging to standard error: standard output belongs to results and to the editor. `is_server`: its readers
+/// are editors, which keep a log. At a terminal, a person reads it.
+fn start_log(is_server: bool) {
+    let level: Option<LevelFilter> = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    let is_log = is_server || level.is_some();
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
-    tracing_subscriber::registry().with(lines).with(logged(level.unwrap_or(LevelFilter::WARN))).init();
+    let log = is_log.then_some(lines);
+    let sentences = (!is_log).then(|| fmt::layer().with_writer(io::stderr).event_format(Sentence));
+    let registry = tracing_subscriber::registry().with(log).with(sentences);
+    registry.with(logged(level.unwrap_or(LevelFilter::WARN))).init();
+}
+
+/// Writes an event as other messages of the program: `warning: …`, without time and place.
+struct Sentence;
+
+impl<S, N> fmt::FormatEvent<S, N> for Sentence
+where
+    S: tracing::Subscriber + for<'s> LookupSpan<'s>,
+    N: for<'w> fmt::FormatFields<'w> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &fmt::FmtContext<'_, S, N>,
+        mut writer: fmt::format::Writer<'_>,
+        event: &tracing::Event<'_>,
+    ) -> std::fmt::Result {
+        let level = if *event.metadata().level() == tracing::Level::ERROR { "error" } else { "warning" };
+        write!(writer, "{level}: ")?;
+        context.field_format().format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
 }
 
 /// Returns which targets are logged. Answers of models are evidence, which is masked; the library that reads them would

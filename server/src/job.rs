@@ -51,12 +51,12 @@ pub(crate) struct RunRequest<'a> {
     /// The address of the gateway; overrides settings and the environment.
     pub gateway: Option<&'a str>,
     /// The origin of the request.
-    pub origin: RequestOrigin,
+    pub origin: RequestOrigin<'a>,
 }
 
 /// The origin of a request to run a suite.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum RequestOrigin {
+pub(crate) enum RequestOrigin<'a> {
     /// The command line, which trusts its user and refuses a suite that has an error.
     Terminal {
         /// Whether the suite or one of its files has an error.
@@ -64,8 +64,8 @@ pub(crate) enum RequestOrigin {
     },
     /// An editor, which runs a test without errors even if others have some.
     Editor {
-        /// Whether the user allowed commands to run in the directory.
-        is_trusted: bool,
+        /// A directory that decides what is run and in which the user has not allowed commands to run.
+        untrusted: Option<&'a Path>,
     },
 }
 
@@ -95,6 +95,15 @@ pub(crate) struct Prepared {
     traces: Arc<Traces>,
 }
 
+/// Returns the directories that decide what a run does: those of the suite and of the settings in force, as they are
+/// reached and with links resolved.
+pub(crate) fn deciding(directory: &Path, place: &str, workspace: &Workspace) -> Vec<PathBuf> {
+    let settings = workspace.file.iter().map(|file| file.path.clone());
+    let files = settings.chain([directory.join(place)]).flat_map(|path| [path.canonicalize().ok(), Some(path)]);
+    let directories = files.flatten().filter_map(|path| path.parent().map(Path::to_owned));
+    directories.chain([directory.to_owned()]).collect()
+}
+
 /// Decides whether a suite may run.
 pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
     if let Some(file) = request.workspace.wrong() {
@@ -102,8 +111,8 @@ pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
     }
     match request.origin {
         RequestOrigin::Terminal { has_errors: true } => return Err(Refusal::Suite),
-        RequestOrigin::Editor { is_trusted: false } => return Err(Refusal::Untrusted(request.directory.to_owned())),
-        RequestOrigin::Terminal { has_errors: false } | RequestOrigin::Editor { is_trusted: true } => {}
+        RequestOrigin::Editor { untrusted: Some(directory) } => return Err(Refusal::Untrusted(directory.to_owned())),
+        RequestOrigin::Terminal { has_errors: false } | RequestOrigin::Editor { untrusted: None } => {}
     }
     let settings = Arc::clone(&request.workspace.settings);
     let requests = bounded(request.suite.concurrency, &settings);
@@ -130,6 +139,11 @@ impl Prepared {
     /// Returns the settings in force.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns the values to mask in everything that is shown of the suite.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Returns the writer of ClawSpec reports, if they are wanted.

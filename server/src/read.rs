@@ -8,6 +8,7 @@ use std::{
 };
 
 use ignore::WalkBuilder;
+use speclens_runner::files::open_regular;
 use speclens_schema::{
     document::{MAX_BYTES, Pointer},
     problem::{Code, Problem},
@@ -18,12 +19,8 @@ pub(crate) const MAX_HEAD_BYTES: usize = 256 * 1024;
 
 /// Returns the start of a file, which is enough to determine its kind.
 pub(crate) fn beginning(path: &Path) -> Option<String> {
-    // Checked before opening: opening a pipe would wait for a writer.
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(MAX_HEAD_BYTES as u64).read_to_end(&mut bytes).ok()?;
+    open_regular(path).ok()?.take(MAX_HEAD_BYTES as u64).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -108,7 +105,6 @@ impl Unreadable {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    // Checked before opening: opening a pipe would wait for a writer.
     let metadata = fs::metadata(path).map_err(Unreadable::Io)?;
     if metadata.is_dir() {
         return Err(Unreadable::Directory);
@@ -117,7 +113,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
         return Err(Unreadable::Special);
     }
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(Unreadable::Io)?;
+    let file = open_regular(path).map_err(Unreadable::Io)?;
     // One byte more than the limit of documents, so that their reader reports that it is too large.
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Unreadable::Io)?;
     if bytes.len() > MAX_BYTES {

@@ -31,7 +31,6 @@ use crate::{
 use mains::{MainFile, MainFiles};
 
 pub(crate) use mains::is_main_name;
-pub(crate) use patterns::Patterns;
 
 /// The kind of a file, and where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +56,8 @@ pub(crate) struct Scopes {
     mains: Mutex<HashMap<(PathBuf, bool), MainFiles>>,
     /// Known main files with unusual names.
     by_content: Mutex<BTreeSet<PathBuf>>,
-    /// The patterns of scenario contracts in force in each directory that was read.
-    patterns: Mutex<HashMap<PathBuf, Option<Arc<Patterns>>>>,
+    /// The files that the settings in force in each directory name.
+    named: Mutex<HashMap<PathBuf, Arc<patterns::NamedFiles>>>,
     /// Whether other files of a directory are read to find such main files.
     looks_around: bool,
     /// Number of times that the cache was cleared.
@@ -90,7 +89,7 @@ impl Scopes {
             buffers,
             mains: Mutex::default(),
             by_content: Mutex::default(),
-            patterns: Mutex::default(),
+            named: Mutex::default(),
             looks_around: false,
             generation: AtomicU64::new(0),
         }
@@ -144,7 +143,7 @@ impl Scopes {
     pub(crate) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.patterns.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Returns a number that changes whenever an answer may change.
@@ -174,8 +173,10 @@ impl Scopes {
             kind::detect(&from_root, text, &context)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
-        let of_settings = || Detected { file: SpecFile::GATEWAY, is_guess: false };
-        let alone = detect(false).or_else(|| self.is_gateway_of_settings(path, text).then(of_settings));
+        let sure = |file| Detected { file, is_guess: false };
+        let alone = detect(false)
+            .or_else(|| self.is_gateway_of_settings(path, text).then(|| sure(SpecFile::GATEWAY)))
+            .or_else(|| self.is_ledger_of_settings(path).then(|| sure(SpecFile::CLAWSPEC_LEDGER)));
         // A file with a kind of its own is only a part of a suite with the usual name.
         let any = !surely && alone.is_none_or(|found| found.file.is_part());
         let main = if surely { None } else { self.main_of(path, any) };

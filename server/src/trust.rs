@@ -33,6 +33,7 @@ pub(crate) fn list() -> anyhow::Result<Vec<PathBuf>> {
 
 /// Removes a directory from the trusted ones. Returns its canonical path; a deleted directory is taken as written.
 pub(crate) fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
+    let _lock = lock()?;
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
         Err(_) => std::path::absolute(directory)?,
@@ -76,11 +77,24 @@ pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
         bail!("cannot trust `{named}`: its name has a line break or is not UTF-8; rename it");
     }
     if !is_trusted(&directory) {
+        let _lock = lock()?;
         let mut trusted = list()?;
         trusted.push(directory.clone());
         write(&trusted)?;
     }
     Ok(directory)
+}
+
+/// Waits until no other process changes the list, and keeps others from it while the result lives.
+fn lock() -> anyhow::Result<Option<fs::File>> {
+    let Some(path) = store().map(|store| store.with_extension("lock")) else { return Ok(None) };
+    let locked = || {
+        private_directory(path.parent().unwrap_or(Path::new(".")))?;
+        let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        file.lock()?;
+        Ok::<_, io::Error>(file)
+    };
+    locked().map(Some).with_context(|| format!("{} cannot be locked", path.display()))
 }
 
 fn store() -> Option<PathBuf> {
@@ -100,15 +114,37 @@ pub(crate) fn machine() -> Option<Machine> {
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()
 }
 
-/// Replaces a file atomically, so that no reader sees a part of it.
+/// Creates a directory that only its user can read; one that exists becomes so.
+fn private_directory(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates a file that only its user can read.
+fn private_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Replaces a file of the state directory atomically, so that no reader sees a part of it. Only the user can read it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     // Another thread may be writing to another file next to it.
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let directory = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
+    private_directory(directory)?;
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = directory.join(format!(".new.{}-{number}", std::process::id()));
-    let written = fs::File::create(&temporary)
+    let written = private_file(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
@@ -119,6 +155,18 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    #[test]
+    fn file_is_readable_by_its_user_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("state/speclens");
+        std::fs::create_dir_all(&place).unwrap();
+        super::write_whole(&place.join("page.md"), "text").unwrap();
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&place), mode(&place.join("page.md"))), (0o700, 0o600));
+    }
+
     #[test]
     fn files_that_are_written_at_once_beside_each_other_keep_their_own_text() {
         let directory = tempfile::tempdir().unwrap();

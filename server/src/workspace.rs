@@ -72,7 +72,11 @@ impl Reach {
     /// folders (those open in the editor, or named on the command line) and of the suite's root.
     pub(crate) fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
         let own = scope.settings_directory();
-        let repository = own.ancestors().find(|directory| directory.join(".git").exists());
+        let is_repository = |directory: &&Path| {
+            let git = directory.join(".git");
+            git.exists() && is_of_user(&git, &own)
+        };
+        let repository = own.ancestors().find(is_repository);
         let folders = folders.iter().chain([&scope.root]).map(PathBuf::as_path);
         let outermost =
             || folders.filter(|folder| own.starts_with(folder)).min_by_key(|folder| folder.components().count());
@@ -116,7 +120,11 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
         let [path, misnamed] = [SETTINGS_FILE, MISNAMED_FILE].map(|name| directory.join(name));
         let text = held(&path);
         if text.is_some() || exists(&path) {
-            let (text, unreadable) = text.map_or_else(|| read_text(&path), |text| (text, None));
+            let (text, unreadable) = match text {
+                _ if !is_of_user(&path, &reach.own) => (String::new(), Some(of_another_user())),
+                Some(text) => (text, None),
+                None => read_text(&path),
+            };
             let mut workspace = read(path, &text, unreadable);
             if let Some(file) = workspace.file.as_mut().filter(|_| exists(&misnamed)) {
                 Arc::make_mut(file).problems.insert(0, misnamed_beside());
@@ -128,6 +136,30 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
         }
     }
     Workspace::default()
+}
+
+/// Returns whether a file belongs to the user, to the system, or to the owner of the directory in which commands run:
+/// a file of anyone else must not decide what runs.
+#[cfg(unix)]
+fn is_of_user(path: &Path, directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = |metadata: io::Result<fs::Metadata>| metadata.ok().map(|metadata| metadata.uid());
+    let trusted = [Some(0), Some(rustix::process::geteuid().as_raw()), owner(fs::metadata(directory))];
+    // An owner that cannot be determined belongs to a file that does not exist or cannot be read.
+    let is_trusted = |owner: Option<u32>| owner.is_none() || trusted.contains(&owner);
+    is_trusted(owner(fs::symlink_metadata(path))) && is_trusted(owner(fs::metadata(path)))
+}
+
+#[cfg(not(unix))]
+fn is_of_user(_: &Path, _: &Path) -> bool {
+    true
+}
+
+fn of_another_user() -> Problem {
+    Problem::new(Code::InvalidSetting, Pointer::root(), 0..0, "this file belongs to another user")
+        .with_note("settings decide what a run does, and where keys are sent")
+        .with_help("remove it, or make it yours with `chown`")
+        .with_severity(Severity::Error)
 }
 
 /// Returns the problems of an open settings file that depend on other files: a misnamed one next to it, and missing ones

@@ -17,7 +17,7 @@ const read = (...path) => readFileSync(join(root, ...path), 'utf8')
 function validator(name) {
   const text = read('schema/json', `${name}.schema.json`)
   const ajv = new Ajv({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })
-  for (const word of new Set(text.match(/(?<=")x-[a-z-]+(?=":)/g))) ajv.addKeyword(word)
+  for (const word of new Set(text.match(/(?<=")(x-[a-z-]+|markdownDescription)(?=":)/g))) ajv.addKeyword(word)
   return ajv.compile(JSON.parse(text))
 }
 

@@ -4,7 +4,10 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::Value;
 
-use crate::support::{Done, Place};
+use crate::{
+    loopback::{Answer, Loopback},
+    support::{Done, Place},
+};
 
 use super::{attempts, statuses};
 
@@ -72,6 +75,44 @@ fn agent_that_no_list_names_is_the_one_of_the_trigger() {
     assert!(place.read("calls").ends_with("agent --local --agent other --message do this --json\n"));
     let done = run(&place, &["run", "--dry-run"]);
     assert!(done.stdout.contains("openclaw agent --local --agent other --json\n      message: do this\n"), "{done:?}");
+}
+
+#[test]
+fn agent_beside_a_running_gateway_is_started_by_it_and_what_it_says_is_reported() {
+    let gateway = Loopback::acting(|_| Answer::Reply(404, String::new()));
+    let answer =
+        r#"{"runId": "r1", "status": "ok", "result": {"payloads": [{"text": "I cannot write."}], "meta": {}}}"#;
+    let place = place(
+        "copy",
+        "{name: writes, tags: [negative], when: {invoke: write}, then: [{type: artifact_exists, path: out.md}]}",
+        &format!("[ \"$1\" = agents ] && exit 3; echo '{answer}'"),
+    );
+    place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+    let done = run(&place, &["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(place.read("calls").ends_with("agent --agent copy --message write --json\n"), "{}", place.read("calls"));
+    assert!(done.stdout.contains("the agent said: I cannot write."), "{}", done.stdout);
+    assert!(gateway.requests().is_empty());
+}
+
+#[test]
+fn taken_port_for_traces_is_found_before_the_agent_starts() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let then = "then: [{type: llm_call_count, max: 3}]";
+    let scenario = format!("{{name: traced, tags: [negative], when: {{invoke: write}}, {then}}}");
+    let place = place("copy", &scenario, "echo '{}'");
+    let port = taken.local_addr().unwrap().port();
+    place.write("speclens.yaml", format!("clawspec: {{traces: {{port: {port}}}}}\n"));
+    let done = run(&place, &["run"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.stdout.contains("cannot listen for traces"), "{}", done.stdout);
+    assert!(!place.exists("calls"));
+    // Who asks for no trace does not need the port.
+    place.write(
+        "agents/copy/tests/scenarios.yaml",
+        place.read("agents/copy/tests/scenarios.yaml").replace(then, "then: [{type: file_absent, path: x}]"),
+    );
+    assert_eq!(run(&place, &["run"]).code, Some(0));
 }
 
 #[test]

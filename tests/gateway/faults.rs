@@ -75,3 +75,19 @@ fn gateway_that_is_down_or_slow_is_named_with_its_address() {
     let expected = "did not answer within 0.2 s; raise `defaults.timeout` or `--timeout`";
     assert!(code == Some(3) && text.contains(expected), "{code:?} {text}");
 }
+
+#[test]
+fn port_for_traces_that_is_taken_is_an_error_before_anything_is_started() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    for (then, code, started) in [("{type: no_span_errors}", Some(3), 0), ("{type: file_absent, path: x}", Some(0), 1)]
+    {
+        let gateway = Loopback::acting(|_| super::over("run-1"));
+        let scenario = format!("{{name: any, tags: [negative], when: {{invoke: /demo}}, then: [{then}]}}");
+        let place = workspace(&gateway.url(), &[&scenario]);
+        place.write("speclens.yaml", format!("clawspec: {{traces: {{port: {port}}}}}\n"));
+        let done = place.run(&["run"]);
+        assert_eq!((done.code, gateway.requests().len()), (code, started), "{done:?}");
+        assert_eq!(done.stdout.contains("cannot listen for traces at 127.0.0.1"), started == 0, "{done:?}");
+    }
+}

@@ -59,7 +59,7 @@ fn run_of_a_real_gateway_is_waited_for_and_judged_by_its_log() {
         {type: delegation_occurred, to_agent: brand}, {type: token_budget, max_total_tokens: 1}";
     let (place, _gateway) = logging(lines, accepted, HOOK, then);
     let (code, report) = place.report(&[]);
-    let expected = ["pass", "pass", "pass", "pass", "fail", "fail", "fail", "skip"];
+    let expected = ["pass", "pass", "fail", "pass", "fail", "fail", "fail", "skip"];
     assert_eq!((code, outcomes(&report)), (Some(1), expected.to_vec()), "{report:#}");
     let recorded = fs::read_to_string(&place.recordings()[0]).unwrap();
     assert!(recorded.contains(r#""ended":"log""#), "{recorded}");
@@ -96,6 +96,104 @@ fn log_that_shows_nothing_of_the_run_decides_nothing() {
     let (_, report) = place.report(&[]);
     assert_eq!(outcomes(&report), ["unknown"; 5], "{report:#}");
     assert!(report.to_string().contains("no log matches `logs/gw-{date}.log`"), "{report:#}");
+}
+
+/// Lines of a run, the outcome of `tool_not_called mail.send`, and a part of the report.
+const RUNS: &[(&str, &str, &str)] = &[
+    ("t run_id=run-1 tool=read agent=main", "pass", ""),
+    (
+        "embedded run start: runId=run-1\nembedded run tool start: runId=run-1 tool=read toolCallId=c\nembedded run done: runId=run-1 aborted=false",
+        "pass",
+        "",
+    ),
+    (
+        "hook agent run completed runId=run-1 status=error summary=LLM request failed: 401",
+        "error",
+        "the gateway's log says that the run failed: LLM request failed: 401",
+    ),
+    (
+        "embedded run agent end: runId=run-1 isError=true error=no key\nembedded run done: runId=run-1 aborted=false",
+        "error",
+        "the run failed: no key",
+    ),
+    (
+        "{\"run_id\":\"run-1\",\"event\":\"run_completed\",\"status\":\"FAILED\"}",
+        "error",
+        "the run failed: `status=FAILED`",
+    ),
+    (
+        "embedded run start: runId=run-1\nembedded run done: runId=run-1 aborted=true",
+        "error",
+        "the run failed: `aborted=true`",
+    ),
+    ("t parent_run_id=p run_id=run-1 tool=mail.send agent=main", "fail", "Tool was called"),
+    ("t agent=main, tool=\"mail.send\", run_id='run-1'", "fail", "Tool was called"),
+    ("{\"run_id\":\"run-1\",\"tool\":\"mail.send\"}", "fail", "Tool was called"),
+    (
+        "t run_id=run-1 tool=read\nt [run-1] tool call: mail.send",
+        "unknown",
+        "line 2 of the log is about the run, but it cannot be read: `t [run-1] tool call: mail.send`",
+    ),
+    ("t [run-1] called mail.send", "unknown", "does not contain tool calls"),
+    (
+        "embedded run start: runId=run-1\nembedded run tool start: runId=run-1 tool=read toolCallId=c",
+        "unknown",
+        "the log does not contain the end of the run",
+    ),
+    (
+        "embedded run tool start: runId=run-1 tool=sessions_spawn toolCallId=c\nembedded run done: runId=run-1",
+        "unknown",
+        "the run started an agent that the log does not show",
+    ),
+];
+
+#[test]
+fn run_is_judged_by_what_its_log_says_in_any_form_and_by_nothing_less() {
+    for (number, (lines, expected, part)) in RUNS.iter().enumerate() {
+        let then = "{type: tool_not_called, tool: mail.send}";
+        let (place, _gateway) =
+            logging(format!("{}{lines}\n", "t run_id=other tool=x agent=a\n".repeat(number % 2)), over, "run-1", then);
+        let (code, report) = place.report(&["--timeout", "1"]);
+        let run = attempts(&report)[0].1;
+        assert_eq!(run["status"], *expected, "{lines}: {report:#}");
+        let expected_code = match *expected {
+            "pass" => 0,
+            "fail" => 1,
+            _ => 3,
+        };
+        assert_eq!(code, Some(expected_code), "{lines}");
+        let part = if number % 2 == 1 { part.replace("line 2", "line 3") } else { (*part).to_owned() };
+        assert!(report.to_string().contains(&part.replace('"', "\\\"")), "{part}: {report:#}");
+    }
+}
+
+#[test]
+fn end_of_the_run_and_of_its_agents_in_the_log_is_waited_for() {
+    let begin = "embedded run start: runId=run-1\n";
+    let late = "embedded run tool start: runId=run-1 tool=mail.send toolCallId=c\nembedded run done: runId=run-1\n";
+    let spawn = "{\"1\":\"embedded run tool start: runId=run-1 tool=sessions_spawn toolCallId=c\",\"traceId\":\"abcdef\",\"spanId\":\"01\"}\n\
+        {\"1\":\"embedded run done: runId=run-1\",\"traceId\":\"abcdef\"}\n";
+    let child = "{\"1\":\"embedded run start: runId=run-2\",\"traceId\":\"abcdef\",\"spanId\":\"02\",\"parentSpanId\":\"01\"}\n\
+        {\"1\":\"embedded run tool start: runId=run-2 tool=mail.send toolCallId=d\",\"traceId\":\"abcdef\"}\n\
+        {\"1\":\"embedded run done: runId=run-2\",\"traceId\":\"abcdef\"}\n";
+    for (first, later) in [(begin, late), (spawn, child)] {
+        let place = Place::empty();
+        let log = place.path().join("logs/gw-2026-05-14.log");
+        let (send, answered) = std::sync::mpsc::channel();
+        let written = log.clone();
+        let gateway = Loopback::acting(move |_| {
+            append(&written, first);
+            send.send(()).unwrap();
+            over("run-1")
+        });
+        std::thread::spawn(move || {
+            answered.recv().unwrap();
+            append(&log, later);
+        });
+        workspace(&gateway, &place, "{type: tool_not_called, tool: mail.send}");
+        let (code, report) = place.report(&[]);
+        assert_eq!((code, outcomes(&report)), (Some(1), vec!["fail"]), "{report:#}");
+    }
 }
 
 #[test]
@@ -175,7 +273,8 @@ fn line_anywhere_in_a_log_that_is_too_long_to_be_kept_is_found() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_log_of_other_runs() {
-    const MAX_KIB: u64 = 64 * 1024;
+    // An unoptimized program takes up to 65 MiB without any log, which is less than the log has.
+    const MAX_KIB: u64 = 96 * 1024;
     let mebibytes = std::env::var("SPECLENS_LOG_MIB").ok().and_then(|text| text.parse().ok()).unwrap_or(128);
     let place = Place::empty();
     let log = place.path().join("logs/gw-2026-05-14.log");

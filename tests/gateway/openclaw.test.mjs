@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -118,6 +118,19 @@ test('an agent is started by the command line', async () => {
   const [only] = cases(report);
   assert.deepEqual(statuses(only), ['artifact_exists pass', 'tool_was_called pass', 'tool_not_called pass'], output);
   assert.equal(code, 0);
+});
+
+test('a skill and an agent pass in one run beside the gateway', async () => {
+  rmSync(join(root, 'out'), { recursive: true, force: true });
+  const running = await gateway(setup);
+  try {
+    const { code, report, output } = await run('--test', 'writes-a-report', '--test', 'works-on-its-own');
+    assert.deepEqual(cases(report).map((it) => `${it.name} ${it.status}`).sort(), ['works-on-its-own pass', 'writes-a-report pass'], output);
+    assert.equal(code, 0);
+    assert.ok(!output.includes(TOKEN));
+  } finally {
+    await running.stop();
+  }
 });
 
 test('the settings of a new workspace for the exporter are valid, and keep the plugins of the gateway', async () => {

@@ -50,6 +50,26 @@ fn line_of_the_log_that_says_so_ends_the_run_and_what_did_not_happen_is_known() 
     assert_eq!(ended(&place), "log");
 }
 
+#[test]
+fn gateway_that_died_is_named_at_the_deadline() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = BufReader::new(stream.try_clone().unwrap());
+        let mut line = String::new();
+        while request.read_line(&mut line).unwrap() > 2 {
+            line.clear();
+        }
+        let body = r#"{"runId": "run-1", "status": "accepted"}"#;
+        write!(stream, "HTTP/1.1 202 Accepted\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    });
+    let place = workspace(&url, &[QUIET]);
+    let done = place.run(&["run", "--timeout", "0.5"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.stdout.contains("can no longer be reached"), "{}", done.stdout);
+}
+
 const MAKES: &str = "{name: makes, tags: [negative], when: {invoke: /demo}, then: [{type: artifact_contains, path: out.md, sections: [Hook]}, {type: artifact_exists, path: out.md, timeout: 5}]}";
 
 #[test]
@@ -85,6 +105,28 @@ fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_
     assert_eq!(ended(&place), "deadline");
     let done = place.run(&["run", "--recorded"]);
     assert!(done.stdout.contains("the run did not end within 0.5 s"), "{done:?}");
+}
+
+#[test]
+fn gateway_that_stops_during_the_run_is_named_when_the_time_is_over() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let place = workspace(&url, &[QUIET]);
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(listener);
+        let mut request = [0; 64 * 1024];
+        let _ = stream.read(&mut request).unwrap();
+        let body = json!({ "runId": "run-1", "status": "accepted" }).to_string();
+        let length = body.len();
+        write!(stream, "HTTP/1.1 202 Accepted\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+    });
+    let done = place.run(&["run", "--timeout", "1"]);
+    let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = format!(
+        "the run did not end within 1 s, and the gateway at {url}/webhook/mcp-skill-invoke can no longer be reached"
+    );
+    assert!(done.code == Some(3) && text.contains(&expected), "{done:?}");
 }
 
 #[test]

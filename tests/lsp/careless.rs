@@ -130,7 +130,10 @@ pub(super) fn shown(client: &mut Client, name: &str, text: &str, at: usize) -> O
         if let Some(result) = answer["result"].as_object_mut() {
             result.shift_remove("resultId");
         }
-        format!("{method}: {}", answer["result"].to_string().replace(&directory, "DIRECTORY"))
+        // Messages name the folder of the workspace.
+        let folder = directory.rsplit('/').next().unwrap();
+        let words = answer["result"].to_string().replace(&directory, "DIRECTORY").replace(folder, "FOLDER");
+        format!("{method}: {words}")
     });
     Some(words.collect())
 }

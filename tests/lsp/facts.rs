@@ -40,9 +40,11 @@ fn text_that_nothing_reads_is_faded_and_a_check_that_never_takes_place_is_underl
     for it in faded {
         assert_eq!((&it["severity"], &it["tags"]), (&json!(4), &json!([1])), "{it:#}");
     }
-    let unchecked = by_code(&found, "unchecked");
+    let mut unchecked = by_code(&found, "unchecked");
+    // The other one is about traces, of which there is no source.
+    unchecked.retain(|it| it["severity"] == 2);
     assert_eq!(unchecked.len(), 1, "{found:#?}");
-    assert_eq!((&unchecked[0]["severity"], &unchecked[0]["tags"]), (&json!(2), &Value::Null));
+    assert_eq!(unchecked[0]["tags"], Value::Null);
 }
 
 #[test]

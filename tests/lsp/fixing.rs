@@ -96,6 +96,7 @@ fn all_of_a_kind_are_fixed_at_once_and_never_in_another_text() {
 fn everything_safe_is_fixed_in_the_editor_as_in_the_terminal_when_fixes_follow_from_each_other() {
     let contract = "\
 # contract
+version: \"1.0\"
 meta:
   type: skill
   path: skills/mail

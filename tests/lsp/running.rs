@@ -498,7 +498,7 @@ fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
     }
     let message = client.notification("window/showMessage", |_| true);
     let message = message["message"].as_str().unwrap();
-    assert!(message.contains("speclens trust '"), "{message}");
+    assert!(message.contains("`speclens trust /"), "{message}");
     let questions: Vec<Value> = (0..2).map(|_| client.question()).collect();
     for question in questions {
         let refused = json!({ "code": -32601, "message": "unknown" });

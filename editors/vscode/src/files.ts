@@ -7,6 +7,7 @@ const patterns = [
   '**/cli-bench.yaml',
   '**/cli-bench.yml',
   '**/clawspec.yaml',
+  '**/clawspec.yml',
   '**/tests/scenarios.yaml',
   '**/tests/pipeline.yaml',
   '**/tests/pipelines/*.yaml',

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use speclens_schema::{
+    act::Act,
     dialect::Dialect,
     document::Pointer,
     evidence::{Capture, Evidence, Ran},
@@ -19,11 +20,11 @@ use crate::{
 
 /// A claim with a fixed outcome.
 #[derive(Debug)]
-struct Says(fn(&Evidence) -> Outcome);
+struct Says(fn(Act<'_>) -> Outcome);
 
 impl Check for Says {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![Verdict::of("says", "says", (self.0)(evidence))]
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        vec![Verdict::of("says", "says", (self.0)(act))]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -31,16 +32,16 @@ impl Check for Says {
     }
 }
 
-fn holds_good(evidence: &Evidence) -> Outcome {
-    match evidence.stdout().is_some_and(|stdout| stdout.text.contains("good")) {
+fn holds_good(act: Act<'_>) -> Outcome {
+    match act.stdout().is_ok_and(|stdout| stdout.so_far().contains("good")) {
         true => Outcome::Pass,
         false => Outcome::Fail(Mismatch::default()),
     }
 }
 
-fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
+fn suite(command: &str, claims: &[fn(Act<'_>) -> Outcome]) -> Suite {
     let claim =
-        |says: &fn(&Evidence) -> Outcome| Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(*says)) };
+        |says: &fn(Act<'_>) -> Outcome| Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(*says)) };
     let claims = claims.iter().map(claim).collect();
     let case = Case { claims, ..crate::run::tests::case("a", command, "") };
     Suite { cases: vec![Arc::new(case)], ..Suite::empty(Dialect::KINDLM) }
@@ -125,7 +126,7 @@ fn an_attempt_that_began_earlier_and_ended_later_does_not_count() {
 #[test]
 fn a_case_whose_every_claim_was_skipped_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
-    let skips: fn(&Evidence) -> Outcome = |_| Outcome::Skip("no back end".to_owned());
+    let skips: fn(Act<'_>) -> Outcome = |_| Outcome::Skip("no back end".to_owned());
     for store in stores(&directory) {
         for (claims, status) in
             [(vec![skips, skips], Status::Unknown), (vec![skips, holds_good], Status::Pass), (vec![], Status::Pass)]

@@ -17,12 +17,16 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
+    evidence::{CommandLog, Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
+    mask::Secrets,
     suite::{AgentAction, AgentProgram},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{ActionSite, Attempt, process::Background};
+use super::{
+    ActionSite, Attempt,
+    process::{Background, Environment},
+};
 use crate::model::Model;
 pub use cli::Version;
 pub use conversation::Conversation;
@@ -57,7 +61,9 @@ pub struct TaskContext<'a> {
     /// The directory of the suite.
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
-    pub keys: &'a BTreeSet<String>,
+    pub hidden: &'a BTreeSet<String>,
+    /// The secrets, which no model may see.
+    pub secrets: &'a Secrets,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
     /// Whether a temporary directory is kept for inspection.
@@ -115,7 +121,7 @@ pub async fn perform(
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
-        environment: shell::environment(action, &place.directory, task_context.keys),
+        environment: shell::environment(action, &place.directory, task_context.hidden),
         directory: place.directory.clone(),
         background: Background::default(),
         cancel: task_context.cancel.clone(),
@@ -126,6 +132,7 @@ pub async fn perform(
         Ok(Acted { conversation, files, version }) => {
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
             notes.extend(more);
+            notes.extend(hidden_note(&commands, &shell.environment));
             if ended == Some(Ended::TurnLimit) {
                 notes.push(format!("the model was stopped after {} turns (`max_turns`)", turns.len()));
             }
@@ -146,6 +153,20 @@ pub async fn perform(
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
     (Attempt { evidence, notes }, Some(ActionSite { directory, environment, closing, watch: None }))
+}
+
+/// Returns a note if a command that failed names variables that are hidden from it.
+fn hidden_note(commands: &CommandLog, environment: &Environment) -> Option<String> {
+    let failed = || commands.commands.iter().filter(|ran| ran.exit.is_some_and(|exit| exit.code != Some(0)));
+    let is_named = |name: &&String| {
+        let texts = || failed().flat_map(|ran| ran.streams().chain([&ran.command]));
+        std::env::var_os(name).is_some() && texts().any(|text| text.text.contains(*name))
+    };
+    let names: Vec<String> = environment.removed.iter().filter(is_named).map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("commands of tasks do not see {names}; to pass variables on, list them under `env` in `speclens.yaml`")
+    })
 }
 
 /// The result of acting in the directory of the task.
@@ -176,7 +197,8 @@ async fn act(
     let help = match agent.mode {
         // The context of help, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
-            let captured = help::capture(program, &action.intent, shell, deadline).await?;
+            let mut captured = help::capture(program, &action.intent, shell, deadline).await?;
+            captured.iter_mut().for_each(|help| help.text = task_context.secrets.mask(&help.text));
             Some(help::select(&captured, &action.intent))
         }
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
@@ -186,10 +208,9 @@ async fn act(
     let conversation = match agent.backend {
         AgentBackend::Model(model) => {
             let TaskAgent { test, mode, .. } = agent;
-            let turn = task_context.turn;
-            ConversationContext { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }
-                .run()
-                .await
+            let TaskContext { turn, secrets, .. } = task_context;
+            let help = help.as_deref();
+            ConversationContext { action, test, model, secrets, mode, help, shell, deadline, limit, turn }.run().await
         }
         AgentBackend::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
     };

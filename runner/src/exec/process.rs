@@ -17,7 +17,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use speclens_schema::evidence::{Capture, Ran, RunError, RunErrorKind};
+use speclens_schema::{
+    check::text::uncolored,
+    evidence::{Capture, Ran, RunError, RunErrorKind},
+};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
@@ -512,7 +515,9 @@ const MAX_TAIL_CHARACTERS: usize = 1_000;
 
 /// Returns the last lines of what a command wrote on standard error, or else on standard output.
 pub(super) fn end_of(ran: &Ran) -> String {
-    let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
+    let text = |capture: &Option<Capture>| {
+        capture.as_ref().map(|it| uncolored(it.text.trim()).into_owned()).unwrap_or_default()
+    };
     let (stderr, stdout) = (text(&ran.stderr), text(&ran.stdout));
     let (name, text) = if stderr.is_empty() { ("output", stdout) } else { ("standard error", stderr) };
     if text.is_empty() {
@@ -520,6 +525,11 @@ pub(super) fn end_of(ran: &Ran) -> String {
     }
     let lines: Vec<&str> = text.lines().collect();
     let end = lines[lines.len().saturating_sub(MAX_TAIL_LINES)..].join("\n");
-    let from = end.char_indices().rev().nth(MAX_TAIL_CHARACTERS).map_or(0, |(at, _)| at);
-    format!("; the end of its {name}:\n{}", &end[from..])
+    // A word that is cut could be the rest of a secret, which would not be masked.
+    let from = end
+        .char_indices()
+        .rev()
+        .nth(MAX_TAIL_CHARACTERS)
+        .map_or(0, |(at, _)| end[at..].find(char::is_whitespace).map_or(end.len(), |blank| at + blank));
+    format!("; the end of its {name}:\n{}", end[from..].trim_start())
 }

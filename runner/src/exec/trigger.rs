@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use speclens_schema::{
     dialect::clawspec::trigger::{Filled, session_key},
-    evidence::{Context, Ended, Evidence, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, Need, ObservationTime, RunError, RunErrorKind},
     suite::{TriggerAction, TriggerKind},
 };
 
@@ -124,10 +124,14 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
     let mut watch =
         Watch::begin(trigger.gateway, trigger.action_context.directory, trigger.action_context.traces, identity).await;
+    if let Some(error) = without_traces(trigger, &watch, &context) {
+        let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
+        return (Attempt { evidence, notes: Vec::new() }, Some(watch));
+    }
     if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
         scripted_gateway.export_to(&watch.environment());
     }
-    let Triggered { mut evidence, run_id, notes } = match trigger.action.kind {
+    let Triggered { mut evidence, run_id, mut notes } = match trigger.action.kind {
         TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(trigger, &context, &mut watch).await,
         TriggerKind::Agent => program::start(trigger, &mut watch).await,
         TriggerKind::Nothing => Triggered { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
@@ -141,23 +145,53 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
     if evidence.duration_ms.is_none() {
         evidence.duration_ms = Some(trigger.timer.elapsed().as_secs_f64() * 1000.0);
     }
+    if evidence.error.is_none() {
+        follow_log(trigger, &watch, &mut evidence).await;
+    }
+    if (evidence.ended, &evidence.error) == (Some(Ended::Deadline), &None) {
+        notes.push(deadline_note(trigger).await);
+    }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
     evidence.context = trigger.ended(context, run_id);
     (Attempt { evidence, notes }, Some(watch))
 }
 
-fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {
-    match ended {
-        Ended::Deadline => Some(format!(
-            "the run did not end within {} s, so assertions about what did not happen are unknown",
-            limit.as_secs_f64()
-        )),
-        Ended::Exit
-        | Ended::Done
-        | Ended::Answer
-        | Ended::Log
-        | Ended::RootSpan
-        | Ended::Satisfied
-        | Ended::TurnLimit => None,
+/// Follows the log to the end of the run and of the agents that it started, if the log shows that they continue.
+async fn follow_log(trigger: TriggerContext<'_>, watch: &Watch, evidence: &mut Evidence) {
+    if evidence.ended.is_some_and(Ended::is_final) {
+        let settled = trigger.timer.within(trigger.limit(), watch.log_settled());
+        match trigger.action_context.cancel.run_until_cancelled(settled).await {
+            Some(Some(())) => {}
+            Some(None) => evidence.ended = Some(Ended::Deadline),
+            None => {
+                evidence.error = Some(webhook::cancelled());
+                return;
+            }
+        }
     }
+    evidence.error = watch.read_log().await.failure.map(failed_by_log);
+}
+
+/// Returns the error of a run that failed according to the log.
+pub(crate) fn failed_by_log(reason: String) -> RunError {
+    RunError::new(RunErrorKind::Gateway, format!("the gateway's log says that the run failed: {reason}"))
+}
+
+/// Returns the error of a test about a trace that cannot be received, before anything is started.
+fn without_traces(trigger: TriggerContext<'_>, watch: &Watch, context: &Context) -> Option<RunError> {
+    let reason = watch.trace.as_ref()?.failure()?;
+    let needs = trigger.action_context.test.needs(ObservationTime::After, context);
+    needs.contains(&Need::Trace).then(|| RunError::new(RunErrorKind::Gateway, reason))
+}
+
+async fn deadline_note(trigger: TriggerContext<'_>) -> String {
+    let gone = webhook::unreachable(trigger.gateway).await.map(|why| {
+        let shown = trigger.gateway.shown_url(&trigger.gateway.webhook);
+        format!(" and the gateway at {shown} can no longer be reached ({why}),")
+    });
+    format!(
+        "the run did not end within {} s,{} so assertions about what did not happen are unknown",
+        trigger.limit().as_secs_f64(),
+        gone.unwrap_or_default()
+    )
 }

@@ -57,7 +57,7 @@ impl Digests {
         }
         let mut hash = Sha256::new();
         // A file that grows meanwhile is read up to its first size.
-        io::copy(&mut fs::File::open(path).ok()?.take(size), &mut hash).ok()?;
+        io::copy(&mut super::open_regular(path).ok()?.take(size), &mut hash).ok()?;
         let digest = short(&hash.finalize());
         if now.duration_since(changed).is_ok_and(|age| age > SETTLED) {
             self.known().insert(path.to_owned(), CachedDigest { size, changed, digest: digest.clone() });

@@ -42,15 +42,34 @@ pub(super) fn kind_of(metadata: &fs::Metadata) -> FileKind {
     }
 }
 
-/// Reads a regular file that is not too large. A pipe is not read: a read could block forever.
+/// Opens a regular file. Neither this nor reading from it waits: not for the writer of a pipe, and not for the next
+/// message of a file of the system such as `/proc/kmsg`.
+pub fn open_regular(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    let file = match options.open(path) {
+        // Another program holds the file, and gives it up when it is asked for.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock && fs::metadata(path)?.is_file() => {
+            fs::File::open(path)?
+        }
+        opened => opened?,
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Reads a regular file that is not too large.
 pub(super) fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
     let reason = |error: io::Error| error.to_string();
-    let metadata = fs::metadata(path).map_err(reason)?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
     let mut content = Vec::new();
-    fs::File::open(path).map_err(reason)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(reason)?;
+    open_regular(path).map_err(reason)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(reason)?;
     if content.len() as u64 > MAX_FILE_BYTES {
         return Err(format!("it is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }

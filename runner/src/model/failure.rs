@@ -170,10 +170,11 @@ fn of_status(
             format!("the account at {host} has no credit left ({status}): {words}; add credit to it"),
         ),
         429 => {
-            let wait = advice.pause.map_or_else(
-                || "wait a while, or lower `concurrency`".to_owned(),
-                |pause| format!("wait {} s, or lower `concurrency`", pause.as_secs_f64().ceil()),
-            );
+            let wait = match advice.pause.map(|pause| pause.as_secs_f64().ceil()) {
+                Some(seconds @ 1.0..7200.0) => format!("wait {seconds} s, or lower `concurrency`"),
+                Some(seconds @ 7200.0..) => format!("run the tests again in {} hours", (seconds / 3600.0).ceil()),
+                Some(_) | None => "wait a while, or lower `concurrency`".to_owned(),
+            };
             (RunErrorKind::RateLimit, format!("{host} reports a rate limit ({status}){after}: {words}; {wait}"))
         }
         300..=399 => {
@@ -185,6 +186,10 @@ fn of_status(
         }
         500.. => {
             (RunErrorKind::Provider, format!("{host} failed ({status}){after}: {words}; run the test again later"))
+        }
+        400 | 413 | 422 => {
+            let help = "change what the message names, or choose another model";
+            (RunErrorKind::Provider, format!("{host} rejected the request ({status}): {words}; {help}"))
         }
         _ => {
             let help = "check the name of the model and the address of the provider";

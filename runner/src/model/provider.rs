@@ -13,6 +13,8 @@ use speclens_schema::{
 };
 use url::{Host, Url};
 
+use crate::http::may_carry_secret;
+
 /// A provider that needs no settings.
 struct BuiltIn {
     /// The names in ids.
@@ -281,7 +283,7 @@ impl BuiltIn {
 impl Target {
     /// Refuses to send a key without encryption.
     fn checked(self) -> Result<Target, EntryFault> {
-        let is_open = self.base_url.scheme() == "http" && !is_loopback(&self.base_url);
+        let is_open = !may_carry_secret(&self.base_url);
         if is_open && !self.variables.is_empty() { Err(EntryFault::Open) } else { Ok(self) }
     }
 

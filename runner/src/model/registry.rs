@@ -2,12 +2,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    env,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use speclens_schema::{
     evidence::{AskedModel, RunError, RunErrorKind},
+    mask::holds_secret,
     settings::Settings,
 };
 
@@ -142,9 +145,15 @@ impl Models {
         Ok(Description { host: target.host(), is_gateway: target.is_gateway, key, price })
     }
 
-    /// Names every variable that may hold a key: commands must not see them.
-    pub fn key_variables(&self) -> BTreeSet<String> {
-        provider::key_variables(&self.settings)
+    /// Names every variable that commands of an agent do not see: those that may hold a key of a provider, and those
+    /// whose names look secret, unless the settings name them.
+    pub fn hidden_variables(&self) -> BTreeSet<String> {
+        let holds_secret = |(name, value): &(String, OsString)| holds_secret(name, &value.to_string_lossy());
+        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let mut hidden = provider::key_variables(&self.settings);
+        hidden.extend(variables.filter(holds_secret).map(|(name, _)| name));
+        hidden.retain(|name| !self.settings.env.iter().any(|named| **named == *name));
+        hidden
     }
 
     fn target(&self, id: &str) -> Result<Target, RunError> {

@@ -33,12 +33,13 @@ impl Advice {
     }
 }
 
-/// Returns a number of seconds, or a date as HTTP writes it.
+/// Returns a number of seconds, or the time until a date, as HTTP or RFC 3339 writes it.
 fn retry_after(text: &str, now: i64) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).or_else(|_| text.parse()).ok();
+    let date: jiff::Timestamp = date?;
     Some(Duration::from_secs(u64::try_from(date.as_second() - now).unwrap_or(0)))
 }
 
@@ -140,6 +141,7 @@ mod tests {
         check_pause("retry-after", " 0.5 ", Some(Duration::from_millis(500)));
         check_pause("retry-after", "Sun, 06 Nov 1994 08:49:40 GMT", Some(Duration::from_secs(3)));
         check_pause("retry-after", "Sun, 06 Nov 1994 08:49:00 GMT", Some(Duration::ZERO));
+        check_pause("retry-after", "1994-11-06T08:50:00Z", Some(Duration::from_secs(23)));
         check_pause("retry-after-ms", "250", Some(Duration::from_millis(250)));
         for value in ["soon", "-1", "NaN", ""] {
             check_pause("retry-after", value, None);

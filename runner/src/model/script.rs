@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     future,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +15,7 @@ use speclens_schema::{
 };
 
 use super::{Answering, Message, Model, Reply, Request};
+use crate::files::open_regular;
 
 /// The tool that runs a command, and its argument.
 const SHELL: &str = "run_command";
@@ -47,11 +49,12 @@ impl Scripted {
     pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
         let wrong =
             |reason: String| RunError::new(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
-        let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
-        if size > MAX_BYTES {
+        let mut text = String::new();
+        let file = open_regular(path).map_err(|error| wrong(error.to_string()))?;
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
+        if text.len() as u64 > MAX_BYTES {
             return Err(wrong(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let lines = script::read(&text).map_err(wrong)?;
         Ok(Scripted { name: name.to_owned(), lines })
     }

@@ -20,6 +20,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum number of files in an answer.
 const MAX_FILES: usize = 1_000;
 
+/// Maximum number of bytes of a log that is kept as a whole, so that another text can be searched for later.
+const MAX_WHOLE_LOG_BYTES: usize = 64 * 1024;
+
 /// The files of one observation, by path.
 type Files = BTreeMap<String, State>;
 
@@ -150,7 +153,14 @@ fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path,
     let mut left = limit;
     for (path, state, seen_after_ms) in listed.into_iter().take(MAX_FILES) {
         let place = directory.join(&path);
-        let content = (need.content && !state.directory).then(|| content::read(&place, left));
+        let content = (need.content && !state.directory).then(|| match need.searches.is_empty() {
+            true => content::read(&place, left),
+            // A long log is mostly about other runs: what was found is kept, not the log.
+            false => match content::read(&place, MAX_WHOLE_LOG_BYTES.min(left)) {
+                Content::Text(Capture { cut: true, .. }) => Content::Text(Capture { cut: true, ..Capture::default() }),
+                whole => whole,
+            },
+        });
         if let Some(Content::Text(Capture { text, .. })) = &content {
             left = left.saturating_sub(text.len());
         }

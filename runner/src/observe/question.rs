@@ -8,7 +8,7 @@ use speclens_schema::{
 };
 
 use super::View;
-use crate::model::{Message, Models, Request};
+use crate::model::{self, Message, Models, Request};
 
 /// The addressees and the subject of questions.
 #[derive(Clone, Debug)]
@@ -25,14 +25,14 @@ pub struct QuestionContext {
 
 /// Asks as often as the need demands.
 pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
-    let QuestionContext { models: _, output, secrets, test } = &view.question_context;
+    let QuestionContext { models: _, output, secrets: _, test } = &view.question_context;
     let text = match need.text(output.as_deref()) {
-        Ok(text) => secrets.mask(&text),
+        Ok(text) => text,
         Err(reason) => return Answer::Nothing(reason),
     };
     let request = Request {
         test: test.clone(),
-        system: secrets.mask(&need.system),
+        system: need.system.clone(),
         messages: vec![Message::User(text)],
         tools: Vec::new(),
         temperature: Some(0.0),
@@ -50,7 +50,7 @@ pub(super) async fn ask(peer: &AskedModel, request: &Request, times: u32, view: 
     let mut replies = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
-        let replied = model.reply(request).await;
+        let replied = model::ask(&*model, request, &view.question_context.secrets).await;
         let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
         replies.push(match replied {
             Ok(reply) => {

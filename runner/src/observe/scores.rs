@@ -16,6 +16,7 @@ use super::{
     response::{client_for, received},
 };
 use crate::{
+    http,
     model::{Message, Request},
     suspend_aware_timer::SuspendAwareTimer,
 };
@@ -39,12 +40,11 @@ pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Answer {
 }
 
 async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &View) -> Answer {
-    let secrets = &view.question_context.secrets;
     let (system, text) = need.prompt(scored);
     let request = Request {
         test: view.question_context.test.clone(),
-        system: secrets.mask(&system),
-        messages: vec![Message::User(secrets.mask(&text))],
+        system,
+        messages: vec![Message::User(text)],
         tools: Vec::new(),
         temperature: Some(0.0),
         max_tokens: Some(ANSWER_TOKENS),
@@ -74,6 +74,9 @@ fn target(address: &Address, view: &View) -> Result<Target, String> {
         Url::parse(&gateway.base_url).is_ok_and(|base| base.origin().is_tuple() && base.origin() == url.origin())
     });
     let token = gateway.filter(|_| is_gateway).and_then(|gateway| gateway.token()).map(str::to_owned);
+    if token.is_some() && !http::may_carry_secret(&url) {
+        return Err(format!("{}; use `https://` in `gateway_base_url`", http::OPEN_TOKEN));
+    }
     Ok(Target { client: client_for(&url)?, url, token })
 }
 
@@ -92,7 +95,9 @@ fn body_of(need: &ScoreNeed, scored: &Scored, mask: impl Fn(&str) -> String) -> 
         Some(identity) => {
             json!({ "rubric": mask(&need.rubric), "output": mask(&scored.text), "identity": mask(identity) })
         }
-        None => json!({ "rubric": mask(&need.rubric), "text": mask(&scored.text), "section": need.section }),
+        None => {
+            json!({ "rubric": mask(&need.rubric), "text": mask(&scored.text), "section": need.section.as_deref().map(mask) })
+        }
     }
 }
 

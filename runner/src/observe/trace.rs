@@ -9,5 +9,6 @@ pub(super) async fn observe(view: &View) -> Answer {
         let reason = "nothing was started, so there is no trace".to_owned();
         return Answer::Trace(TraceAnswer::Missing(reason));
     };
-    trace.collect(&watch.identity, &watch.logged_traces().await).await
+    let logged: Vec<String> = watch.read_log().await.traces.into_iter().collect();
+    trace.collect(&watch.identity, &logged).await
 }

@@ -106,8 +106,9 @@ struct Group<'r> {
 /// Problems whose messages differ in names only.
 struct Message<'r> {
     first: LocatedProblem<'r>,
-    /// The message, if it is the same for all of them.
-    same: Option<String>,
+    /// The first message, and whether it is the same for all of them.
+    message: String,
+    is_same: bool,
     problems: usize,
 }
 
@@ -121,10 +122,11 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
         let message = source.secrets.mask(&problem.message);
         let entry = group.messages.entry(nameless(&message)).or_insert_with(|| Message {
             first: (source, problem),
-            same: Some(message.clone()),
+            message: message.clone(),
+            is_same: true,
             problems: 0,
         });
-        entry.same.take_if(|same| *same != message);
+        entry.is_same &= entry.message == message;
         entry.problems += 1;
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
@@ -144,8 +146,9 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
         };
         let mut messages: Vec<_> = group.messages.into_iter().collect();
         messages.sort_by_key(|(_, message)| std::cmp::Reverse(message.problems));
-        for (nameless, message) in messages.iter().take(MAX_MESSAGES_PER_CODE) {
-            let shown = shortened(&plain::line(message.same.as_ref().unwrap_or(nameless)), MAX_MESSAGE_CHARS);
+        for (_, message) in messages.iter().take(MAX_MESSAGES_PER_CODE) {
+            let words = if message.is_same { "" } else { "such as: " };
+            let shown = shortened(&plain::line(&format!("{words}{}", message.message)), MAX_MESSAGE_CHARS);
             let (source, problem) = message.first;
             let more = if message.problems > 1 { ", ..." } else { "" };
             let _ = writeln!(
@@ -163,7 +166,7 @@ fn summary(text: &mut String, printed: &[LocatedProblem<'_>]) {
     }
 }
 
-/// Returns the message with `…` for each name in backticks.
+/// Returns the message with `…` for each name in backticks, to compare it with others.
 fn nameless(message: &str) -> String {
     let parts = message.split('`').enumerate();
     let parts: Vec<&str> = parts.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();

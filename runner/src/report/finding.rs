@@ -4,13 +4,19 @@ use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 use speclens_schema::{
     document::{Encoding, LineColumn, Lines, Pointer},
+    judge,
     problem::{Fix, Problem, Severity},
     suite::Case,
     verdict::{FailureCode, FilePlace, Related, RelatedPlace, Status},
+    words::plural,
 };
 
-use super::{SourceText, SuiteReport};
-use crate::event::RunResult;
+use super::{
+    SourceText, SuiteReport,
+    details::{EvidenceReader, details},
+    failures::{Failure, FailureKind, failures},
+};
+use crate::event::CaseResult;
 
 /// A problem or a failure.
 pub(super) struct Finding<'r> {
@@ -59,9 +65,11 @@ pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
     for report in reports {
         found.extend(report.new_problems(&mut settings).map(|(source, problem)| of_problem(source, problem)));
         let Some(result) = &report.result else { continue };
+        let mut reader = EvidenceReader::default();
+        found.extend(failures(report, result).iter().map(|failure| of_failure(report, failure, &mut reader)));
         for outcome in &result.cases {
             let case = &report.suite.cases[outcome.case];
-            outcome.runs.iter().for_each(|run| of_run(report, case, run, &mut found));
+            found.extend(skipped(report, case, outcome));
         }
         for gate in result.gates.gates.iter().filter(|gate| gate.status == Status::Fail) {
             let range = gate.source.in_suite().map_or(0..0, |at| report.source.range_of(at));
@@ -96,32 +104,48 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
     }
 }
 
-fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found: &mut Vec<Finding<'r>>) {
+fn of_failure<'r>(report: &'r SuiteReport, failure: &Failure<'r>, reader: &mut EvidenceReader<'r>) -> Finding<'r> {
+    let case = failure.cases[0];
     let source = report.source_of(case);
-    let named = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
-    if let Some(absence) = &run.absence {
-        // Omitted attempts are not reported.
-        if !run.is_left_out() {
-            let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
+    let named = |message: &str| match &failure.cases[..] {
+        [case] => report.masked(&format!("`{}`: {message}", case.name)),
+        cases => report.masked(&format!("{}: {message}", plural(cases.len(), "test"))),
+    };
+    let judged = match failure.kind {
+        FailureKind::Absence(absence) => {
+            let severity = if failure.run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
-            found.push(simple(absence.kind.as_str(), severity, named(&absence.message), source, range));
+            let frequency = failure.frequency().map(|frequency| format!("\nnote: {frequency}"));
+            let message = named(&absence.message) + &frequency.unwrap_or_default();
+            return simple(absence.kind.as_str(), severity, message, source, range);
         }
-        return;
+        FailureKind::Verdict(judged) | FailureKind::Skipped(judged) => judged,
+    };
+    let verdict = &judged.verdict;
+    let severity = match verdict.outcome.status() {
+        Status::Fail | Status::Error => Severity::Error,
+        Status::Unknown | Status::Warn | Status::Pass | Status::Skip => Severity::Warning,
+    };
+    let claim = &case.claims[judged.claim].at;
+    let range = source.range_of(&claim.join(&verdict.at));
+    let rule = verdict.code.map_or(verdict.kind, FailureCode::as_str);
+    let related = verdict.related.iter().map(|related| elsewhere(report, &source, claim, related)).collect();
+    let evidence = reader.read(failure.run);
+    let mut message = named(verdict.outcome.message());
+    for detail in details(report, failure, verdict, evidence.as_deref()) {
+        message.push_str(&format!("\n{}", detail.line()));
     }
-    for judged in &run.verdicts {
-        let verdict = &judged.verdict;
-        let severity = match verdict.outcome.status() {
-            Status::Fail | Status::Error => Severity::Error,
-            Status::Unknown | Status::Warn => Severity::Warning,
-            Status::Pass | Status::Skip => continue,
-        };
-        let claim = &case.claims[judged.claim].at;
-        let range = source.range_of(&claim.join(&verdict.at));
-        let rule = verdict.code.map_or(verdict.kind, FailureCode::as_str);
-        let related = verdict.related.iter().map(|related| elsewhere(report, &source, claim, related)).collect();
-        let finding = simple(rule, severity, named(verdict.outcome.message()), source.clone(), range);
-        found.push(Finding { related, ..finding });
-    }
+    let finding = simple(rule, severity, message, source, range);
+    Finding { related, ..finding }
+}
+
+/// Returns what was skipped in the attempts of a test, if anything was.
+fn skipped<'r>(report: &'r SuiteReport, case: &'r Case, outcome: &CaseResult) -> Option<Finding<'r>> {
+    let sentence = outcome.runs.iter().find_map(|run| judge::skipped(&run.verdicts))?;
+    let source = report.source_of(case);
+    let range = source.range_of(&case.at.key(report.dialect.name_key()));
+    let message = report.masked(&format!("`{}`: {sentence}", case.name));
+    Some(simple("skipped", Severity::Information, message, source, range))
 }
 
 /// Returns another place of a verdict.

@@ -19,14 +19,19 @@ use speclens_schema::{
     evidence::{Evidence, Exit, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
-    suite::{Case, Needed, Subject},
+    suite::{Case, Needed},
     verdict::{FailureCode, FilePlace, LinePart, RelatedPlace, Status},
     words::plural,
 };
 
-use super::{ResultCounts, SourceText, SuiteReport, plain};
+use super::{
+    ResultCounts, SourceText, SuiteReport,
+    details::{Detail, DetailKind, EvidenceReader, details},
+    failures::{Failure, FailureKind, failures},
+    plain,
+};
 use crate::{
-    event::{AbsenceKind, CaseResult, RunResult, SuiteResult},
+    event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult},
     exec,
 };
 
@@ -36,6 +41,8 @@ const MAX_VALUE_CHARACTERS: usize = 400;
 const MAX_VALUE_LINES: usize = 12;
 /// The place of a value that is shortened in the output of a run.
 const NOTE: &str = "see `--report json` for all of it";
+/// Maximum number of tests that are listed for one error.
+const MAX_LISTED: usize = 5;
 /// Maximum number of lines of standard error that are shown.
 const MAX_TAIL_LINES: usize = 8;
 
@@ -123,12 +130,9 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
 fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: usize) {
     let mut details = String::new();
     for outcome in &result.cases {
-        let case = &report.suite.cases[outcome.case];
-        line(text, report, case, outcome);
-        for run in &outcome.runs {
-            explain(&mut details, report, case, run, outcome.runs.len());
-        }
+        line(text, report, &report.suite.cases[outcome.case], outcome);
     }
+    explain(&mut details, report, result);
     text.push('\n');
     text.push_str(&details);
     matrix::write(text, report, result, width);
@@ -195,71 +199,83 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
     }
 }
 
-/// Prints the failures of one attempt.
-fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult, runs: usize) {
-    let name = report.masked(&case.name);
-    let title = if runs > 1 {
-        let subject = if run.subject == Subject::Command { String::new() } else { format!(" [{}]", run.subject) };
-        format!("{name}{subject} #{}", run.repeat + 1)
-    } else {
-        name
-    };
-    if let Some(absence) = &run.absence {
-        // An attempt that never began has nothing to show; the line of the test says so.
-        let never_began = absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
-        let is_summed_up = absence.kind == AbsenceKind::RunError(RunErrorKind::Unsupported)
-            && exec::unsupported(report.dialect, &case.action).is_some();
-        if run.is_left_out() || never_began || is_summed_up {
-            return;
-        }
-        let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
-        let at = case.action.at().unwrap_or(&case.at);
-        let mut group = level
-            .primary_title(format!("`{}`: {}", plain::line(&title), plain::block(&report.masked(&absence.message))))
-            .id(absence.kind.as_str())
-            .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
-        if let Some(evidence) = run.evidence.get() {
-            group = group.elements(transcript(&evidence, true));
-        }
-        let _ = writeln!(text, "{}\n", render(group));
-        return;
-    }
-    let mut bad: Vec<&Judged> = run
-        .verdicts
-        .iter()
-        .filter(|judged| !matches!(judged.verdict.outcome.status(), Status::Pass | Status::Skip))
-        .collect();
-    if bad.is_empty() && run.status == Status::Unknown {
-        // All assertions were skipped. One gives the reason.
-        bad.extend(run.verdicts.first());
-    }
-    for (index, judged) in bad.iter().enumerate() {
-        let is_last = index + 1 == bad.len();
-        let evidence = is_last.then(|| run.evidence.get()).flatten();
-        let _ = writeln!(text, "{}\n", verdict_snippet(report, case, &title, judged, evidence.as_deref()));
+/// Prints the failures of a run: one block for each assertion and each error.
+fn explain(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
+    let failures = failures(report, result);
+    let mut reader = EvidenceReader::default();
+    for (index, failure) in failures.iter().enumerate() {
+        let case = failure.cases[0];
+        let evidence = reader.read(failure.run);
+        // The block of the last assertion of a test has the commands.
+        let is_last = failures.get(index + 1).is_none_or(|next| !std::ptr::eq(next.cases[0], case));
+        let block = match failure.kind {
+            FailureKind::Absence(absence) => absence_block(report, failure, absence, evidence.as_deref()),
+            FailureKind::Verdict(judged) | FailureKind::Skipped(judged) => {
+                Some(verdict_block(report, failure, judged, evidence.as_deref(), is_last))
+            }
+        };
+        text.extend(block.map(|block| format!("{block}\n\n")));
     }
 }
 
-fn verdict_snippet(
+fn absence_block(
     report: &SuiteReport,
-    case: &Case,
-    title: &str,
+    failure: &Failure<'_>,
+    absence: &Absence,
+    evidence: Option<&Evidence>,
+) -> Option<String> {
+    let (case, run) = (failure.cases[0], failure.run);
+    // An attempt that never began has nothing to show; the line of the test says so.
+    let never_began = absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
+    let is_summed_up = absence.kind == AbsenceKind::RunError(RunErrorKind::Unsupported)
+        && exec::unsupported(report.dialect, &case.action).is_some();
+    if never_began || is_summed_up {
+        return None;
+    }
+    let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
+    let at = case.action.at().unwrap_or(&case.at);
+    let (title, message) = (failure.title(report), report.masked(&absence.message));
+    let mut group = level
+        .primary_title(format!("{}: {}", plain::line(&title), plain::block(&message)))
+        .id(absence.kind.as_str())
+        .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
+    if failure.cases.len() > 1 {
+        let names = failure.cases.iter().map(|case| format!("`{}`", report.masked(&case.name)));
+        group = group.element(note("tests", &listed(names.collect())));
+    }
+    group = group.elements(failure.frequency().map(|frequency| note("note", &frequency)));
+    if let Some(evidence) = evidence {
+        group = group.elements(transcript(evidence, true));
+    }
+    Some(render(group))
+}
+
+/// Returns the first few of some names.
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(MAX_LISTED);
+    names.truncate(MAX_LISTED);
+    let listed = plain::line(&names.join(", "));
+    if more > 0 { format!("{listed} and {more} more") } else { listed }
+}
+
+fn verdict_block(
+    report: &SuiteReport,
+    failure: &Failure<'_>,
     judged: &Judged,
     evidence: Option<&Evidence>,
+    with_commands: bool,
 ) -> String {
     let verdict = &judged.verdict;
+    let case = failure.cases[0];
     let claim = &case.claims[judged.claim];
-    let (level, word) = match verdict.outcome.status() {
-        Status::Fail => (Level::ERROR, "failed"),
-        Status::Error => (Level::ERROR, "error"),
-        Status::Unknown => (Level::WARNING, "unknown"),
-        Status::Warn => (Level::WARNING, "warning"),
-        Status::Skip => (Level::WARNING, "skipped"),
-        Status::Pass => (Level::INFO, "passed"),
+    let level = match verdict.outcome.status() {
+        Status::Fail | Status::Error => Level::ERROR,
+        Status::Unknown | Status::Warn | Status::Skip => Level::WARNING,
+        Status::Pass => Level::INFO,
     };
     let source = report.source_of(case);
     let mut main = Mark::at(&source, &claim.at.join(&verdict.at));
-    main.label = Some(verdict.label.clone());
+    main.label = Some(plain::line(&verdict.label));
     let mut marks = vec![main];
     let mut elsewhere = Vec::new();
     for related in &verdict.related {
@@ -271,28 +287,22 @@ fn verdict_snippet(
             RelatedPlace::File(place) => elsewhere.push(place_in_file(report, &related.message, place)),
         }
     }
+    let (title, message) = (failure.title(report), report.masked(verdict.outcome.message()));
     let mut group = level
-        .with_name(word)
-        .primary_title(format!(
-            "`{}`: {}",
-            plain::line(title),
-            plain::block(&shortened(&report.masked(verdict.outcome.message())))
-        ))
+        .with_name(failure.kind.word())
+        .primary_title(format!("{}: {}", plain::line(&title), plain::block(&shortened(&message))))
         .id(verdict.code.map_or(verdict.kind, FailureCode::as_str))
         .elements(snippets(&source, &marks))
         .elements(elsewhere);
-    if let Some(mismatch) = verdict.outcome.mismatch() {
-        for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
-            if !value.is_empty() {
-                group = group.element(note(name, &shortened(&report.masked(value))));
-            }
-        }
-        for (level, texts) in [(Level::NOTE, &mismatch.notes), (Level::HELP, &mismatch.help)] {
-            let message = |text: &String| level.clone().message(plain::block(&shortened(&report.masked(text))));
-            group = group.elements(texts.iter().map(message));
-        }
+    for Detail { kind, text } in details(report, failure, verdict, evidence) {
+        let text = shortened(&text);
+        group = group.element(match kind {
+            DetailKind::Note => Element::from(Level::NOTE.message(plain::block(&text))),
+            DetailKind::Help => Element::from(Level::HELP.message(plain::block(&text))),
+            DetailKind::Expected | DetailKind::Actual | DetailKind::Reply => note(kind.as_str(), &text),
+        });
     }
-    if let Some(evidence) = evidence {
+    if let Some(evidence) = evidence.filter(|_| with_commands) {
         group = group.elements(transcript(evidence, false));
     }
     render(group)
@@ -391,6 +401,12 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
             parts.push(format!("{style}{count} {word}{style:#}"));
         }
     }
+    let results = reports.iter().filter_map(|report| report.result.as_ref());
+    let runs = results.flat_map(|result| &result.cases).flat_map(|case| &case.runs);
+    let skipped = runs.flat_map(|run| &run.verdicts).filter(|it| it.verdict.outcome.status() == Status::Skip).count();
+    if skipped > 0 {
+        parts.push(format!("{DIM}{} skipped{DIM:#}", plural(skipped, "assertion")));
+    }
     if refused > 0 {
         parts.push(format!("{RED}{} refused{RED:#}", plural(refused, "suite")));
     }
@@ -470,17 +486,13 @@ fn render(group: Group<'_>) -> String {
 
 /// Shortens long values in the middle. The JSON report has the whole value.
 fn shortened(value: &str) -> String {
-    let lines: Vec<&str> = value.split('\n').collect();
-    if lines.len() > MAX_VALUE_LINES {
+    let lines = value.matches('\n').count() + 1;
+    if lines > MAX_VALUE_LINES {
         let half = MAX_VALUE_LINES / 2;
-        let hidden = lines.len() - 2 * half;
-        let middle = format!("[… {hidden} more lines, {NOTE} …]");
-        let kept: Vec<&str> = lines[..half]
-            .iter()
-            .copied()
-            .chain([middle.as_str()])
-            .chain(lines[lines.len() - half..].iter().copied())
-            .collect();
+        let middle = format!("[… {} more lines, {NOTE} …]", lines - 2 * half);
+        let mut last: Vec<&str> = value.rsplit('\n').take(half).collect();
+        last.reverse();
+        let kept: Vec<&str> = value.split('\n').take(half).chain([middle.as_str()]).chain(last).collect();
         return clipped(&kept.join("\n"), 4 * MAX_VALUE_CHARACTERS, NOTE);
     }
     clipped(value, MAX_VALUE_CHARACTERS, NOTE)
@@ -491,18 +503,22 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
     if count <= limit {
         return value.to_owned();
     }
-    let head: String = value.chars().take(limit / 2).collect();
-    let tail: String = value.chars().skip(count - limit / 2).collect();
+    let end = |from: Option<(usize, char)>| from.map_or(value.len(), |(at, _)| at);
+    let head = &value[..end(value.char_indices().nth(limit / 2))];
+    let tail = &value[end(value.char_indices().nth_back(limit / 2 - 1))..];
     format!("{head}[… {}, {note} …]{tail}", plural(count - 2 * (limit / 2), "more character"))
 }
 
 /// Returns the last lines of a stream.
 fn tail(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(MAX_TAIL_LINES);
-    let kept: Vec<String> = lines[from..].iter().map(|line| clipped(line, MAX_VALUE_CHARACTERS, NOTE)).collect();
+    let text = text.trim_end();
+    let lines = text.lines().count();
+    let mut kept: Vec<String> =
+        text.lines().rev().take(MAX_TAIL_LINES).map(|line| clipped(line, MAX_VALUE_CHARACTERS, NOTE)).collect();
+    kept.reverse();
     let kept = kept.join("\n");
-    if from > 0 { format!("[… {} …]\n{kept}", plural(from, "earlier line")) } else { kept }
+    let earlier = lines.saturating_sub(MAX_TAIL_LINES);
+    if earlier > 0 { format!("[… {} …]\n{kept}", plural(earlier, "earlier line")) } else { kept }
 }
 
 fn mark(status: Status) -> (&'static str, Style) {

@@ -289,7 +289,7 @@ struct ErrorEntry {
 
 /// Result of an assertion in one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct VerdictEntry {
+pub struct VerdictEntry {
     /// Phase in which the assertion was judged, in formats that have phases.
     phase: Option<String>,
     /// Position of the assertion within its phase.

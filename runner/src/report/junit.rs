@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use speclens_schema::{
     document::Pointer,
     evidence::{Evidence, Ran},
-    judge::Judged,
+    judge::{self, Judged},
     problem::Severity,
     suite::Case,
     verdict::{FailureCode, Outcome, Status},
@@ -15,6 +15,7 @@ use speclens_schema::{
 
 use super::{
     SuiteReport,
+    details::of_verdict,
     finding::{elsewhere, place_in},
     plain,
 };
@@ -100,7 +101,9 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
 }
 
 fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> TestCase {
-    let mut test = placed(named(report, name, status_of(report, case, run)), report, case);
+    let evidence = run.evidence.get();
+    let status = status_of(report, case, run, evidence.as_deref());
+    let mut test = placed(named(report, name, status), report, case);
     test.set_assertions(run.verdicts.len());
     test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
@@ -118,8 +121,12 @@ fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> 
     if let Some(duration) = run.figures.duration_ms {
         test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
     }
-    if let Some(evidence) = run.evidence.get() {
+    if let Some(evidence) = evidence {
         describe(&mut test, &evidence, run.status);
+    }
+    // Many build servers do not show properties.
+    if let (Some(sentence), Status::Pass | Status::Warn) = (judge::skipped(&run.verdicts), run.status) {
+        test.set_system_out(plain::block(&report.masked(&sentence)));
     }
     test
 }
@@ -155,14 +162,16 @@ fn console(ran: &Ran) -> String {
     text
 }
 
-fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStatus {
+fn status_of(report: &SuiteReport, case: &Case, run: &RunResult, evidence: Option<&Evidence>) -> TestCaseStatus {
     let shown = |text: &str| plain::block(&report.masked(text));
+    // An attribute has one line.
+    let title = |text: &str| plain::line(&report.masked(text));
     let kind = match run.status {
         Status::Pass | Status::Warn => return TestCaseStatus::success(),
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
             if let Some(absence) = &run.absence {
-                status.set_message(shown(&absence.message));
+                status.set_message(title(&absence.message));
             }
             return status;
         }
@@ -176,7 +185,7 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
         format!("{}:{line}: {text}", plain::line(&source.path))
     };
     if let Some(absence) = &run.absence {
-        status.set_type(absence.kind.as_str()).set_message(shown(&absence.message));
+        status.set_type(absence.kind.as_str()).set_message(title(&absence.message));
         status.set_description(shown(&located(case.action.at().unwrap_or(&case.at), &absence.message)));
         return status;
     }
@@ -188,15 +197,25 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
             Outcome::Fail(_) | Outcome::Unknown(_) | Outcome::Error(_) => true,
         })
         .collect();
+    if let Some(sentence) = judge::skipped(&run.verdicts).filter(|_| bad.is_empty()) {
+        status.set_type(run.status.as_str()).set_message(shown(&sentence));
+        status.set_description(shown(&located(&case.at, &sentence)));
+        return status;
+    }
     let worst = bad.iter().map(|judged| &judged.verdict).find(|verdict| verdict.outcome.status() == run.status);
     if let Some(worst) = worst {
         status.set_type(worst.code.map_or(run.status.as_str(), FailureCode::as_str));
-        status.set_message(shown(&format!("{}: {}", worst.label, worst.outcome.message())));
+        status.set_message(title(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
     let mut lines = Vec::new();
     for Judged { claim, verdict } in bad {
         let claim = &case.claims[*claim].at;
-        lines.push(located(&claim.join(&verdict.at), &format!("{}: {}", verdict.label, verdict.outcome.message())));
+        lines.push(located(
+            &claim.join(&verdict.at),
+            &format!("{}: {}", plain::line(&verdict.label), verdict.outcome.message()),
+        ));
+        let details = of_verdict(report, verdict, evidence);
+        lines.extend(details.iter().map(|detail| format!("  {}", detail.line().replace('\n', "\n  "))));
         for related in &verdict.related {
             let other = elsewhere(report, &source, claim, related);
             lines.push(format!("  {}:{}: {}", other.path, other.place.start.line + 1, other.message));
@@ -216,7 +235,7 @@ fn bad(kind: NonSuccessKind, name: &str, message: &str) -> TestCaseStatus {
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}: gates", plain::line(&report.title())));
     for gate in &result.gates.gates {
-        let message = plain::block(&report.masked(&gate.message));
+        let message = plain::line(&report.masked(&gate.message));
         let status = match gate.status {
             Status::Pass | Status::Warn | Status::Skip => TestCaseStatus::success(),
             Status::Fail => bad(NonSuccessKind::Failure, "GATE_FAILED", &message),

@@ -49,6 +49,8 @@ struct ExternalRun {
     identity: Identity,
     /// The event that ended it, if an earlier observation or the gateway log has it.
     ended: Option<Ended>,
+    /// The reason why it failed, according to the gateway log.
+    failure: Option<String>,
 }
 
 /// Whether the act begins.
@@ -173,9 +175,10 @@ impl Run {
             ),
         };
         attempt.evidence.only = only;
-        if let Some(ExternalRun { identity, ended }) = begun.external_run {
+        if let Some(ExternalRun { identity, ended, failure }) = begun.external_run {
             site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
             attempt.evidence.ended = ended;
+            attempt.evidence.error = attempt.evidence.error.or_else(|| failure.map(exec::trigger::failed_by_log));
         }
         // Paths are looked up unmasked. Recorded paths are masked.
         let needs = match (start, &attempt.evidence.error) {
@@ -234,7 +237,8 @@ impl Run {
             subject: &unit.subject,
             repeat: unit.repeat,
             backend,
-            keys: &self.keys,
+            hidden: &self.hidden,
+            secrets: &self.job.secrets,
             keep: self.keep_directories,
             version: &self.version,
             events: &self.events,
@@ -319,16 +323,18 @@ impl Run {
         let session_key = session_key.map(|id| session_key_of(&trigger.target, &case.name, id));
         let identity = Identity { run_id: known.run_id.clone(), session_key, ..Identity::default() };
         let seen = recorded.and_then(|evidence| evidence.ended);
-        let ended = match seen.filter(|ended| ended.is_final()) {
-            Some(ended) => Some(ended),
+        let (ended, failure) = match seen.filter(|ended| ended.is_final()) {
+            Some(ended) => (Some(ended), None),
             None => {
                 let (gateway, directory) = (Arc::clone(gateway), self.job.directory.clone());
                 let whose = identity.clone();
-                let look = move || log::says_done(&whose, &gateway.log_pattern, &directory);
-                if self.blocking(unit, look).await? { Some(Ended::Log) } else { seen }
+                let look = move || log::of_external_run(&whose, &gateway.log_pattern, &directory);
+                let log = self.blocking(unit, look).await?;
+                (if log.is_done { Some(Ended::Log) } else { seen }, log.failure.filter(|_| log.is_done))
             }
         };
-        Ok(Begun { context: of_run(Some(&known)), external_run: Some(ExternalRun { identity, ended }) })
+        let external_run = Some(ExternalRun { identity, ended, failure });
+        Ok(Begun { context: of_run(Some(&known)), external_run })
     }
 
     /// Observes the state before the act, and judges the preconditions.

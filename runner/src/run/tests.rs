@@ -8,9 +8,9 @@ mod stopping;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use speclens_schema::{
+    act::Act,
     dialect::{Dialect, Gates, kindlm},
     document::Pointer,
-    evidence::Evidence,
     mask::Secrets,
     suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
@@ -33,8 +33,8 @@ use crate::{
 struct Says(&'static str);
 
 impl Check for Says {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let holds = evidence.stdout().is_some_and(|stdout| stdout.text.contains(self.0));
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let holds = act.stdout().is_ok_and(|stdout| stdout.so_far().contains(self.0));
         let outcome = if holds { Outcome::Pass } else { Outcome::Fail(Mismatch::default()) };
         vec![Verdict::of("says", self.0, outcome)]
     }

@@ -3,19 +3,20 @@
 use std::{
     collections::BTreeMap,
     fs,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
 use speclens_schema::{
     evidence::Trace,
     trace::{
-        Exported, ExportedTrace, Stored, TraceClues, TraceId, assemble, match_trace,
+        Exported, ExportedTrace, MatchedTraces, Stored, TraceClues, TraceId, assemble, match_trace,
         opik::{self, OpikSpan},
         read_file,
     },
 };
 
-use crate::observe::files::glob::glob;
+use crate::{files::open_regular, observe::files::glob::glob};
 
 /// Maximum number of bytes of one file.
 const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
@@ -23,12 +24,28 @@ const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// Reads a file of traces.
 pub fn read(path: &Path) -> Result<Stored, String> {
     let shown = path.display();
-    let size = fs::metadata(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?.len();
-    if size > MAX_FILE_BYTES {
+    let cannot = |error: io::Error| format!("cannot read `{shown}`: {error}");
+    // A pipe has an end, unlike a device such as `/dev/zero`.
+    let file = match is_pipe(&fs::metadata(path).map_err(cannot)?) {
+        true => fs::File::open(path).map_err(cannot)?,
+        false => open_regular(path).map_err(cannot)?,
+    };
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(cannot)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
         return Err(format!("{shown} is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
     read_file(&text).map_err(|error| format!("{shown}, line {}: {}", error.line, error.message))
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// Looks for the trace of an act in files.
@@ -56,16 +73,18 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
     }
     let exported: Vec<ExportedTrace<'_>> =
         by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
-    let (found, joined) = match_trace(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
-    if !found.is_empty() {
-        let spans = found.iter().flat_map(|index| exported[*index].spans.iter().copied());
-        return Ok(Some(Trace { joined, ..assemble(spans) }));
+    let MatchedTraces { own, by, unassigned } =
+        match_trace(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    if !own.is_empty() {
+        let spans = own.iter().flat_map(|index| exported[*index].spans.iter().copied());
+        return Ok(Some(Trace { joined: by, unassigned: unassigned.len(), ..assemble(spans) }));
     }
-    let (found, joined) = match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
-    let parts = found.into_iter().map(|index| {
+    let MatchedTraces { own, by, unassigned } =
+        match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let parts = own.into_iter().map(|index| {
         let trace = &stored.traces[index];
         let spans: Vec<OpikSpan> = stored.spans.iter().filter(|span| span.trace_id == trace.id).cloned().collect();
         opik::assemble(trace, &spans)
     });
-    Ok(parts.reduce(Trace::and).map(|trace| Trace { joined, ..trace }))
+    Ok(parts.reduce(Trace::and).map(|trace| Trace { joined: by, unassigned: unassigned.len(), ..trace }))
 }

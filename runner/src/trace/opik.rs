@@ -9,12 +9,15 @@ use speclens_schema::{
     dialect::clawspec::config::Opik,
     evidence::Trace,
     trace::{
-        MAX_SPANS, TraceClues, match_trace,
+        MAX_SPANS, MatchedTraces, TraceClues, match_trace,
         opik::{self, OpikSpan, OpikTrace, Search},
     },
 };
 
-use crate::{cause::innermost, http::encryption};
+use crate::{
+    cause::innermost,
+    http::{encryption, may_carry_secret},
+};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
@@ -77,19 +80,20 @@ impl OpikTarget {
         let chosen = match_trace(&in_window, clues);
         // The clock of another machine may be off, so a trace outside the window may name the run.
         let elsewhere = match &chosen {
-            Ok((found, _)) if !found.is_empty() => Vec::new(),
+            Ok(found) if !found.own.is_empty() => Vec::new(),
             Ok(_) | Err(_) => asked.naming(clues).await?,
         };
-        let (traces, (found, joined)) = match elsewhere.is_empty() {
+        let (traces, MatchedTraces { own, by, unassigned }) = match elsewhere.is_empty() {
             true => (&in_window, chosen.map_err(|ambiguous| ambiguous.sentence())?),
             false => (&elsewhere, match_trace(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
         };
         let mut parts = Vec::new();
-        for index in found {
+        for index in own {
             let trace = &traces[index];
             parts.push(opik::assemble(trace, &asked.spans(&trace.id).await?));
         }
-        Ok(parts.into_iter().reduce(Trace::and).map(|trace| Trace { joined, ..trace }))
+        let trace = parts.into_iter().reduce(Trace::and);
+        Ok(trace.map(|trace| Trace { joined: by, unassigned: unassigned.len(), ..trace }))
     }
 
     fn connect(&self) -> Result<Connection<'_>, String> {
@@ -97,6 +101,11 @@ impl OpikTarget {
         // A base without `/` at the end would lose its last part.
         let base = Url::parse(&format!("{}/", text.trim_end_matches('/')))
             .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid URL: {error}"))?;
+        if self.key.is_some() && !may_carry_secret(&base) {
+            return Err(format!(
+                "the key would be sent to `{text}` without encryption; use `https://` in OPIK_URL_OVERRIDE"
+            ));
+        }
         let mut builder = Client::builder()
             .tls_backend_preconfigured(encryption(base.scheme())?)
             .redirect(Policy::none())

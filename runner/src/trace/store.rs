@@ -28,6 +28,8 @@ struct TraceBuffer {
     traces: HashMap<TraceId, Received>,
     cost_counters: CostCounters,
     arrivals: u64,
+    /// The arrival of the youngest span for which there was no space.
+    lost: u64,
     spans: usize,
     bytes: usize,
 }
@@ -51,6 +53,8 @@ pub(super) struct Contents<'s> {
     pub(super) last: Vec<Instant>,
     /// The cost of acts.
     pub(super) cost_counters: &'s CostCounters,
+    /// Whether there was no space for some spans.
+    pub(super) is_cut: bool,
 }
 
 impl Default for Store {
@@ -76,6 +80,7 @@ impl Store {
         for exported in signals.spans {
             if !held.has_place(share) {
                 refused += 1;
+                held.lost = held.arrivals;
                 continue;
             }
             held.spans += 1;
@@ -118,7 +123,7 @@ impl Store {
                 (ExportedTrace { id, spans: received.spans.iter().collect(), is_older }, received.last)
             })
             .unzip();
-        look(Contents { traces, last, cost_counters: &held.cost_counters })
+        look(Contents { traces, last, cost_counters: &held.cost_counters, is_cut: held.lost > since })
     }
 
     /// Removes and returns everything in the store, with spans by trace.
@@ -164,6 +169,7 @@ impl TraceBuffer {
                 break;
             };
             if let Some(gone) = self.traces.remove(&oldest) {
+                self.lost = self.lost.max(gone.first);
                 self.spans -= gone.spans.len();
                 self.bytes -= gone.bytes;
             }

@@ -15,7 +15,6 @@ use speclens_schema::{
     dialect::clawspec::gateway_log::{GatewayLog, Lineage},
     evidence::{Capture, LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ObservationTime, ReadFailure},
 };
-use tokio::time::Instant;
 
 use crate::observe::content;
 use family::{Family, Member};
@@ -28,9 +27,6 @@ const MAX_BYTES: usize = 768 * 1024;
 
 /// Pause between two checks whether a run is done.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Maximum time to wait, after a run, for the first sign of a run that it started.
-const CHILD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of bytes before the end of a file that identify it.
 const TAIL_BYTES: u64 = 64;
@@ -89,35 +85,31 @@ impl LogWatch {
         LogWatch { family, directory: directory.to_owned(), marks }
     }
 
-    /// Returns once the log reports the end of a run and of each run that it is seen to have started; never, if the log
-    /// does not. The run is known by its id, and by its session key if the gateway was given one.
-    pub async fn done(&self, identity: &Identity) {
+    /// Returns the log once it satisfies a predicate; never, if it does not. The run is known by its id, and by its
+    /// session key if the gateway was given one.
+    pub async fn until(&self, identity: &Identity, is_enough: fn(&GatewayLog) -> bool) {
         let mut before = None;
-        let mut done_since: Option<Instant> = None;
         loop {
-            let (watch, whose) = (self.clone(), identity.clone());
-            let known = before.take();
-            let looked = tokio::task::spawn_blocking(move || watch.progress(&whose, known)).await;
-            let (sizes, state) = match looked {
-                Ok(looked) => looked,
+            let (watch, whose, known) = (self.clone(), identity.clone(), before.take());
+            let look = move || {
+                let sizes = watch.sizes();
+                (known.as_ref() != Some(&sizes) && is_enough(&watch.read(&whose)), sizes)
+            };
+            match tokio::task::spawn_blocking(look).await {
+                Ok((true, _)) => return,
+                Ok((false, sizes)) => before = Some(sizes),
                 Err(error) => {
                     tracing::error!(%error, "reading the gateway's log failed");
                     return std::future::pending().await;
                 }
-            };
-            before = Some((sizes, state));
-            match state {
-                Progress::Going => done_since = None,
-                Progress::Done => return,
-                // A run that could not be started leaves no trace at all.
-                Progress::DoneButForChildren => {
-                    if done_since.get_or_insert_with(Instant::now).elapsed() >= CHILD_TIMEOUT {
-                        return;
-                    }
-                }
             }
             tokio::time::sleep(INTERVAL).await;
         }
+    }
+
+    /// Returns what the log says about a run.
+    pub fn read(&self, identity: &Identity) -> GatewayLog {
+        GatewayLog::of(&self.collect(identity), identity.run_id.as_deref().unwrap_or_default())
     }
 
     /// Returns the lines of the run since the watch began.
@@ -126,25 +118,9 @@ impl LogWatch {
         self.reading(&LogNeed { path: None, run, moment: ObservationTime::After }, identity).answer
     }
 
-    /// Returns the progress of a run, unless the log is unchanged.
-    fn progress(&self, identity: &Identity, known: Option<(Sizes, Progress)>) -> (Sizes, Progress) {
-        let sizes: Sizes = self
-            .family
-            .members()
-            .into_iter()
-            .filter_map(|member| Some((std::fs::metadata(&member.place).ok()?.len(), member.path)))
-            .collect();
-        if let Some((before, state)) = known.filter(|(before, _)| *before == sizes) {
-            return (before, state);
-        }
-        let answer = self.collect(identity);
-        let log = GatewayLog::of(&answer, identity.run_id.as_deref().unwrap_or_default());
-        let state = match (log.is_done, log.unseen_children) {
-            (false, _) => Progress::Going,
-            (true, 0) => Progress::Done,
-            (true, _) => Progress::DoneButForChildren,
-        };
-        (sizes, state)
+    fn sizes(&self) -> Sizes {
+        let size = |member: Member| Some((std::fs::metadata(&member.place).ok()?.len(), member.path));
+        self.family.members().into_iter().filter_map(size).collect()
     }
 
     fn reading(&self, need: &LogNeed, identity: &Identity) -> Reading {
@@ -181,15 +157,6 @@ impl LogWatch {
 /// The lengths of the files of a log.
 type Sizes = Vec<(u64, String)>;
 
-/// The progress of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    Going,
-    /// It is done, but there is no sign yet of a run that it should have started.
-    DoneButForChildren,
-    Done,
-}
-
 /// Reads the lines of a run: those of the act if the run is the act's own and its log was watched, or else all.
 pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<&Watch>) -> Reading {
     let family = Family::new(pattern, directory);
@@ -211,21 +178,12 @@ pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Optio
     read(opened, need, session, Vec::new(), place, directory)
 }
 
-/// Returns whether the log of the last days reports the end of a run that was started elsewhere, and of each run that
-/// it started.
-pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) -> bool {
-    let Some(run) = identity.run_id.clone() else { return false };
+/// Returns what the log of the last days says about a run that was started elsewhere.
+pub(crate) fn of_external_run(identity: &Identity, pattern: &str, directory: &Path) -> GatewayLog {
+    let Some(run) = identity.run_id.clone() else { return GatewayLog::default() };
     let need = LogNeed { path: None, run, moment: ObservationTime::After };
     let watch = Watch { identity: identity.clone(), ..Watch::default() };
-    let answer = look(&need, pattern, directory, Some(&watch)).answer;
-    let log = GatewayLog::of(&answer, &need.run);
-    // A run that could not be started leaves no trace at all, and one that could leaves it soon.
-    let is_quiet = || {
-        let members = Family::new(pattern, directory).last_days();
-        let changed = members.iter().filter_map(|member| std::fs::metadata(&member.place).ok()?.modified().ok()).max();
-        changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|quiet| quiet >= CHILD_TIMEOUT)
-    };
-    log.is_done && (log.unseen_children == 0 || is_quiet())
+    GatewayLog::of(&look(&need, pattern, directory, Some(&watch)).answer, &need.run)
 }
 
 /// A file to read.

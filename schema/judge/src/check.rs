@@ -2,7 +2,6 @@
 
 pub mod amount;
 pub mod headings;
-pub mod hidden;
 pub mod json;
 pub mod log_search;
 pub mod memo;

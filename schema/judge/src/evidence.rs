@@ -38,7 +38,7 @@ pub use workspace::{
 use crate::{
     codes::codes,
     mask::{MASK_CHARACTER, has_hidden},
-    verdict::{Provisional, Status, Verdict},
+    verdict::Status,
 };
 
 /// The observation of one attempt. `None` means "not observed": a claim about it is
@@ -359,16 +359,6 @@ impl Evidence {
         self.command.as_ref()?.exit
     }
 
-    /// Returns whether the act was seen to end: events that had not happened by then did not happen.
-    pub fn has_ended(&self) -> bool {
-        self.exit().is_some() || self.ended.is_some_and(Ended::is_final)
-    }
-
-    /// Returns a verdict, or unknown if it holds only for an act that has ended.
-    pub fn settled(&self, provisional: Provisional, verdict: Verdict) -> Verdict {
-        if self.has_ended() { verdict } else { provisional.of_unfinished(verdict) }
-    }
-
     /// Returns the output streams of the act's command.
     pub fn streams(&self) -> impl Iterator<Item = &Capture> {
         self.command.iter().flat_map(Ran::streams)
@@ -492,7 +482,7 @@ fn drop_half_character(bytes: &mut Vec<u8>) {
 /// Returns a text without the character for masked units: a program that wrote it hid nothing.
 fn as_observed(text: &str) -> Cow<'_, str> {
     if text.contains(MASK_CHARACTER) {
-        Cow::Owned(text.replace(MASK_CHARACTER, "\u{fffd}"))
+        Cow::Owned(text.replace(MASK_CHARACTER, "\u{fdd1}"))
     } else {
         Cow::Borrowed(text)
     }

@@ -17,12 +17,12 @@ mod match_trace;
 pub mod opik;
 pub mod otlp;
 
-pub use assemble::{MAX_SPANS, assemble};
+pub use assemble::{MAX_SPANS, assemble, has_ended};
 pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{SpanContent, ToolUse, said};
-pub use conventions::{asks_model, is_outermost};
+pub use conventions::asks_model;
 pub use cost_counters::CostCounters;
 pub use exported::{Exported, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
-pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, TraceClues, match_trace};
+pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, MatchedTraces, TraceClues, match_trace};
 pub use otlp::LogRecord;

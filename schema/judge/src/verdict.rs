@@ -1,43 +1,20 @@
 //! The verdicts of claims about evidence.
 
-mod builder;
 mod failure;
 mod place;
-mod presence;
+mod row;
 
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Context, Evidence, Need};
+use crate::{
+    act::Act,
+    evidence::{Context, Need},
+};
 use speclens_yaml::Pointer;
 
-pub use builder::VerdictBuilder;
 pub use failure::FailureCode;
 pub use place::{FilePlace, LinePart, Related, RelatedPlace};
-pub use presence::{MASKED, Presence, TRUNCATED};
-
-/// The results of a claim that may still change while the act is running.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Provisional {
-    /// None: the event that it checks has happened, or the format has a time limit for it.
-    #[default]
-    Nothing,
-    /// A pass: it is about something that must not happen, or a budget.
-    Pass,
-    /// Every result: it is about a count, or about the last event.
-    Everything,
-}
-
-impl Provisional {
-    /// Returns the verdict about a running act: unknown, if it may still change.
-    pub(crate) fn of_unfinished(self, verdict: Verdict) -> Verdict {
-        let may_turn = match (self, &verdict.outcome) {
-            (Provisional::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
-            (Provisional::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
-            (Provisional::Nothing | Provisional::Pass | Provisional::Everything, _) => false,
-        };
-        verdict.unless(may_turn.then_some("the end of the run was not observed, so more may have happened later"))
-    }
-}
+pub use row::{At, Judged, Part, Row};
 
 /// A claim that can be judged: value in, value out. No I/O, no clock, no randomness.
 pub trait Check: Send + Sync + std::fmt::Debug {
@@ -47,7 +24,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     }
 
     /// Returns one verdict per result that the format's tool would report, in its order.
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
+    fn check(&self, act: Act<'_>) -> Vec<Verdict>;
 
     /// Returns all texts in the claim that are compared with observations. A secret in them is masked in the verdicts.
     fn texts(&self) -> Vec<String>;
@@ -60,17 +37,6 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     /// Returns the handoff that it judges as a whole, if that has a separate report.
     fn handover(&self) -> Option<&Handover> {
         None
-    }
-
-    /// Returns which of its results hold only for an act that has ended.
-    fn provisional(&self) -> Provisional {
-        Provisional::Nothing
-    }
-
-    /// Returns whether the claim itself handles masked text that could decide it. Otherwise it is unknown as soon as
-    /// one of its texts contains a secret.
-    fn handles_masked_text(&self) -> bool {
-        false
     }
 }
 

@@ -1,16 +1,17 @@
-//! Folds facts about one version of a tool, such as ClawSpec 0.1.0: each is reported once per file, at its first location;
+//! Folds facts about one version of a tool, such as ClawSpec 0.1.0, or about the settings: each is reported once per file, at its first location;
 //! the other locations are related ones.
 
 use rustc_hash::FxHashMap;
 
-use crate::problem::{Code, Problem, Related};
+use crate::problem::{Code, Problem, Related, SettingsCondition};
 
 /// Maximum number of related locations per fact.
 const MAX_PLACES: usize = 100;
 
 /// Whether a problem states such a fact. Problems with a fix stay separate, so that each fix can be applied.
 pub(super) fn is_stated_once(problem: &Problem) -> bool {
-    problem.code == Code::UpstreamDiffers && problem.fixes.is_empty()
+    let is_about_settings = problem.only_with == Some(SettingsCondition::NoTraces);
+    (problem.code == Code::UpstreamDiffers || is_about_settings) && problem.fixes.is_empty()
 }
 
 /// Folds problems that state the same fact. The problems are in document order.

@@ -1,6 +1,6 @@
 //! Last step of the analysis: sorts the findings, applies comments and settings, and folds repeated problems.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,7 +15,7 @@ use crate::{
     directive::{self, Allowance},
     document::{Document, Fault, is_foreign_blank},
     faults,
-    problem::{Code, Edit, Problem, Severity, Subject},
+    problem::{Applicability, Code, Edit, Fix, Problem, Severity, Subject},
     settings::Settings,
 };
 
@@ -124,12 +124,37 @@ fn finish_others(
 }
 
 /// Cleans up the findings of one part of a document: reports keys that begin with a no-break space as faults of the
-/// indentation, and removes duplicate syntax errors.
+/// indentation, removes duplicate syntax errors, and lets no fix be safe that deletes words.
 pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
     problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
+    for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes).filter(|fix| fix.is_safe()) {
+        if deletes_words(fix, document) {
+            fix.applicability = Applicability::Suggestion;
+        }
+    }
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
     problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
+}
+
+/// Whether a fix deletes words. A word that it writes elsewhere is moved, and one that it replaces is renamed.
+fn deletes_words(fix: &Fix, document: &Document) -> bool {
+    let text = document.text();
+    let mut balance: BTreeMap<String, isize> = BTreeMap::new();
+    for edit in &fix.edits {
+        let removed = text.get_byte_slice(edit.range.clone()).map(String::from).unwrap_or_default();
+        words(&removed).for_each(|word| *balance.entry(word.to_owned()).or_default() -= 1);
+        words(&edit.text).for_each(|word| *balance.entry(word.to_owned()).or_default() += 1);
+    }
+    // More words go than come.
+    balance.values().sum::<isize>() < 0 && balance.values().any(|count| *count < 0)
+}
+
+/// Returns the words of a text: names, numbers and paths.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-./$@".contains(letter);
+    let words = text.split(move |letter: char| !is_part(letter));
+    words.filter(|word| word.contains(char::is_alphanumeric))
 }
 
 /// Whether what is reported of a problem of an item depends on other parts of the document.

@@ -31,8 +31,8 @@ impl<'s> Levels<'s> {
             codes.filter_map(|(word, _)| Code::parse(word)).filter(|code| !code.is_always_an_error()).collect();
         let (dialect, is_saved) = (analyzer.file.dialect(), analyzer.is_saved);
         let mut hasher = FxHasher::default();
-        (&settings.severity, settings.has_to_be_read(dialect), settings.judge.is_none(), &allowed, is_saved)
-            .hash(&mut hasher);
+        let conditions = [settings.has_to_be_read(dialect), settings.judge.is_none(), settings.clawspec.has_traces()];
+        (&settings.severity, conditions, &allowed, is_saved).hash(&mut hasher);
         Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
     }
 
@@ -46,6 +46,8 @@ impl<'s> Levels<'s> {
         let is_met = problem.only_with.is_none_or(|condition| match condition {
             SettingsCondition::Compat => self.settings.has_to_be_read(self.dialect),
             SettingsCondition::NoJudge => self.settings.judge.is_none(),
+            SettingsCondition::Traces => self.settings.clawspec.has_traces(),
+            SettingsCondition::NoTraces => !self.settings.clawspec.has_traces(),
         });
         !is_met || (!self.is_saved && problem.code == Code::MissingFile)
     }

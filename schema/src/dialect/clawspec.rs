@@ -50,6 +50,7 @@ mod tests;
 use super::format::{Directories, EffectiveDefault, Format, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
+    evidence::Evidence,
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
@@ -102,6 +103,11 @@ impl Format for ClawSpec {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml11
+    }
+
+    fn last_reply(&self, evidence: &Evidence) -> Option<String> {
+        let answer = evidence.exchange.as_ref().and_then(|exchange| exchange.answer.as_ref());
+        evidence.stdout().or(answer).and_then(|answer| trigger::last_reply(&answer.text))
     }
 
     fn unit(&self) -> Unit {

@@ -9,6 +9,7 @@ use crate::{
     files::{self, Files},
     finding::{Finding, Report},
     json_schema::SpecFile,
+    mask::shown,
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
     relations::{CrossItemRule, Facts, Items},
@@ -250,6 +251,15 @@ pub trait Format: Sync {
     /// Interprets the output of a run according to the format's protocol. Recordings contain only the raw streams, so
     /// this runs after each run and whenever a recording is read.
     fn interpret(&self, _evidence: &mut Evidence) {}
+
+    /// Returns the last reply of whoever acted: a model, an agent program, a command, or a target behind a gateway.
+    /// `None` if it said nothing.
+    fn last_reply(&self, evidence: &Evidence) -> Option<String> {
+        let turns = evidence.turns.iter().rev().map(|turn| turn.text.text.trim());
+        let output = evidence.output.iter().map(|output| output.text.trim());
+        let said = turns.chain(output).find(|text| !text.is_empty())?;
+        Some(shown(said).into_owned())
+    }
 }
 
 /// Values from the rest of a file that its cases depend on, and the lowering of cases. If the debug text is equal,

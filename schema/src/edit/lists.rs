@@ -97,12 +97,15 @@ pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     let behind_dash = |line: usize| {
         let words = String::from(text.line(line));
         let column = words.len() - words.trim_start_matches(' ').len();
-        let next = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next());
+        let next = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next())?;
         let at = text.line_to_byte(line) + column;
-        let lacks_blank = next.is_some_and(|next| next.is_alphabetic() || next == '/') && at >= range.start;
-        lacks_blank.then(|| Edit::new(at + 1..at + 1, " "))
+        let lacks_blank = next.is_alphabetic() || next == '/';
+        let edit = || Edit::new(at + 1..at + 1, " ");
+        ((lacks_blank || next == ' ') && at >= range.start).then(|| lacks_blank.then(edit))
     };
-    (text.byte_to_line(range.start)..=text.byte_to_line(range.end)).map(behind_dash).collect()
+    let lines = text.byte_to_line(range.start)..=text.byte_to_line(range.end);
+    let edits: Vec<Edit> = lines.map(behind_dash).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    (!edits.is_empty()).then_some(edits)
 }
 
 /// Splits an item into one item per key.

@@ -59,19 +59,14 @@ impl Cut {
     }
 }
 
-/// Like [`below`], but renames the key. Only if `child` exists.
-pub(crate) fn below_as(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
-    mapping.get(child)?;
-    below_named(mapping, key, child, name)
-}
-
 /// Moves an entry below `child`, a key of the same mapping, which is added if necessary. `None` if the key
 /// already exists there, because one of the two would be lost.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
-    below_named(mapping, key, child, key)
+    below_as(mapping, key, child, key)
 }
 
-fn below_named(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
+/// Like [`below`], but renames the key.
+pub(crate) fn below_as(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let destination = match mapping.entry(child) {
         None => Destination::New(child),

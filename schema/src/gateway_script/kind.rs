@@ -37,8 +37,9 @@ impl Signs for Runs {
 
     /// Whether the file contains the runs or the scores of a scripted gateway, or is about to.
     fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
-        candidate.has_in_items("runs", &["when", "steps"])
-            || candidate.has_in_items("scores", &["score"])
-            || candidate.is_unfilled("runs")
+        // A misspelled key is reported only if the file is recognized.
+        let near = |key: &str| candidate.near(key).map(|entry| entry.key);
+        near("runs").is_some_and(|key| candidate.has_in_items(key, &["when", "steps"]) || candidate.is_unfilled(key))
+            || near("scores").is_some_and(|key| candidate.has_in_items(key, &["score"]))
     }
 }

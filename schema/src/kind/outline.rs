@@ -10,6 +10,10 @@ pub(crate) struct Outline<'t> {
     pub(crate) below: Vec<Below<'t>>,
     /// Keys of each of the first items, if the root is a list.
     pub(crate) items: Vec<Vec<&'t str>>,
+    /// Items of the lists at keys of the root that are scalars, with the index of the key.
+    plain: Vec<(usize, &'t str)>,
+    /// The last word at the left edge, which may become a key.
+    pub(crate) typed: Option<&'t str>,
     /// Whether there is other content.
     pub(crate) other: bool,
 }
@@ -96,10 +100,16 @@ impl<'t> Outline<'t> {
                         let at = outline.keys.len();
                         outline.below.extend(in_braces(entry.value).map(|entry| Below::new(at, false, entry)));
                         outline.below.extend(in_brackets(entry.value).map(|entry| Below::new(at, true, entry)));
+                        let first = entry.value.strip_prefix('[').and_then(|rest| rest.split([',', ']']).next());
+                        outline.plain.extend(first.and_then(scalar).map(|first| (at, first)));
                         outline.keys.push(entry);
                         inner = Inner::Unseen;
                     }
-                    None => outline.other |= indent == 0,
+                    None if indent == 0 => {
+                        outline.typed = Some(words.trim_end());
+                        outline.other = true;
+                    }
+                    None => {}
                 }
                 continue;
             };
@@ -132,7 +142,11 @@ impl<'t> Outline<'t> {
     fn read_item(&mut self, parent: usize, rest: &'t str) {
         let rest = rest.trim_start();
         let entries = key_of(rest).into_iter().chain(in_braces(rest));
+        let before = self.below.len();
         self.below.extend(entries.map(|entry| Below::new(parent, true, entry)));
+        if self.below.len() == before {
+            self.plain.extend(scalar(rest).map(|text| (parent, text)));
+        }
     }
 
     /// Reads a file that is one flow mapping or list, such as JSON; returns false if it is not.
@@ -221,6 +235,12 @@ impl<'t> Outline<'t> {
         self.of_parent(key, true)
     }
 
+    /// Returns the items of the list at a key of the root that are scalars: in brackets, only the first.
+    pub(crate) fn plain_items(&self, key: &str) -> impl Iterator<Item = &'t str> {
+        let found = self.plain.iter().filter(move |(parent, _)| self.keys.get(*parent).is_some_and(|it| it.key == key));
+        found.map(|(_, text)| *text)
+    }
+
     fn of_parent(&self, key: &str, is_in_item: bool) -> impl Iterator<Item = &Entry<'t>> {
         let found = self.below.iter().filter(move |below| {
             below.is_in_item == is_in_item && self.keys.get(below.parent).is_some_and(|parent| parent.key == key)
@@ -233,6 +253,12 @@ impl<'t> Below<'t> {
     fn new(parent: usize, is_in_item: bool, entry: Entry<'t>) -> Below<'t> {
         Below { parent, is_in_item, entry }
     }
+}
+
+/// Returns the text of a value that is a scalar.
+fn scalar(value: &str) -> Option<&str> {
+    let text = value.trim();
+    (!text.is_empty() && !text.starts_with(|first| "{[]&*!#|>?".contains(first))).then_some(text)
 }
 
 /// Returns the column of the text after a dash.

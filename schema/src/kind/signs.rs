@@ -110,6 +110,35 @@ impl<'a> Candidate<'a> {
         }
     }
 
+    /// Whether the only word is the beginning of a key, which has no colon yet.
+    pub(super) fn begins_a_key(&self) -> bool {
+        let begins = |typed: &str| Shape::of(self.file).all_fields().iter().any(|field| field.name.starts_with(typed));
+        self.outline.typed.is_some_and(begins)
+    }
+
+    /// Whether all keys of the root, and of the items of its lists, are those of this kind of file, or similar.
+    pub(super) fn has_only_known(&self) -> bool {
+        let root = Shape::of(self.file);
+        let is_known_in_items = |entry: &Entry<'_>| {
+            let item = root.any_field(entry.key).and_then(|(_, list)| list.item());
+            let known: Vec<&str> = item.iter().flat_map(Shape::all_fields).map(|field| field.name).collect();
+            let mut keys = self.outline.of_items(entry.key).map(|entry| entry.key);
+            // A key that is being typed has no colon yet.
+            let mut typed = self.outline.plain_items(entry.key);
+            keys.all(|key| known.contains(&key) || nearest(key, known.iter().copied()).is_some())
+                && typed.all(|begun| known.iter().any(|key| key.starts_with(begun)))
+        };
+        let is_known_below = |entry: &Entry<'_>| {
+            let known = root.any_field(entry.key).map(|(_, mapping)| mapping.all_fields()).unwrap_or_default();
+            let is_known = |below: &Entry<'_>| known.is_empty() || known.iter().any(|field| field.name == below.key);
+            self.outline.members(entry.key).all(is_known)
+        };
+        self.outline
+            .keys
+            .iter()
+            .all(|entry| self.agrees(entry.key) && is_known_in_items(entry) && is_known_below(entry))
+    }
+
     /// Returns the number of root keys that agree.
     pub(super) fn known(&self) -> usize {
         self.outline.keys.iter().filter(|entry| self.agrees(entry.key)).count()
@@ -130,7 +159,9 @@ impl<'a> Candidate<'a> {
     /// Whether a root key has neither a value nor items yet.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         let is_empty = |entry: &Entry<'_>| matches!(entry.value, "" | "[]" | "{}");
-        self.outline.entry(key).is_some_and(is_empty) && self.outline.of_items(key).next().is_none()
+        self.outline.entry(key).is_some_and(is_empty)
+            && self.outline.of_items(key).next().is_none()
+            && self.outline.plain_items(key).next().is_none()
     }
 
     /// Returns how many of these keys are in the mapping at a root key.

@@ -29,6 +29,9 @@ fn scripted_models_need_their_name_and_turns_or_answers() {
         check("suite/careful.yaml", text, None);
     }
     check("careful.script.yaml", "{default: [{say: a}]}\n", script);
+    for misspelled in ["defalt:\n- say: a\n", "task:\n  a:\n  - run: b\n", "anwsers:\n  - asked: a\n", "defualt:\n"] {
+        check("suite/careful.script.yaml", misspelled, script);
+    }
     check("x.yaml", "# speclens: dialect=script\n", script);
     check("build.script.yaml", "name: build\nsteps:\n  - run: make\n", None);
     check("build.script.yaml", "default:\n  - stage: a\n", None);
@@ -47,6 +50,7 @@ fn scripted_gateways_need_their_name_and_runs_or_scores() {
         check("suite/demo.yaml", text, None);
     }
     check("x.yaml", "# speclens: dialect=gateway\n", gateway);
+    check("suite/demo.gateway.yaml", "run:\n- when: {skill: /a}\n", gateway);
     check("ingress.gateway.yaml", "apiVersion: networking.istio.io/v1\nkind: Gateway\nspec: {servers: []}\n", None);
     check("api.gateway.yaml", "runs:\n  - name: build\n", None);
     check(".gateway.yaml", "runs: []\n", None);
@@ -191,12 +195,56 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
             check_in(Workspace::Unknown, path, text, None);
         }
     }
-    // In a repository that also has settings of ClawSpec.
+    // In a repository that also has settings of ClawSpec, or beside a skill.
     for text in strangers {
         for path in paths {
             check_in(Workspace::Settings, path, text, None);
+            check_in(Workspace::BesideSkill, path, text, None);
         }
     }
+}
+
+#[test]
+fn file_beside_a_skill_needs_a_key_of_its_own_format() {
+    let scenarios = SpecFile::CLAWSPEC_SCENARIOS;
+    for (path, text, expected) in [
+        (
+            "tests/scenarios.yaml",
+            "version: 1\nskill: s\nscenarios:\n  - name: a\n    prompt: hi\n    expect: [b]\n",
+            None,
+        ),
+        ("tests/scenarios.yaml", "scenarios:\n- id: one\n  user_message: Hello\n  expected_behavior: greets\n", None),
+        ("tests/scenarios.yaml", "scenarios: [{id: one, user_message: Hello}]\n", None),
+        ("tests/scenarios.yaml", "config: {target: x}\nscenarios:\n  - flow: []\n", None),
+        ("tests/scenarios.yaml", "hello world\n", None),
+        ("tests/pipeline.yaml", "stages: [build, test]\n", None),
+        ("tests/pipeline.yaml", "stages:\n- build\n- test\n", None),
+        ("tests/pipeline.yaml", "stages: [build, test]\nbuild: {script: make}\n", None),
+        ("tests/pipeline.yaml", "stages:\n  - name: build\n    script: make\n", None),
+        ("tests/baselines.yaml", "baselines:\n  mae: 0.3\n", None),
+        ("tests/handoffs/a.yaml", "from: a\nto: b\nmessage: hi\n", None),
+        // What is begun may become a contract.
+        ("tests/scenarios.yaml", "", Some((scenarios, true))),
+        ("tests/scenarios.yaml", "scenarios:\n  - na\n", Some((scenarios, true))),
+        ("tests/scenarios.yaml", "scenarios:\n  - name: a\n", Some((scenarios, true))),
+        ("tests/scenarios.yaml", "version: \"1.0\"\n", Some((scenarios, false))),
+        ("tests/scenarios.yaml", "target:\n  type: skill\n", Some((scenarios, false))),
+        ("tests/scenarios.yaml", "version: '1.0'\nscenarios:\n- name: a\n  then: []\n", Some((scenarios, false))),
+        ("tests/pipeline.yaml", "stages:\n  - name: a\n    agent: b\n", Some((SpecFile::CLAWSPEC_PIPELINE, false))),
+        ("tests/handoffs/a.yaml", "handoff: {from: a, to: b}\n", Some((SpecFile::CLAWSPEC_HANDOFF, false))),
+    ] {
+        for directory in ["s/", "skills/s/", ".claude/skills/s/"] {
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                check_in(Workspace::BesideSkill, &format!("{directory}{path}"), &text, expected);
+            }
+        }
+    }
+    // Below the settings of ClawSpec, a file of another tool is recognized, but not fixed automatically.
+    let stranger = "config: {target: x}\nscenarios:\n  - flow: []\n";
+    check_in(Workspace::Target, "s/tests/scenarios.yaml", stranger, Some((scenarios, true)));
+    let context = FileContext { is_named_by_pattern: &|| true, ..FileContext::NOTHING };
+    let found = detect("skills/s/tests/scenarios.yaml", stranger, &context).map(|found| found.is_guess);
+    assert_eq!(found, Some(true));
 }
 
 #[test]

@@ -77,6 +77,11 @@ impl Rule for SeveralInItem {
     const CODE: Code = Code::ConflictingFields;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
+        if let [key] = self.keys.as_slice() {
+            return MessageParts::new(format!("`{key}` makes several assertions one list item"))
+                .note("YAML does not join lists")
+                .help("write each assertion as an item");
+        }
         let names = all_of(self.keys.iter().map(String::as_str));
         let words =
             MessageParts::new(format!("{names} are in the same list item")).help(fix::split_into(self.keys.len()));

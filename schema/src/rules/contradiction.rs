@@ -45,8 +45,8 @@ impl Rule for EmptyRange {
     fn message(&self, location: &Location<'_>) -> MessageParts {
         let EmptyRange { low, high } = self;
         let bounds = location.node().zip(location.parent().and_then(|holder| holder.get(high)));
-        let written = |node: NodeRef<'_>| edit::words(node).unwrap_or_default();
-        let (least, most) = bounds.map(|(least, most)| (written(least), written(most))).unwrap_or_default();
+        let text = |node: NodeRef<'_>| node.text().unwrap_or_default().to_owned();
+        let (least, most) = bounds.map(|(least, most)| (text(least), text(most))).unwrap_or_default();
         MessageParts::new(format!("`{low}` ({least}) is greater than `{high}` ({most})")).remedy(
             format!("swap `{low}` and `{high}`"),
             Fix::guess,

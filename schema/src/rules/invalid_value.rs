@@ -96,7 +96,13 @@ impl Rule for NotAllowed {
         let choices = shape.values();
         let names: Vec<String> = choices.iter().map(|choice| shape::choice_label(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
-        let mut words = MessageParts::new(format!("expected {names}{}, found {}", self.place, describe(node)));
+        let is_version = shape.summary().is_some_and(|summary| summary.to_lowercase().contains("version"));
+        let mut words = MessageParts::new(
+            match (choices.as_slice(), location.at.last_step().and_then(|step| step.key().map(str::to_owned))) {
+                ([_], Some(key)) if is_version => format!("`{key}` must be {names}, the only version"),
+                _ => format!("expected {names}{}, found {}", self.place, describe(node)),
+            },
+        );
         if let Some((value, is_same)) = node.as_str().and_then(|text| shape.value_called(text)) {
             let fix = if is_same { Fix::safe } else { Fix::guess };
             return words.remedy(format!("change it to `{value}`"), fix, edit::rewrite(node, shape::scalar(value)));

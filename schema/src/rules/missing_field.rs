@@ -30,7 +30,9 @@ struct Missing {
 /// None of several keys of which one is required.
 #[derive(Debug)]
 struct NoneOf {
-    alternatives: Vec<&'static str>,
+    /// Form of the assertion.
+    owner: Option<&'static str>,
+    keys: Vec<&'static str>,
     shape: Option<Shape>,
 }
 
@@ -47,9 +49,10 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
 /// Reports a mapping without any of several keys of which one is required.
 pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
     let shape = context.shape(&at);
-    let alternatives = shape.as_ref().map(Shape::alternatives).unwrap_or_default();
+    let keys = shape.as_ref().map(Shape::one_of_needed).unwrap_or_default();
+    let owner = context.variant(&at).and_then(|variant| variant.tag).map(|(_, tag)| tag);
     let range = head(context.node, &at);
-    Finding::new(NoneOf { alternatives, shape }, at, range)
+    Finding::new(NoneOf { owner, keys, shape }, at, range)
 }
 
 /// Returns the fix that adds a key to a mapping, after the keys that precede it in its type. `known` contains values of
@@ -90,9 +93,14 @@ impl Rule for NoneOf {
     const CODE: Code = Code::MissingField;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new(format!("missing {}", listed(self.alternatives.iter().copied())));
+        let keys = listed(self.keys.iter().copied());
+        let words = match self.owner {
+            Some(owner) => MessageParts::new(format!("`{owner}` is missing {keys}"))
+                .note("without one of them, nothing is checked"),
+            None => MessageParts::new(format!("missing {keys}")),
+        };
         let place = location.node().zip(self.shape.as_ref());
         let fix = |key: &&'static str| place.and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
-        words.fix(self.alternatives.iter().filter_map(fix)).help("add one of them")
+        words.fix(self.keys.iter().filter_map(fix)).help("add one of them")
     }
 }

@@ -90,13 +90,23 @@ impl Missing {
             severity: Severity::Error,
             scheme: "",
             kind,
-            near: before.and_then(|before| Some(format!("{before}{}", nearest_file(name, names)?))),
-            root: (!normal.starts_with("../")).then(|| files.root().display().to_string()),
+            near: match path.contains('\\') {
+                true => Some(path.replace('\\', "/").trim_start_matches("./").to_owned()),
+                false => before.and_then(|before| Some(format!("{before}{}", nearest_file(name, names)?))),
+            },
+            root: files
+                .root()
+                .file_name()
+                .filter(|_| !normal.starts_with("../"))
+                .map(|name| format!("{}/", name.display())),
             note: None,
             creation: first.and_then(|first| new_file::creation(normal, first, files)),
         }
     }
 }
+
+/// Consequence of a path as on Windows.
+const ONLY_SLASHES: &str = "only `/` separates directories";
 
 /// Returns the help for a path without a similar one.
 pub(crate) fn correct_or_create(kind: FileKind) -> &'static str {
@@ -124,11 +134,9 @@ impl Rule for Missing {
         let words = match (near, root) {
             (Some(near), _) => {
                 let edits = location.replaced(scalar(&format!("{scheme}{near}")));
-                MessageParts::new(format!("`{path}` does not exist")).remedy(
-                    format!("change it to `{near}`"),
-                    Fix::guess,
-                    edits,
-                )
+                let words = MessageParts::new(format!("`{path}` does not exist"));
+                let words = if path.contains('\\') { words.note(ONLY_SLASHES) } else { words };
+                words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
             }
             (None, Some(root)) => MessageParts::new(format!("`{path}` does not exist in `{root}`")),
             (None, None) => note.iter().fold(MessageParts::new(format!("`{path}` does not exist")), MessageParts::note),

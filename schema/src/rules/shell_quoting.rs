@@ -1,4 +1,4 @@
-//! Values of a KindLM test that break out of the shell quotes around them.
+//! Text that the shell changes: values of a KindLM test that break out of the quotes around them, and backslashes in paths.
 
 use crate::{
     dialect::kindlm::{
@@ -6,12 +6,13 @@ use crate::{
         variables::{Command, MAX_PLACEHOLDERS},
     },
     finding::{Finding, Location, MessageParts, Report, Rule},
-    problem::{Code, Severity},
+    problem::{Code, Fix, Severity},
+    walk::Value,
 };
 
 page! {
     /// The value of a template variable breaks out of the shell quotes around it, or is not quoted and the shell
-    /// splits or interprets it.
+    /// splits or interprets it. Or a path has backslashes, which the shell removes.
     "shell-quoting", Warning
 }
 
@@ -21,6 +22,10 @@ struct ShellQuoting {
     placeholder: String,
     broken: QuotingMistake,
 }
+
+/// A path with backslashes, as on Windows.
+#[derive(Debug)]
+struct Backslashes(String);
 
 /// Part of a value that the shell interprets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +60,29 @@ pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
             Finding::new(rule, lint_node.at.clone(), lint_node.part(placeholder.text, nth)).with("the value", var),
         );
     }
+}
+
+/// Checks the paths in a shell command.
+pub(crate) fn check_paths(value: &Value<'_, '_>, report: &mut Report) {
+    let Some(command) = value.text.filter(|text| text.contains('\\')) else { return };
+    for word in command.split_whitespace().filter(|word| is_path_of_windows(word)) {
+        let at = word.as_ptr().addr() - command.as_ptr().addr();
+        if quotes_at(command, at) == Quotes::None {
+            report.push(value.lint_node().part_finding(word, Backslashes(word.to_owned())));
+        }
+    }
+}
+
+/// Whether a word can only be a path with backslashes: `scripts\agent.py`.
+fn is_path_of_windows(word: &str) -> bool {
+    let is_name = |step: &str| {
+        let is_plain = step.chars().all(|letter| letter.is_alphanumeric() || "._-".contains(letter));
+        is_plain && step.chars().count() > 1 && step.starts_with(char::is_alphanumeric)
+    };
+    let Some((before, last)) = word.rsplit_once('\\') else { return false };
+    let ending = last.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let has_ending = ending.starts_with(char::is_alphabetic) && ending.chars().count() <= 5;
+    is_name(last) && has_ending && before.split('\\').all(|step| matches!(step, "." | "..") || is_name(step))
 }
 
 fn broken_by(value: &str, quotes: Quotes) -> Option<QuotingMistake> {
@@ -134,9 +162,32 @@ impl Rule for ShellQuoting {
     }
 }
 
+impl Rule for Backslashes {
+    const CODE: Code = Code::ShellQuoting;
+
+    fn message(&self, location: &Location<'_>) -> MessageParts {
+        let path = self.0.replace('\\', "/");
+        MessageParts::new(format!("the shell removes the backslashes in `{}`", self.0)).remedy(
+            format!("write `{path}`"),
+            Fix::guess,
+            location.with_part(&self.0, &path),
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_paths_have_backslashes_between_names() {
+        for word in ["scripts\\agent.py", ".\\agent.py", "..\\a-b\\run_it.sh", "tools\\x86\\cli.exe"] {
+            assert!(is_path_of_windows(word), "{word}");
+        }
+        for word in ["a\\nb.c", "foo\\.bar", "\\d+\\.txt", "it\\'s.txt", "one\\two", "\\server.txt", "a\\", "x.py"] {
+            assert!(!is_path_of_windows(word), "{word}");
+        }
+    }
 
     #[test]
     fn only_what_the_shell_replaces_breaks_double_quotes() {

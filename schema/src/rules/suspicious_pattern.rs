@@ -1,5 +1,8 @@
 pub(crate) mod cli_bench;
 pub(crate) mod compared;
+pub(crate) mod escape;
+mod foreign;
+pub(crate) mod literal;
 mod misread;
 
 use crate::{
@@ -29,7 +32,11 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     // A pattern that the tool rejects is reported separately.
     let is_rejected = matches!(usage.limit, Limit::NotNested(_)) && refused_by_original(text);
     let is_by_lines = match compiled {
-        Compiled::Broken(_) | Compiled::Literal => return,
+        Compiled::Broken(_) => return,
+        Compiled::Literal => {
+            foreign::check(pattern, report);
+            return;
+        }
         Compiled::Ecmascript(_) => false,
         Compiled::Python(_) => text.contains(['^', '$']),
     };
@@ -39,6 +46,7 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     match usage.empty.filter(|_| compiled.matches_empty()) {
         Some(_) if is_by_lines => report.push(lint_node.finding(MatchesNothing::EmptyLine)),
         Some(note) => report.push(lint_node.finding(MatchesNothing::EmptyString(note))),
+        None if foreign::check(pattern, report) => {}
         None => misread::check(pattern, report),
     }
 }

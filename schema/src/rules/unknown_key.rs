@@ -6,7 +6,7 @@ use crate::{
     edit,
     finding::{Finding, Location, MessageParts, Rule, Scope},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Severity, Subject},
+    problem::{Code, Edit, Fix, Severity},
     shape::{self, KeyPath, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
@@ -15,26 +15,29 @@ use crate::{
         unit::Unit,
         with_article,
     },
-    words::{is_surely, likeness, listed, nearest, opposite_of, same_negation},
+    words::{a_few, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
+use home::{Bounded, Move, fits};
 use other_name::OtherName;
+
+pub(crate) use home::home;
+pub(crate) use swallowed::of as swallowed;
 
 use super::{pasted_secret, unknown_reference};
 
 pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
+mod home;
 mod other_name;
+mod swallowed;
 
 page! {
-    /// A key is not part of the format. The format's tool ignores it. In `expect` or an assertion, an ignored key
+    /// A key is not part of the format, or belongs to another mapping. The format's tool ignores it. In `expect` or an assertion, an ignored key
     /// means that something is not checked, so it is an error there: the suite does not run until the key is corrected
     /// or removed.
     "unknown-key", Warning
 }
-
-/// Maximum distance of a place to which a key belongs; farther away, it is a different key with the same name.
-const NEARBY: usize = 2;
 
 /// An unknown key of a mapping.
 #[derive(Debug)]
@@ -61,27 +64,25 @@ enum IntendedKey {
     Merge(Option<Dialect>),
     /// The key that KindLM itself sets to the content of a field.
     Resolved { field: &'static str },
-    /// The opposite of a key, for which there is another key.
-    Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },
+    /// A secret in place of the name of a variable. Renaming the key would leave the secret in the file.
+    Secret,
     /// The opposite of a boolean key: the value is inverted.
     Flipped { name: &'static str, value: bool, is_free: bool },
     /// The opposite of a key, for which there is no key.
     Opposite(&'static str),
-    /// The only missing key of the mapping. `belongs_to` is the form that has the key itself.
-    StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
-    /// A known key, misspelled or under another name.
-    Name(Rename),
-    /// A misspelled known key that also exists.
+    /// Another key of the mapping: misspelled, under another name, or the only missing one. `notes` are the reasons.
+    Name { rename: Rename, notes: Vec<String> },
+    /// A known key that also exists.
     Taken(&'static str),
     /// A key of other forms of the mapping, the most similar first.
     OtherForm { tag: &'static str, forms: Vec<&'static str>, is_like: bool },
     /// A key of another mapping.
-    Elsewhere(Move),
-    /// A key similar to one of another mapping.
-    LikeElsewhere { name: &'static str, way: Option<(Move, bool)> },
-    /// A secret in place of the name of a variable. Renaming the key would leave the secret in the file.
-    Secret,
-    /// Unknown: one of these keys is to be used.
+    Place(Move),
+    /// A text about the mapping, for which the format has no key.
+    Remark,
+    /// A place for values that aliases repeat.
+    Anchors,
+    /// Unknown: one of these keys is to be used, the most likely first.
     OneOf(Vec<&'static str>),
 }
 
@@ -102,23 +103,13 @@ impl Rename {
     }
 }
 
-/// A key that belongs to another mapping.
-#[derive(Debug)]
-struct Move {
-    here: KeyPath,
-    to: KeyPath,
-    /// Schema of the key below which it belongs, if that is in the same mapping.
-    child: Option<Shape>,
-    /// Whether the key is missing there.
-    is_missing: bool,
-}
-
 /// Reports an unknown key. `is_required`: whether it replaces a required key.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
     let mut rule = decide(context, &at, key, is_required);
-    rule.other_name = OtherName::of(context, &at, key)
-        .filter(|other| !matches!(rule.meant, IntendedKey::Secret) && !other.is_only_elsewhere(context, &at, key));
+    rule.other_name = OtherName::of(context, &at, key).filter(|other| {
+        !matches!(rule.meant, IntendedKey::Secret | IntendedKey::Anchors) && !other.is_only_elsewhere(context, &at, key)
+    });
     let mut explains = None;
     if let Some(other_name) = &rule.other_name {
         explains.clone_from(&other_name.explains);
@@ -150,24 +141,25 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     let parent = at.parent().unwrap_or_default();
     let known = context.mapping(&parent);
     let mut severity = if known.claims { Severity::Error } else { Code::UnknownKey.severity() };
-    let (meant, is_alike) = guess(context, at, &parent, key, &known);
+    let meant = guess(context, at, &parent, key, &known);
     let is_lost = match &meant {
-        IntendedKey::Merge(_) => false,
+        IntendedKey::Anchors => {
+            severity = Severity::Hint;
+            false
+        }
         IntendedKey::Resolved { .. } => {
             severity = Severity::Warning;
             false
         }
-        IntendedKey::Elsewhere(it) => is_misplaced_claim(file, it, key),
-        IntendedKey::LikeElsewhere { name, way } => {
-            way.as_ref().is_some_and(|(it, _)| is_misplaced_claim(file, it, name))
-        }
-        IntendedKey::StandIn { rename, .. } | IntendedKey::Name(rename) => rename.holds_claims(),
+        IntendedKey::Place(way) => way.is_of_claim(key),
+        IntendedKey::Name { rename, .. } => rename.holds_claims(),
         IntendedKey::Taken(name) => known.holds_claims(name),
-        IntendedKey::Negation { .. }
+        IntendedKey::Merge(_)
         | IntendedKey::Flipped { .. }
         | IntendedKey::Opposite(_)
         | IntendedKey::OtherForm { .. }
         | IntendedKey::Secret
+        | IntendedKey::Remark
         | IntendedKey::OneOf(_) => false,
     };
     if is_lost {
@@ -176,10 +168,8 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     if is_required {
         severity = severity.min(Code::MissingField.severity());
     }
-    let is_said = matches!(meant, IntendedKey::Merge(_) | IntendedKey::Resolved { .. });
-    let is_opposite =
-        matches!(meant, IntendedKey::Negation { .. } | IntendedKey::Flipped { .. } | IntendedKey::Opposite(_));
-    let has_name = matches!(meant, IntendedKey::StandIn { .. }) || is_alike && !is_opposite;
+    let is_said = matches!(meant, IntendedKey::Merge(_) | IntendedKey::Resolved { .. } | IntendedKey::Anchors);
+    let has_name = matches!(meant, IntendedKey::Name { .. } | IntendedKey::Taken(_) | IntendedKey::Secret);
     UnknownKey {
         key: key.to_owned(),
         form: known.variant.map(|(_, form)| form),
@@ -193,56 +183,66 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
     }
 }
 
-/// Returns the intended meaning of a key, and whether it resembles a key of its mapping.
-fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (IntendedKey, bool) {
+/// Returns the intended meaning of a key.
+fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> IntendedKey {
     let file = context.file;
     let Mapping { node: mapping, here, fields, free, variant, .. } = known;
     if key == "<<" && !context.node.document().rules().merges() {
-        return (IntendedKey::Merge(file.dialect()), false);
+        return IntendedKey::Merge(file.dialect());
     }
     let is_resolved = |name: &str| known.shape.as_ref()?.step(name, None)?.resolved_as().filter(|other| *other == key);
     let is_written = |name: &str| mapping.is_some_and(|mapping| mapping.entry(name).is_some());
     if let Some(field) = fields.iter().copied().find(|name| is_written(name) && is_resolved(name).is_some()) {
-        return (IntendedKey::Resolved { field }, false);
+        return IntendedKey::Resolved { field };
     }
     let entry = mapping.and_then(|mapping| mapping.entry(key));
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
-        return (IntendedKey::Secret, true);
+        return IntendedKey::Secret;
     }
-    let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
+    let value = entry.map(|entry| entry.value);
+    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_sure };
+    let named = |name: &'static str, is_sure: bool, notes: Vec<String>| match free.contains(&name) {
+        true => IntendedKey::Name { rename: rename(name, is_sure), notes },
+        false => IntendedKey::Taken(name),
+    };
+    let below = |child: &'static str, name: &'static str| {
+        let to = KeyPath(here.as_ref()?.0.iter().copied().chain([child]).collect());
+        Move::to(context, parent, known, key, &to, Some((name, true))).map(IntendedKey::Place)
+    };
+    match home::bounded(known, key, entry) {
+        Some(Bounded { child: None, name }) => return named(name, false, Vec::new()),
+        Some(Bounded { child: Some(child), name }) => {
+            if let Some(meant) = below(child, name) {
+                return meant;
+            }
+        }
+        None => {}
+    }
+    let elsewhere = home(context, parent, known, key, value);
+    let is_close = elsewhere.zip(here.as_ref()).is_some_and(|(place, here)| here.distance(place) <= home::NEARBY);
     let mut tags = known.forms_with(key);
     // The most similar form comes first.
     if let Some((_, own)) = variant {
         tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
     }
-    let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
-    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-    // A value that is not valid there makes a similarity unlikely, unless it is close.
-    let near = near.filter(|name| {
-        let holds = entry
-            .zip(member(name))
-            .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
-        holds || is_surely(key, name, fields.iter().copied())
-    });
-    let is_close = |place: &KeyPath| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
-    // If only one of both places accepts the value, the key belongs there.
-    let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
-        let other = Shape::find(file, &place.pointer().key(key), None);
-        let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
-        free.contains(&name) && fits(member(name)) && !fits(other)
-    });
-    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_sure };
-    if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close)) {
-        return (opposite(key, name, entry, known), near.is_some());
+    if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !is_close) {
+        return opposite(key, name, entry, known, &named);
     }
     if let Some(name) = context.stand_ins.borrow().get(at).copied() {
-        let belongs_to = tags.first().zip(*variant).map(|(first, (tag, _))| (tag, *first));
-        return (IntendedKey::StandIn { rename: rename(name, false), belongs_to }, true);
+        let belongs_to =
+            tags.first().zip(*variant).map(|(form, (tag, _))| format!("`{key}` is a key of `{tag}: {form}`"));
+        let missing = format!("the required key `{name}` is missing");
+        return named(name, false, belongs_to.into_iter().chain([missing]).collect());
     }
-    if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
-        if !free.contains(&name) {
-            return (IntendedKey::Taken(name), true);
-        }
+    let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+    // A value that is not valid there makes a similarity unlikely, unless it is close.
+    let near = near.filter(|name| fits(member(name), value) || is_surely(key, name, fields.iter().copied()));
+    let holds_anchors = parent.is_root() && entry.is_some_and(|entry| edit::has_anchor(entry.value));
+    if holds_anchors && near.is_none_or(|name| !free.contains(&name)) {
+        return IntendedKey::Anchors;
+    }
+    if let Some(name) = near.filter(|_| !is_close) {
         // Of two possible keys, only one can be renamed.
         let means_it = |other: &str| {
             other != key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
@@ -251,38 +251,43 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         // A dash that is not a YAML dash starts an item, not a name.
         let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         let is_sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
-        return (IntendedKey::Name(rename(name, is_sure)), true);
+        return named(name, is_sure, Vec::new());
     }
     if let ([first, rest @ ..], Some((tag, own))) = (tags.as_slice(), *variant) {
         let is_like = likeness(own, first).1 > 0 || rest.is_empty();
-        return (IntendedKey::OtherForm { tag, forms: tags, is_like }, near.is_some());
+        return IntendedKey::OtherForm { tag, forms: tags, is_like };
     }
-    let way = |place: &KeyPath, here: &KeyPath| Move {
-        here: here.clone(),
-        to: place.clone(),
-        child: place.0.last().and_then(|child| member(child)),
-        is_missing: outer(parent, place, here).is_some_and(|outer| context.mapping(&outer).missing.contains(&key)),
-    };
-    if let (Some(place), Some(here)) = (elsewhere, here) {
-        return (IntendedKey::Elsewhere(way(place, here)), near.is_some());
+    let is_next = elsewhere.zip(here.as_ref()).is_some_and(|(place, here)| here.distance(place) == 1);
+    if is_remark(key) && !is_next {
+        return IntendedKey::Remark;
+    }
+    if let Some((child, name)) = home::called_below(known, key, value)
+        && elsewhere.is_none()
+        && let Some(meant) = below(child, name)
+    {
+        return meant;
+    }
+    let place = |place: &KeyPath, name| Move::to(context, parent, known, key, place, name).map(IntendedKey::Place);
+    if let Some(meant) = elsewhere.and_then(|found| place(found, None)) {
+        return meant;
     }
     let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
     if let Some(name) = alike.and_then(|name| key_with_other_name(file, known, entry, name)) {
-        let meant = match free.contains(&name) {
-            true => IntendedKey::Name(rename(name, false)),
-            false => IntendedKey::Taken(name),
-        };
-        return (meant, true);
+        return named(name, false, Vec::new());
     }
-    if let (Some(name), Some(here)) = (alike, here) {
-        let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
-        let is_sure = is_surely(key, name, shape::all_keys(file));
-        return (
-            IntendedKey::LikeElsewhere { name, way: place.map(|place| (way(place, here), is_sure)) },
-            near.is_some(),
-        );
+    let is_sure = |name: &str| is_surely(key, name, shape::all_keys(file));
+    let found = alike.and_then(|name| Some((name, home(context, parent, known, name, value)?)));
+    if let Some(meant) = found.and_then(|(name, found)| place(found, Some((name, is_sure(name))))) {
+        return meant;
     }
-    (IntendedKey::OneOf(free.clone()), near.is_some())
+    let mut free = free.clone();
+    free.sort_by_key(|name| (Reverse(likeness(key, name)), !fits(member(name), value)));
+    IntendedKey::OneOf(free)
+}
+
+/// Whether a key is for a text about the mapping that contains it.
+fn is_remark(key: &str) -> bool {
+    ["description", "desc", "comment", "comments", "note", "notes", "remark", "explanation", "why"].contains(&key)
 }
 
 /// Returns the key of a mapping that has `alike` as an alternative name. `None` if the value fits only where `alike` is
@@ -305,23 +310,22 @@ fn fits_only_elsewhere(file: SpecFile, name: &str, field: &Shape, value: NodeRef
     !value.is_null() && shapes.any(|shape| could_hold(&shape, value)) && !could_hold(field, value)
 }
 
-fn opposite(key: &str, name: &'static str, entry: Option<EntryRef<'_>>, known: &Mapping<'_>) -> IntendedKey {
-    let is_free = |name: &str| known.free.contains(&name);
-    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
-    let value = entry.map(|entry| entry.value);
+fn opposite(
+    key: &str,
+    name: &'static str,
+    entry: Option<EntryRef<'_>>,
+    known: &Mapping<'_>,
+    named: &dyn Fn(&'static str, bool, Vec<String>) -> IntendedKey,
+) -> IntendedKey {
     if let Some(negation) = same_negation(key, name, &known.fields) {
-        return IntendedKey::Negation {
-            of: name,
-            name: negation,
-            member: member(negation),
-            is_free: is_free(negation),
-        };
+        return named(negation, false, vec![format!("`{negation}` is the opposite of `{name}`")]);
     }
-    if member(name).is_some_and(|member| member.kind() == Type::Boolean)
-        && let Some(value) = value.filter(|value| value.alias().is_none())
+    let member = known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
+    if member.is_some_and(|member| member.kind() == Type::Boolean)
+        && let Some(value) = entry.map(|entry| entry.value).filter(|value| value.alias().is_none())
         && let Some(Scalar::Bool(value)) = value.scalar()
     {
-        return IntendedKey::Flipped { name, value: !value, is_free: is_free(name) };
+        return IntendedKey::Flipped { name, value: !value, is_free: known.free.contains(&name) };
     }
     IntendedKey::Opposite(name)
 }
@@ -390,26 +394,18 @@ impl IntendedKey {
                 .help("write the keys out"),
             IntendedKey::Resolved { .. } => words.help("remove it"),
             IntendedKey::Secret => words,
-            IntendedKey::Negation { of, name, member, is_free } => {
-                let help = format!("write `{name}`, the opposite of `{of}`");
-                let reshaped = value().zip(member.as_ref()).and_then(|(value, member)| fix::reshaped(value, member));
-                let edits = reshaped.filter(|_| *is_free).and_then(|shaped| renamed(location, name, shaped.edits));
-                words.remedy(help, Fix::guess, edits)
-            }
+            IntendedKey::Anchors => words
+                .note("its anchors can be used in the rest of the file")
+                .help("to avoid this key, put each anchor where its value is first used"),
             IntendedKey::Flipped { name, value: wanted, is_free } => {
                 let help = format!("write `{name}: {wanted}`, which means the same");
                 let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
                 words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(location, name, turned)))
             }
             IntendedKey::Opposite(name) => words.note(format!("no key means the opposite of `{name}`")),
-            IntendedKey::StandIn { rename, belongs_to } => {
-                let words = match belongs_to {
-                    Some((tag, form)) => words.note(format!("`{key}` is a key of `{tag}: {form}`")),
-                    None => words,
-                };
-                rename.message(key, words.note(format!("the required key `{}` is missing", rename.name)), location)
+            IntendedKey::Name { rename, notes } => {
+                rename.message(key, notes.iter().fold(words, MessageParts::note), location)
             }
-            IntendedKey::Name(rename) => rename.message(key, words, location),
             IntendedKey::Taken(name) => words.help(move_to(name)),
             IntendedKey::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {
@@ -420,50 +416,15 @@ impl IntendedKey {
                     (false, _) => format!("`{key}` is a key of other types"),
                 })
                 .help("remove it"),
-            IntendedKey::Elsewhere(way) => {
-                let help = way.to.way_from(&way.here);
-                words.fix(way.fix(key, &help, location)).help(help).subject(Subject::Home(way.to.clone()))
-            }
-            IntendedKey::LikeElsewhere { name, way: Some((way, is_sure)) } => {
-                let help = format!("{}, as `{name}`", way.to.way_from(&way.here));
-                let edits = way.child_here().filter(|_| *is_sure).zip(location.parent());
-                let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
-                words.remedy(help, Fix::guess, edits)
-            }
-            IntendedKey::LikeElsewhere { way: None, .. } => words,
+            IntendedKey::Place(way) => way.message(key, words, location),
+            IntendedKey::Remark => words.help("write it as a comment, or remove it"),
             IntendedKey::OneOf(free) => words.help(match free.as_slice() {
                 [] => "remove it".to_owned(),
                 [only] => format!("remove it, or use `{only}`"),
-                [..] => format!("remove it, or use another key: {}", listed(free.iter().copied())),
+                [..] => format!("remove it, or use another key: {}", a_few(free.iter().copied())),
             }),
         }
     }
-}
-
-impl Move {
-    /// Returns the key of the same mapping below which it belongs.
-    fn child_here(&self) -> Option<&'static str> {
-        let is_below = self.here.contains(&self.to) && self.here.distance(&self.to) == 1;
-        self.to.0.last().copied().filter(|_| is_below)
-    }
-
-    fn fix(&self, key: &str, title: &str, location: &Location<'_>) -> Option<Fix> {
-        if let Some(child) = self.child_here() {
-            return fix::below(location.parent()?, key, child, self.child.as_ref());
-        }
-        let parent = location.at.parent()?;
-        let outer = outer(&parent, &self.to, &self.here)?;
-        let holder = parent.below(&outer)?.steps().next()?.to_string();
-        let edits = edit::beside(location.parent()?, key, location.root.find(&outer)?, &holder)?;
-        Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
-    }
-}
-
-/// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item
-/// does not apply to all items, so it stays in its item.
-fn outer(parent: &Pointer, to: &KeyPath, here: &KeyPath) -> Option<Pointer> {
-    let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
-    between.iter().try_fold(parent.clone(), |at, _| at.parent())
 }
 
 impl Rename {
@@ -473,8 +434,7 @@ impl Rename {
         let title = fix::rename_title(name);
         let Some(member) = &self.member else { return words.help(title) };
         let (written, wanted) = (Unit::in_name(key), Unit::of(name, member));
-        let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
-        if written.zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name) {
+        if is_of_other_unit(key, name, wanted) {
             return words.help(match wanted {
                 Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
                 None => format!("write `{name}`, and convert the value to its unit"),
@@ -500,6 +460,12 @@ impl Rename {
     }
 }
 
+/// Whether a key is about another unit than the key `name`, whose unit is `wanted`.
+fn is_of_other_unit(key: &str, name: &str, wanted: Option<Unit>) -> bool {
+    let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
+    Unit::in_name(key).zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name)
+}
+
 /// Whether both names end with different units of a price: `input_per_1m`, `input_per_1k`.
 fn counts_by_another_number(key: &str, name: &str) -> bool {
     let number =
@@ -508,21 +474,6 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
         let is_number = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
         is_number(&one) && is_number(&other) && one != other
     })
-}
-
-/// Returns the nearest place at which a key is known. A key of another form of the mapping does not
-/// belong elsewhere.
-pub(crate) fn nearest_place(file: SpecFile, here: &KeyPath, key: &str) -> Option<&'static KeyPath> {
-    let others = shape::places_of(file, key).iter().filter(|place| *place != here);
-    others.min_by_key(|place| (here.distance(place), place.0.len()))
-}
-
-/// Whether a misplaced key is an assertion that would be lost: next to the mapping of a test's assertions, or above
-/// the tests.
-fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
-    let holds_claims = |at: &Pointer| Shape::find(file, at, None).is_some_and(|shape| shape.holds_claims());
-    let is_in_claims = |at: Pointer| std::iter::successors(Some(at), Pointer::parent).any(|at| holds_claims(&at));
-    way.here.contains(&way.to) && is_in_claims(way.to.pointer().key(key)) && !is_in_claims(way.here.pointer())
 }
 
 /// Whether a key of another place is meant: at that distance, the names must be very similar.

@@ -12,7 +12,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     shape::{Need, Type, all_keys, scalar},
-    words::{nearest, opposite_of, same_negation},
+    words::{is_surely, nearest, opposite_of, parts, same_negation},
 };
 
 page! {
@@ -84,13 +84,23 @@ impl IntendedType {
         if let Some(opposite) = bare.and_then(|bare| opposite_type(bare.trim())) {
             return IntendedType::Negated(opposite);
         }
-        if let Some(near) = nearest(name, names.iter().copied()) {
+        if let Some(near) = nearest(name, names.iter().copied().filter(|other| are_alike_by_word(name, other))) {
             return IntendedType::Misspelled(near);
         }
         match opposite_of(name, &names) {
             Some(other) => IntendedType::OppositeOf { other, negation: same_negation(name, other, &names) },
             None => IntendedType::Nothing,
         }
+    }
+}
+
+/// Whether each word of a type resembles one of the other: types share words such as `present`.
+fn are_alike_by_word(one: &str, other: &str) -> bool {
+    let (ours, theirs) = (parts(one), parts(other));
+    let is_alike = |one: &String, other: &String| nearest(one, [other.as_str()]).is_some();
+    match ours.len() == theirs.len() {
+        true => ours.iter().zip(&theirs).all(|(one, other)| is_alike(one, other)),
+        false => is_surely(one, other, [other]),
     }
 }
 
@@ -154,6 +164,10 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
 /// words.
 pub(crate) fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
     if real == "artifact_absent_words" {
+        // It would be compared as written, and never be found.
+        if member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text)).any(looks_like_pattern) {
+            return None;
+        }
         let rename = member.renamed("words")?;
         if member.is_list() {
             return Some(rename);
@@ -167,6 +181,11 @@ pub(crate) fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
         edits.extend(member.replaced(quoted(&escaped))?);
     }
     Some(edits)
+}
+
+/// Whether a text has characters that only patterns have.
+fn looks_like_pattern(text: &str) -> bool {
+    text.contains(['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'])
 }
 
 fn quoted(text: &str) -> String {
@@ -288,7 +307,7 @@ impl Rule for Unknown {
             IntendedType::OppositeOf { other, negation: None } => {
                 words.note(format!("no type checks the opposite of `{other}`"))
             }
-            IntendedType::Nothing => words.help("use one of the types that `speclens explain` lists"),
+            IntendedType::Nothing => words.help("use a type that `speclens explain clawspec` lists"),
         };
         words
             .fix(about_files(location, &assertion, &kind, name))

@@ -122,13 +122,25 @@ impl WrongType {
         // In flow style, there is no dash.
         let in_brackets = edit::is_flow(node);
         match (kind, node.shape()) {
-            (Type::Text, NodeShape::Scalar)
-                if !node.is_null() && node.text().is_some_and(|text| shape.admits_text(text)) =>
+            (Type::Text | Type::Any, NodeShape::Scalar)
+                if (kind == Type::Text || shape.is_loose_text())
+                    && !node.is_null()
+                    && node.text().is_some_and(|text| shape.admits_text(text)) =>
             {
                 words.help = Some("put it in quotes".to_owned());
                 fix = fix::quoted(node);
             }
             (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
+            (_, NodeShape::Sequence) if node.alias().is_some() && self.key.is_none() => {
+                words.note = Some("YAML does not join lists".to_owned());
+                words.help = Some("repeat the items of the list here".to_owned());
+            }
+            (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar)
+                if let Some(without_comma) = fix::without_comma(node, kind) =>
+            {
+                words.note = Some("without quotes, the comma is part of a string".to_owned());
+                fix = Some(without_comma);
+            }
             (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {
                 fix = fix::unquoted(node, kind);
                 match fix::literal(node, kind) {

@@ -38,10 +38,12 @@ impl Signs for Turns {
 
     /// Whether a script has turns or answers, or is about to.
     fn has_one_of_its_own(&self, candidate: &Candidate<'_>) -> bool {
-        candidate.has_in_items("default", &["say", "run", "call", "fail"])
-            || candidate.has_in_items("answers", &["asked"])
+        // A misspelled key is reported only if the file is recognized.
+        let near = |key: &str| candidate.near(key).map(|entry| entry.key);
+        near("default").is_some_and(|key| candidate.has_in_items(key, &["say", "run", "call", "fail"]))
+            || near("answers").is_some_and(|key| candidate.has_in_items(key, &["asked"]))
             // The keys one level deeper are not in the outline.
-            || candidate.is_empty_list("tasks")
-            || ["default", "answers"].into_iter().any(|key| candidate.is_unfilled(key))
+            || near("tasks").is_some_and(|key| candidate.is_empty_list(key))
+            || ["default", "answers"].into_iter().filter_map(near).any(|key| candidate.is_unfilled(key))
     }
 }

@@ -38,6 +38,13 @@ pub struct ClawSpecSettings {
     pub editor_reports: bool,
 }
 
+impl ClawSpecSettings {
+    /// Whether there is a source of traces besides those in `clawspec.yaml`.
+    pub(crate) fn has_traces(&self) -> bool {
+        self.traces != TraceSources::default() || self.gateway.is_some()
+    }
+}
+
 /// Outcome of an assertion with a score below its threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -14,21 +14,26 @@ use super::{Shape, Type};
 pub struct KeyPath(pub Vec<&'static str>);
 
 impl KeyPath {
-    /// Returns the place of a key in words, for an author who wrote it at `here`: "under `expect.output`", "in an
-    /// item of `tests`", "at the top level".
+    /// Returns the place of a key in words, for an author who wrote it at `here`: "under `expect.output`", "under
+    /// `params` in an item of `models`", "at the top level".
     pub(crate) fn words_from(&self, here: &KeyPath) -> String {
-        if here.contains(self) {
-            let below = &self.0[here.0.len()..];
-            if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
-                return format!("under `{}`", below.join("."));
-            }
-        }
-        match self.0.split_last() {
-            // Several places have a key of this name.
-            Some((key, parent)) if here.0.last() == Some(key) && !matches!(*key, "[]" | "*") => {
-                format!("{} {}", self.words(), KeyPath(parent.to_vec()).words())
-            }
-            Some(_) | None => self.words(),
+        let below = &self.0[self.in_common(here)..];
+        let Some(marker) = below.iter().rposition(is_marker) else {
+            return match (below, self.0.split_last()) {
+                // Several places have a key of this name.
+                ([_], Some((key, parent))) if here.0.last() == Some(key) => {
+                    format!("{} {}", self.words(), KeyPath(parent.to_vec()).words())
+                }
+                ([], _) => self.words(),
+                (below, _) => format!("under `{}`", below.join(".")),
+            };
+        };
+        let list = below[..marker].iter().rposition(is_marker).map_or(0, |last| last + 1);
+        let member = if below[marker] == "[]" { "an item" } else { "an entry" };
+        let place = format!("in {member} of `{}`", below[list..marker].join("."));
+        match &below[marker + 1..] {
+            [] => place,
+            keys => format!("under `{}` {place}", keys.join(".")),
         }
     }
 
@@ -48,16 +53,16 @@ impl KeyPath {
         match self.0.as_slice() {
             [] => "move it to the top level".to_owned(),
             [..] if let [holder, ..] = out_of
-                && !out_of.contains(&"[]")
-                && !out_of.contains(&"*") =>
+                && !out_of.iter().any(is_marker) =>
             {
                 format!("move it out of `{holder}`")
             }
             [.., list, "[]"] if !out_of.is_empty() => format!("move it to the enclosing item of `{list}`"),
-            [.., list, "[]"] => format!("move it into an item of `{list}`"),
             [.., map, "*"] if !out_of.is_empty() => format!("move it to the enclosing entry of `{map}`"),
-            [.., map, "*"] => format!("move it into an entry of `{map}`"),
-            [..] => format!("move it {}", self.words_from(here)),
+            [..] => match self.words_from(here) {
+                place if place.starts_with("in ") => format!("move it {}", place.replacen("in ", "into ", 1)),
+                place => format!("move it {place}"),
+            },
         }
     }
 
@@ -72,14 +77,23 @@ impl KeyPath {
 
     /// Returns the number of steps between the places.
     pub fn distance(&self, other: &KeyPath) -> usize {
-        let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
-        self.0.len() + other.0.len() - 2 * common
+        self.0.len() + other.0.len() - 2 * self.in_common(other)
+    }
+
+    /// Returns the number of first steps that the places have in common.
+    pub(crate) fn in_common(&self, other: &KeyPath) -> usize {
+        self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count()
     }
 
     /// Whether another place is this one or below it.
     pub fn contains(&self, other: &KeyPath) -> bool {
         other.0.starts_with(&self.0)
     }
+}
+
+/// Whether a step is any item of a list, or any member of a mapping with free keys.
+pub(crate) fn is_marker(step: &&'static str) -> bool {
+    matches!(*step, "[]" | "*")
 }
 
 /// Returns the places of a key, in the order of the format.

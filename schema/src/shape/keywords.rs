@@ -30,6 +30,8 @@ pub(crate) enum Compared {
     Name,
     /// A text, in which they may be meant.
     Text,
+    /// An output or another value of any text, in which white space may be meant, too.
+    Output,
 }
 
 /// Words for a name that is duplicate where it is defined, or undefined where it is used.
@@ -114,11 +116,26 @@ impl Shape {
     /// Whether a text, or those of a list, must be the same as another one or match it, and whether it may hold typographic
     /// quotes on purpose. `None` where it is not compared.
     pub(crate) fn compared(&self) -> Option<Compared> {
-        match (self.keyword("x-compared").and_then(Value::as_str), self.word()) {
-            (Some("text"), _) | (None, Some(Word::File(_))) => Some(Compared::Text),
-            (Some(_), _) | (None, Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_))) => Some(Compared::Name),
-            (None, Some(Word::Template(_) | Word::Shell) | None) => self.shares().map(|_| Compared::Name),
-        }
+        self.declared_compared().or_else(|| match self.word() {
+            Some(Word::File(_)) => Some(Compared::Text),
+            Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_)) => Some(Compared::Name),
+            Some(Word::Template(_) | Word::Shell) | None => self.shares().map(|_| Compared::Name),
+        })
+    }
+
+    /// Returns how a text, or those of a list or mapping, is compared, if only this keyword says so.
+    pub(crate) fn declared_compared(&self) -> Option<Compared> {
+        Some(match self.keyword("x-compared")?.as_str()? {
+            "output" => Compared::Output,
+            "text" => Compared::Text,
+            _ => Compared::Name,
+        })
+    }
+
+    /// Returns where a pattern may be instead of a text, or those of a list, that must not occur; empty for nowhere.
+    /// `None` if the text may occur.
+    pub(crate) fn forbids(&self) -> Option<&'static str> {
+        self.keyword("x-forbids")?.as_str()
     }
 
     /// Returns the directory that a path is relative to, for a document at `place`; empty for the root.

@@ -22,6 +22,8 @@ pub(super) struct Violation {
 /// Kinds of violations. Of several at one node, the first one here is reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ViolationKind {
+    /// Keys of the mapping at `outer` in a mapping with free keys, the first of which is at the location.
+    Swallowed { keys: Vec<String>, outer: Pointer },
     /// An unknown key of the mapping.
     UnknownKey(String),
     /// A missing key.
@@ -127,7 +129,12 @@ impl<'d> Context<'d> {
             free: fields.iter().map(|field| field.name).filter(|name| is_free(name)).collect(),
             missing: fields
                 .iter()
-                .filter(|field| field.need != shape::Need::Optional && node.is_some() && is_free(field.name))
+                .filter(|field| node.is_some() && is_free(field.name))
+                .filter(|field| match &field.need {
+                    shape::Need::Required | shape::Need::OneOf(_) => true,
+                    shape::Need::AnyOf(keys) => keys.iter().all(|key| is_free(key)),
+                    shape::Need::Optional => false,
+                })
                 .map(|field| field.name)
                 .collect(),
             fields: fields.iter().map(|field| field.name).collect(),
@@ -145,6 +152,7 @@ impl<'d> Context<'d> {
     pub(super) fn finding(&self, violation: Violation, is_required: bool) -> Finding {
         let Violation { at, kind } = violation;
         let finding = match kind {
+            ViolationKind::Swallowed { keys, outer } => unknown_key::swallowed(self, at, keys, outer),
             ViolationKind::UnknownKey(key) => unknown_key::of(self, at, &key, is_required),
             ViolationKind::Missing(key) => missing_field::of(self, at, key),
             ViolationKind::Type => wrong_type::of(self, at),

@@ -121,6 +121,18 @@ pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     written(node, text, if is_padded { Fix::guess } else { Fix::safe })
 }
 
+/// Returns the fix that removes a comma after a number or a boolean, as in JSON: it makes a string of it.
+pub(crate) fn without_comma(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+    let text = node.as_str().filter(|_| node.style() == Some(Style::Plain))?.strip_suffix(',')?;
+    let fits = match kind {
+        Type::Integer => text.parse::<i64>().is_ok(),
+        Type::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
+        Type::Boolean => matches!(text, "true" | "false"),
+        Type::Text | Type::List | Type::Mapping | Type::Any => false,
+    };
+    Some(Fix::guess("remove the comma", edit::rewrite(node, text).filter(|_| fits)?))
+}
+
 /// Edits that change a value to the required shape, and whether the result is certain.
 pub(crate) struct Reshaped {
     pub(crate) edits: Vec<Edit>,
@@ -131,7 +143,11 @@ pub(crate) struct Reshaped {
 pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
     {
-        let fix = listed(value, member.item().as_ref())?;
+        let item = member.item();
+        if let Some(short) = item.as_ref().and_then(|item| short_form(value, item)) {
+            return Some(Reshaped { edits: edit::as_list(value, &[short.text])?, is_sure: false });
+        }
+        let fix = listed(value, item.as_ref())?;
         return Some(Reshaped { is_sure: fix.is_safe(), edits: fix.edits });
     }
     Some(Reshaped { edits: unlisted(value, member)?, is_sure: true })
@@ -157,10 +173,8 @@ pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
 /// Returns the fix for strings without a space after their dashes: `-smoke` below its key is a string.
 pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::space_dashes_of_lines(node)?;
-    let title = "put a space after each dash";
-    // Next to its key, text that begins with a dash may be an option of a command.
-    let is_first = edit::begins_its_line(node);
-    Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
+    // Text that begins with a dash may be an option of a command.
+    Some(Fix::suggestion("put a space after each dash", edits))
 }
 
 /// A scalar instead of a mapping, as the value of the only field that the mapping requires or has.
@@ -243,6 +257,15 @@ fn names_apart(text: &str, item: &Shape) -> bool {
     holds_names(item) && text.contains(',') && text.split(',').all(|name| is_one_name(name.trim()))
 }
 
+/// Whether a string consists of several identifiers separated by commas: `A_KEY, B_KEY`.
+fn are_identifiers(text: &str) -> bool {
+    let is_identifier = |word: &str| {
+        let is_word = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
+        is_word && (word.contains(['_', '/', '.', '-']) || word.chars().all(|letter| letter.is_ascii_uppercase()))
+    };
+    text.contains(',') && text.split(',').map(str::trim).all(|word| word.len() > 1 && is_identifier(word))
+}
+
 /// Whether a string can only be a single name, without separators, negations or quantifiers.
 fn is_one_name(text: &str) -> bool {
     let begins =
@@ -273,9 +296,10 @@ pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
     }
-    let apart = node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item)));
+    let are_names = node.as_str().is_some_and(|text| item.is_some_and(|item| names_apart(text, item)));
+    let apart = node.as_str().filter(|text| are_names || are_identifiers(text));
     // One string, or several with separators?
-    let is_open = apart.is_none() && node.as_str().is_some_and(|text| !is_one_name(text));
+    let is_open = !are_names && node.as_str().is_some_and(|text| !is_one_name(text));
     let items: Vec<String> = match apart {
         Some(text) => text.split(',').map(|name| scalar(name.trim())).collect(),
         None => vec![edit::words_in_brackets(node)?],
@@ -373,7 +397,8 @@ pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
         (Type::Number, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
         (Type::Boolean, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Bool(_))),
         (Type::List, NodeShape::Scalar) => {
-            !shaped.edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value))
+            let fits = |item: &Shape| item.kind() != Type::Mapping && is_text(item, value);
+            !shaped.edits.is_empty() && member.item().is_some_and(|item| fits(&item))
         }
         (Type::List, shape) => shape == NodeShape::Sequence,
         (Type::Mapping, shape) => shape == NodeShape::Mapping,

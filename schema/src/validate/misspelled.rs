@@ -61,7 +61,7 @@ impl Context<'_> {
                 let parent = violation.at.parent().unwrap_or_default();
                 return !self.mapping(&parent).missing.iter().any(|name| name == key && is_reported(&parent, name));
             }
-            let alternatives = || self.shape(&violation.at).map(|shape| shape.alternatives()).unwrap_or_default();
+            let alternatives = || self.shape(&violation.at).map(|shape| shape.one_of_needed()).unwrap_or_default();
             violation.kind != ViolationKind::NoneOf
                 || !alternatives().iter().any(|name| is_reported(&violation.at, name))
         });
@@ -93,7 +93,8 @@ impl Context<'_> {
     /// Returns the place one level above or below to which an existing key belongs.
     fn neighbor(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
         let here = mapping.here.as_ref()?;
-        let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
+        let value = mapping.node.and_then(|node| node.get(key));
+        let place = unknown_key::home(self, parent, mapping, key, value).filter(|place| here.distance(place) == 1)?;
         match place.0.last() {
             Some(child) if here.contains(place) => Some(parent.key(child).key(key)),
             Some(_) | None => Some(parent.parent()?.key(key)),

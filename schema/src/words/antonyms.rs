@@ -168,12 +168,37 @@ static OTHER_POLES: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyL
     poles
 });
 
+/// Words that set a lower bound.
+const LEAST: &[&str] = &["min", "minimum", "least"];
+
+/// Words that set an upper bound.
+const MOST: &[&str] = &["max", "maximum", "most"];
+
+/// A bound that a name sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Least,
+    Most,
+}
+
+/// Returns the bound that a name sets, and its other words: `most` and `latency` for `maxLatency`.
+pub(super) fn bound_in(name: &str) -> Option<(Bound, Vec<String>)> {
+    let mut words = words(name);
+    let bound = words.iter().find_map(|word| match word.as_str() {
+        word if LEAST.contains(&word) => Some(Bound::Least),
+        word if MOST.contains(&word) => Some(Bound::Most),
+        _ => None,
+    })?;
+    words.retain(|word| ![LEAST, MOST, &["at"]].iter().any(|it| it.contains(&word.as_str())));
+    Some((bound, words))
+}
+
 /// A text to compare with the opposites of names.
 struct Written {
     letters: String,
     length: usize,
     kinds: u64,
-    /// Its negations, quantifiers and auxiliary verbs: none of them is a misspelling of another word.
+    /// Its negations, quantifiers, bounds and auxiliary verbs: none of them is a misspelling of another word.
     known: Vec<String>,
 }
 
@@ -181,8 +206,9 @@ impl Written {
     fn new(text: &str) -> Written {
         let letters = squashed(text);
         let (length, kinds) = outline(&letters);
-        let is_known =
-            |word: &String| [NEGATIONS, QUANTIFIERS, AUXILIARIES].iter().any(|it| it.contains(&word.as_str()));
+        let is_known = |word: &String| {
+            [NEGATIONS, QUANTIFIERS, AUXILIARIES, LEAST, MOST].iter().any(|it| it.contains(&word.as_str()))
+        };
         let known = words(text).into_iter().filter(is_known).collect();
         Written { letters, length, kinds, known }
     }
@@ -251,7 +277,7 @@ fn lacks(of: u64, in_: u64, limit: usize) -> bool {
 
 /// Whether a text that resembles a name has another meaning: its opposite, or another number.
 pub(super) fn is_another(written: &str, name: &str) -> bool {
-    if have_other_numbers(written, name) || replaces_sense(written, name) {
+    if have_other_numbers(written, name) || replaces_sense(written, name) || adds_bound(written, name) {
         return true;
     }
     let written = Written::new(written);
@@ -273,6 +299,12 @@ fn replaces_sense(written: &str, name: &str) -> bool {
         negations.flat_map(|(index, _)| AUXILIARIES.iter().map(|verb| with(&theirs, index, verb)).collect::<Vec<_>>());
     affirmed.any(|other| distance(&other) < own)
         || ours.iter().any(|word| QUANTIFIERS.contains(&word.as_str()) && !theirs.contains(word))
+}
+
+/// Whether a text sets a bound that the name does not: `minTimeout` is not `timeout`.
+fn adds_bound(written: &str, name: &str) -> bool {
+    let bound = |name: &str| bound_in(name).map(|(bound, _)| bound);
+    bound(written).is_some_and(|ours| bound(name) != Some(ours))
 }
 
 /// Returns the name whose opposite a text is, if there is one, and the distance from that opposite.
@@ -362,7 +394,7 @@ pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
 }
 
 /// Returns the words of a name, in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
     for letter in name.chars() {

@@ -35,7 +35,7 @@ impl Golden {
     /// Whether its mistakes are lines in a wrong column, which is another one where lists are indented otherwise.
     pub(crate) fn is_about_columns(&self) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        ["outdented", "root-key", "blanks"].iter().any(|topic| stem.ends_with(topic))
+        ["outdented", "root-key", "blanks", "lost-dash"].iter().any(|topic| stem.ends_with(topic))
     }
 
     pub(crate) fn document(&self) -> Document {

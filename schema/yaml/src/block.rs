@@ -18,6 +18,7 @@ use smol_str::SmolStr;
 use super::{
     Pointer, Way, directives, events,
     fault::{Fault, FaultKind},
+    item_bounds,
     marks::Marks,
     memos::Memos,
     repair::{self, Root},
@@ -149,6 +150,7 @@ impl Block {
                 block.suspect = suspect;
             }
         }
+        block.expect_items(text);
         block.expect_margin(text);
         block.expect_spaces(text);
         block.directives = directives::marks(text, block.root.as_ref());
@@ -217,6 +219,13 @@ impl Block {
             let value = Node::empty(key.range().end);
             Node::new(key.range(), NodeKind::Mapping(vec![Entry { key, value }]))
         });
+    }
+
+    /// Separates items that lack their dash, or are indented too deep, from those above them.
+    fn expect_items(&mut self, text: &str) {
+        if let Some(root) = &mut self.root {
+            self.faults.extend(item_bounds::separate(root, text));
+        }
     }
 
     /// Checks that the entries of the root begin at the margin.

@@ -48,6 +48,8 @@ pub enum FaultKind {
 
     /// A second document begins.
     SecondDocument,
+    /// `---` below the indicator of a block scalar, whose text it ends.
+    MarkerInBlockText,
     /// `...` ends the document.
     DocumentEnd,
     /// A line after the end of the document.
@@ -109,8 +111,8 @@ pub enum FaultKind {
     MissingSpaceBehindDash,
     /// A missing space before `#`.
     MissingSpaceBeforeComment,
-    /// A missing dash before an item.
-    MissingDash,
+    /// A missing dash before an item that begins with these words.
+    MissingDash(String),
     /// A value below a key that already has one.
     KeyHasValue(String),
     /// A quoted string that continues into another entry.
@@ -153,6 +155,8 @@ pub enum FaultKind {
     TextBehindQuotes,
     /// Text after this closing quote.
     TextBehindQuote(char),
+    /// A comma after a value in block style.
+    TrailingComma,
     /// Text after a value in brackets.
     TextBehindBrackets {
         /// The opening bracket.
@@ -174,6 +178,8 @@ pub enum FaultKind {
     TemplateInBrackets,
     /// An unquoted string that begins with `*`.
     AliasSign,
+    /// A colon directly after an alias that is a key, whose name it is part of.
+    ColonInAlias,
     /// An unquoted string that begins with `&`.
     AnchorSign,
     /// An unquoted string that begins with `? `.
@@ -269,8 +275,10 @@ pub enum RewriteKind {
     Tabs(usize),
     /// A missing space.
     Space,
-    /// A comma without an item before it, which is removed.
+    /// A comma, which is removed.
     Comma,
+    /// A missing dash.
+    Dash,
 }
 
 impl Rewrite {
@@ -281,7 +289,12 @@ impl Rewrite {
 
     /// Returns the intended node in place of the value.
     pub(super) fn node(&self) -> Option<Node> {
-        let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
+        let mut meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
+        if self.kind == RewriteKind::Comma {
+            // The value itself stays as it is.
+            meant.shift(self.range.start);
+            return Some(meant);
+        }
         matches!(meant.kind, NodeKind::Scalar { .. }).then(|| meant.at(&self.range))
     }
 }
@@ -343,9 +356,7 @@ impl Fault {
                 };
                 Fault::new(range.clone(), kind).with_rewrite(Rewrite::certain(range, format!("{key}: {words}")))
             }
-            _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
-                Fault::new(range, FaultKind::MissingColon(words.to_owned()))
-            }
+            _ if is_word(words) => Fault::new(range, FaultKind::MissingColon(words.to_owned())),
             Some(_) | None => Fault::new(range, FaultKind::ExpectedEntry),
         }
     }
@@ -374,9 +385,11 @@ impl Fault {
         Fault::new(first..last, FaultKind::Tab).with_rewrite(rewrite)
     }
 
-    /// Returns the fault of a dash that touches its item. `behind`: the position of the missing space.
-    pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
-        let rewrite = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
+    /// Returns the fault of a dash that touches its item. `behind`: the position of the missing space. It is not certain
+    /// in front of a word, which may be an option of a command.
+    pub(super) fn dash_without_space(range: Range<usize>, behind: usize, is_certain: bool) -> Fault {
+        let text = " ".to_owned();
+        let rewrite = Rewrite { range: behind..behind, text, is_certain, kind: RewriteKind::Space };
         Fault::new(range, FaultKind::MissingSpaceBehindDash).with_rewrite(rewrite)
     }
 
@@ -395,17 +408,45 @@ impl Fault {
 
     /// Returns the fault of a line that begins as the items of its list do, except for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
-        let words = trimmed(text, at..line_at(text, at).end);
-        let rewrite = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
-        Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
+        Fault::dash_from(text, at, at, true)
     }
 
     /// Returns the same if two blanks take the place of the dash.
     pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
+        Fault::dash_from(text, at - 2, at, true)
+    }
+
+    /// Returns the same if the dash belongs in a column left of the words.
+    pub(super) fn dash_in_column(text: &str, at: usize, column: usize, is_certain: bool) -> Fault {
+        Fault::dash_from(text, line_at(text, at).start + column, at, is_certain)
+    }
+
+    /// Returns the fault of words that lack the dash before them. `dash`: its place, at the words or in the blanks before
+    /// them.
+    fn dash_from(text: &str, dash: usize, at: usize, is_certain: bool) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
-        let range = at - 2..words.end;
-        let rewrite = Rewrite::certain(range, format!("- {}", &text[words.clone()]));
-        Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
+        let dash = dash.min(words.start);
+        let blanks = " ".repeat((words.start - dash).saturating_sub(1).max(1));
+        let rewritten = format!("-{blanks}{}", &text[words.clone()]);
+        let rewrite = Rewrite { range: dash..words.end, text: rewritten, is_certain, kind: RewriteKind::Dash };
+        let begin = match head_shape(&text[words.clone()]) {
+            Head::Key { key, .. } | Head::KeyWithValue { key, .. } => &text[words.start..words.start + key],
+            Head::Other => text[words.clone()].split([' ', ',']).next().unwrap_or_default(),
+        };
+        Fault::new(words.clone(), FaultKind::MissingDash(begin.to_owned())).with_rewrite(rewrite)
+    }
+
+    /// Returns the fault of a comma after the closing bracket of a value on several lines. `at`: a position in its line.
+    fn comma_behind_bracket(text: &str, at: usize) -> Option<Fault> {
+        let line = line_at(text, at);
+        let words = &text[line.clone()];
+        let words = words[..reading::comment_starts(words).next().unwrap_or(words.len())].trim_end();
+        let value = words.strip_suffix(',')?;
+        let only_closes = value.trim_start().chars().all(|letter| "]} ".contains(letter)) && !value.trim().is_empty();
+        let comma = line.start + value.len()..line.start + value.len() + 1;
+        let rewrite =
+            Rewrite { range: comma.clone(), text: String::new(), is_certain: false, kind: RewriteKind::Comma };
+        only_closes.then(|| Fault::new(comma, FaultKind::TrailingComma).with_rewrite(rewrite))
     }
 
     /// Returns the fault of an empty item of a list on several lines. `at`: the comma after it.
@@ -435,6 +476,9 @@ impl Fault {
         let is_own = |fault: &Fault| fault.rewrite.as_ref().is_some_and(|rewrite| rewrite.range.start >= begin);
         let of_lines = Fault::of_lines(text, range.start).filter(is_own);
         if let Some(fault) = of_lines.or_else(|| Fault::of_line(text, &range)) {
+            return fault;
+        }
+        if let Some(fault) = Fault::comma_behind_bracket(text, error.offset) {
             return fault;
         }
         let line = line_at(text, range.start);
@@ -480,6 +524,12 @@ impl Fault {
 fn comma_below(text: &str, start: usize, stopped: usize) -> Option<usize> {
     let value = text.get(start..stopped + 1).filter(|value| value.ends_with(','))?;
     reading::empty_item(value).map(|at| start + at).filter(|at| *at == stopped)
+}
+
+/// Returns whether words are a single word, which may be a key or an item.
+pub(super) fn is_word(words: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    words.chars().all(is_part) && words.contains(char::is_alphanumeric)
 }
 
 /// Returns whether a word can be a key, rather than a drive or a time.

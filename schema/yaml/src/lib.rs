@@ -8,6 +8,7 @@
 //! joins the pieces: consumers see one tree.
 
 mod block;
+mod block_text;
 mod blocks;
 mod conflict;
 mod dependencies;
@@ -15,6 +16,7 @@ mod directives;
 mod draft;
 mod events;
 mod fault;
+mod item_bounds;
 mod layout;
 mod lines;
 mod loose;
@@ -48,7 +50,7 @@ use std::{
 use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use block::Name;
+use block::{Duplicate, Name};
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use marks::Mark;
@@ -434,7 +436,9 @@ impl Document {
                 let kind = FaultKind::UnknownAlias { name: name.name.to_string(), at: self.pointer_at(range.start) };
                 faults.push(Fault::new(range, kind));
             }
-            for twice in &block.duplicates {
+            // Several `<<` are legal where they merge.
+            let is_repeated = |twice: &&Duplicate| !(twice.key == "<<" && self.rules.merges());
+            for twice in block.duplicates.iter().filter(is_repeated) {
                 let mapping = self.base_of(number, &twice.mapping);
                 let range = twice.range.start + start..twice.range.end + start;
                 let first = twice.first.start + start..twice.first.end + start;
@@ -444,6 +448,7 @@ impl Document {
         faults.extend(self.whole_fault.clone());
         self.duplicate_entries(&mut faults);
         conflict::merge(&self.text, &mut faults);
+        block_text::markers(&self.text, &mut faults);
         self.find_nul(&mut faults);
         faults.sort_by_key(|fault| fault.range.start);
         faults
@@ -528,7 +533,7 @@ impl Document {
     fn duplicate_entries(&self, faults: &mut Vec<Fault>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
         let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
-        for (entry, place) in root.entries().zip(&self.index.entries) {
+        for (entry, place) in root.entries().zip(&self.index.entries).filter(|(entry, _)| !entry.is_merge()) {
             let key = entry.key.key_text();
             match seen.get(&key) {
                 Some((first, block)) if *block != place.block => {

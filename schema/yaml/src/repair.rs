@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::{
     draft::Draft,
     events::{SyntaxError, parse},
-    fault::{Fault, Rewrite},
+    fault::{Fault, FaultKind, Rewrite},
     layout::line_at,
     recover::{Recovered, recover},
     tree::{Node, NodeKind},
@@ -196,14 +196,28 @@ impl<'t> Mending<'t> {
         let rewritten = is_rewritable.then(|| self.rewritten(text, faults)).flatten();
         let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
         match rewritten {
-            Some(root) if is_certain => Recovered { root, ..recovered },
+            Some(root) if is_certain || faults.iter().all(|it| it.kind == FaultKind::TrailingComma) => {
+                Recovered { root, ..recovered }
+            }
             // A single word is a key that is being typed: it does not continue the text above it.
-            None if matches!(faults.as_slice(), [fault] if typo::is_bare(text, fault.range.start)) => recovered,
+            None if matches!(faults.as_slice(), [fault] if typo::is_bare(text, fault.range.start)) => {
+                self.as_item(text, recovered)
+            }
             rewritten => match (self.one_line(text, error.offset), rewritten) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
                 (None, Some(root)) => Recovered { root, ..recovered },
                 (None, None) => recovered,
             },
+        }
+    }
+
+    /// Reads a single word as an item that lacks its dash, if it is between other items.
+    fn as_item(&mut self, text: &str, recovered: Recovered) -> Recovered {
+        let line = recovered.faults.first().map(|fault| line_at(text, fault.range.start));
+        let fault = line.and_then(|line| typo::bare_item(text, &line));
+        match fault.and_then(|fault| Some((self.rewritten(text, std::slice::from_ref(&fault))?, fault))) {
+            Some((root, fault)) => Recovered { root, faults: vec![fault], ..recovered },
+            None => recovered,
         }
     }
 

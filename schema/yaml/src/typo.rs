@@ -37,7 +37,8 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
             typos.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
         } else if behind.is_empty() {
             if begins_item(rest) {
-                typos.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
+                let is_certain = !matches!(head_shape(rest), Head::Other) || !rest.starts_with(char::is_alphanumeric);
+                typos.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1, is_certain));
             }
             break;
         }
@@ -267,6 +268,7 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
         let is_item = is_dash(words);
         let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
         if !is_item && !is_entry {
+            readings.extend(bare_item(text, line).map(|fault| (fault, distance)));
             continue;
         }
         if !is_item {
@@ -349,9 +351,11 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
     let key = words.split(':').next().unwrap_or_default();
     let is_first = opens_block(text, line.start);
     let likeness = |column: usize| has_item_like(text, line, column, key).then_some(0);
+    let is_above_items = is_first && has_item(text, line, indent);
     // Lines that are deeper than a value on its line are the other keys of an item.
     let is_headed = below(text, line).is_some_and(|below| indent_at(text, &below) == indent + 2);
     let before = likeness(indent)
+        .or(is_above_items.then_some(1))
         .or(is_first.then_some(if is_headed { 3 } else { 20 }))
         .map(|cost| (Fault::without_dash(text, line.start + indent), cost));
     let within = indent
@@ -362,6 +366,32 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
         })
         .map(|cost| (Fault::dash_in_blanks(text, line.start + indent), cost + 1));
     before.into_iter().chain(within).collect()
+}
+
+/// Returns a line of a list of strings with the dash that it lacks. The lines next to it show the list.
+pub(super) fn bare_item(text: &str, line: &Range<usize>) -> Option<Fault> {
+    let indent = indent_at(text, line);
+    let words = text[line.clone()].trim();
+    let is_text = words.starts_with(|first: char| first.is_alphanumeric() || "\"'/_.".contains(first));
+    let dash_at = |other: &Range<usize>| {
+        let column = indent_at(text, other);
+        is_dash(&text[other.start + column..other.end]).then_some(column)
+    };
+    let above = lines_above(text, line.start).next();
+    let below = below(text, line).as_ref().and_then(dash_at);
+    let is_first = || opens_block(text, line.start);
+    let is_beside_key =
+        open_columns(text, line.start, indent).iter().any(|open| open.column == indent && !open.is_dash);
+    let column = match above.as_ref().and_then(dash_at) {
+        // Beside the key of its list, a last word may be the next key.
+        Some(column) => Some(column).filter(|column| below == Some(*column) || (!is_beside_key && below.is_none())),
+        None => below.filter(|_| is_first()),
+    };
+    let column = column.filter(|column| is_text && (*column == indent || *column + 2 == indent))?;
+    Some(match column == indent {
+        true => Fault::without_dash(text, line.start + indent),
+        false => Fault::dash_in_blanks(text, line.start + indent),
+    })
 }
 
 /// Returns whether an item whose dash is in a column follows a line, before anything further left.

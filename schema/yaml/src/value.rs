@@ -199,9 +199,11 @@ impl Conversion {
             Shape::Mapping => {
                 let mut members =
                     Members { list: Vec::with_capacity(node.entries().size_hint().0), ..Members::default() };
-                for entry in node.entries() {
-                    if entry.is_merge() {
-                        self.merge(entry.value, &mut members, depth)?;
+                for base in node.bases() {
+                    // Bases that are merged twice multiply, even with few keys.
+                    self.left = self.left.checked_sub(MERGE_COST).ok_or(TooLarge)?;
+                    if let Plain::Mapping(found) = self.convert(base, depth + 1)? {
+                        found.into_iter().for_each(|(key, value)| members.keep(key, value));
                     }
                 }
                 for entry in node.entries() {
@@ -212,19 +214,6 @@ impl Conversion {
                 Plain::Mapping(members)
             }
         })
-    }
-
-    /// Merges `<<: *base` or `<<: [*a, *b]`: earlier bases override later ones, the mapping's own keys override all.
-    fn merge<'d>(&mut self, value: NodeRef<'d>, members: &mut Members<'d>, depth: usize) -> Result<(), TooLarge> {
-        let bases: Vec<_> = if value.shape() == Shape::Sequence { value.items().collect() } else { vec![value] };
-        for base in bases {
-            // Bases that are merged twice multiply, even with few keys.
-            self.left = self.left.checked_sub(MERGE_COST).ok_or(TooLarge)?;
-            if let Plain::Mapping(found) = self.convert(base, depth + 1)? {
-                found.into_iter().for_each(|(key, value)| members.keep(key, value));
-            }
-        }
-        Ok(())
     }
 
     fn scalar<'d>(&self, node: NodeRef<'d>) -> Plain<'d> {

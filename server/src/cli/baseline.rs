@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::Subcommand;
 use speclens_runner::{clock::Clock, report::plain};
 use speclens_schema::{
@@ -27,12 +27,9 @@ use speclens_schema::{
     },
     document::Document,
     evidence::ObservationTime,
-    faults,
     json_schema::SpecFile,
-    problem::Severity,
     suite::{Case, Suite},
-    validate,
-    words::nearest,
+    words::{nearest, shell_word},
 };
 
 use super::{
@@ -100,14 +97,13 @@ impl Store {
             bail!("{name}: {}", problem.message);
         }
         let document = Document::read(&text, SpecFile::CLAWSPEC_BASELINES.scalar_rules());
-        let mut problems = faults::problems(&document);
-        problems.extend(validate::validate(&document, SpecFile::CLAWSPEC_BASELINES));
-        if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-            bail!("{name}: {}; correct or remove the file (`speclens check {name}` shows where)", error.message);
+        match Baselines::read(&document) {
+            Ok(baselines) => Ok(Store { path, name, baselines, exists: true }),
+            Err(error) => bail!(
+                "{name}: {error}; correct or remove the file (`speclens check {}` shows where)",
+                shell_word(&name)
+            ),
         }
-        let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
-        let baselines = serde_json::from_value(value).with_context(|| format!("cannot read `{name}`"))?;
-        Ok(Store { path, name, baselines, exists: true })
     }
 
     /// Writes the file as a whole.
@@ -142,7 +138,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
     let name = shown(contract);
     let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("`{name}` is not a suite"))?;
     ensure!(loaded.report.suite.dialect == Dialect::CLAWSPEC, "`{name}` is not a ClawSpec contract");
-    ensure!(!loaded.report.is_refused(), "`{name}` has errors; run `speclens check {name}`");
+    ensure!(!loaded.report.is_refused(), "`{name}` has errors; run `speclens check {}`", shell_word(&name));
     Ok(loaded)
 }
 
@@ -168,10 +164,13 @@ fn measuring(loaded: &Loaded) -> Arc<Measuring> {
 fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
     super::run::prepare(loaded, suite, clock, gateway).map_err(|refusal| match refusal {
         Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
-        Refusal::Suite => anyhow!("the contract has errors; run `speclens check {}`", loaded.report.source.path),
+        Refusal::Suite => {
+            anyhow!("the contract has errors; run `speclens check {}`", shell_word(&loaded.report.source.path))
+        }
         Refusal::Untrusted(directory) => anyhow!(
-            "nothing was run, because `{0}` is not trusted; run `speclens trust {0}` if you trust it",
-            directory.display()
+            "nothing was run, because `{}` is not trusted; run `speclens trust {}` if you trust it",
+            directory.display(),
+            shell_word(&directory.to_string_lossy())
         ),
     })
 }

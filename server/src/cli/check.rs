@@ -108,7 +108,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if args.format != Format::Json {
         failures.iter().for_each(output::complain);
     }
-    output::print(&text)?;
+    match args.format {
+        Format::Human | Format::Concise => output::print(&text)?,
+        Format::Json | Format::Sarif | Format::Github => output::print_plain(&text)?,
+    }
     if let Some((text, count)) = diff {
         output::print(&text)?;
         output::note(&format!("`--fix` would fix {}", plural(count, "problem")));

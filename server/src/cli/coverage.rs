@@ -15,6 +15,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     problem::Severity,
     validate,
+    words::shell_word,
 };
 
 use super::{
@@ -91,7 +92,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let errors: Vec<_> = problems.filter(|problem| problem.severity == Severity::Error).collect();
     if let Some(first) = errors.first() {
         let line = line_of(&document, first.range.start);
-        bail!("{name}:{line}: {}; run `speclens check {name}` for all problems", first.message);
+        bail!("{name}:{line}: {}; run `speclens check {}` for all problems", first.message, shell_word(&name));
     }
     let (root, place) = placed(&path)?;
     let coverage = Coverage::of(&document, &DiskFiles::new(&root, &place));

@@ -1,15 +1,15 @@
 //! `speclens explain`: explains a kind of problem, a result of a run, or a field.
 
-use std::fmt::Write;
+use std::{cmp::Reverse, collections::BTreeSet, fmt::Write};
 
 use anyhow::bail;
 use speclens_runner::event::AbsenceKind;
 use speclens_schema::{
-    dialect::clawspec::assertion::Assertion,
+    dialect::{Dialect, clawspec::assertion::Assertion},
     document::Pointer,
     json_schema::SpecFile,
     problem::{Code, example::examples},
-    shape::{self, KeyPath, Need, Shape},
+    shape::{self, Field, KeyPath, Need, Shape},
     template::SYNTAXES,
     verdict::{FailureCode, Status},
     words,
@@ -39,16 +39,17 @@ fn explain(name: &str) -> anyhow::Result<String> {
     if let Some(code) = Code::parse(name) {
         return Ok(problem(code));
     }
-    let mut text = result(name);
+    let mut text = format(name) + &result(name);
     // The same field at several places is explained once.
     let mut explained: Vec<(Vec<String>, FieldPage)> = Vec::new();
     for &file in SpecFile::ALL {
         for place in fields(file, name) {
-            let Some(body) = field(file, &place) else { continue };
-            let head = format!("{} ({})", path(&place), file.title());
-            match explained.iter_mut().find(|(_, known)| *known == body) {
-                Some((heads, _)) => heads.push(head),
-                None => explained.push((vec![head], body)),
+            for (head, body) in pages(file, &place) {
+                match explained.iter_mut().find(|(_, known)| *known == body) {
+                    Some((heads, _)) if heads.contains(&head) => {}
+                    Some((heads, _)) => heads.push(head),
+                    None => explained.push((vec![head], body)),
+                }
             }
         }
     }
@@ -69,10 +70,76 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let types = Assertion::TYPES.iter().map(|info| info.name);
     let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
-    match words::nearest(name, codes.chain(keys).chain(types).chain(variables).chain(results)) {
-        Some(near) => bail!("unknown name `{name}`; did you mean `{near}`?"),
-        None => bail!("unknown name `{name}`; `speclens explain` lists all names"),
+    let names: BTreeSet<&str> = codes.chain(keys).chain(types).chain(variables).chain(results).collect();
+    let alike = alike(name, &names);
+    if alike.is_empty() {
+        bail!("unknown name `{name}`; `speclens explain` lists all names");
     }
+    bail!("unknown name `{name}`; did you mean {}?", words::listed(alike))
+}
+
+/// Returns the names that may be meant by another one: a misspelled one, or those that contain all of its words.
+fn alike<'n>(name: &str, names: &BTreeSet<&'n str>) -> Vec<&'n str> {
+    /// Maximum number of names to suggest.
+    const MAX_SUGGESTED: usize = 5;
+    let wanted = words::parts(name);
+    let is_longer = |other: &&&str| {
+        let words = words::parts(other);
+        wanted.iter().all(|word| words.contains(word))
+    };
+    let mut longer: Vec<&str> = names.iter().filter(is_longer).copied().collect();
+    // Words that are spelled alike first.
+    longer.sort_by_key(|other| (is_in_capitals(other) != is_in_capitals(name), other.len()));
+    longer.truncate(MAX_SUGGESTED);
+    if !longer.is_empty() && !wanted.is_empty() {
+        return longer;
+    }
+    let of_the_kind = names.iter().copied().filter(|other| is_in_capitals(other) == is_in_capitals(name));
+    if let Some(near) = words::nearest(name, of_the_kind) {
+        return vec![near];
+    }
+    // Names that share a word, those with few others first.
+    let shared = |other: &&str| {
+        let words = words::parts(other);
+        let is_alike = |word: &str| words.iter().any(|other| words::is_surely(word, other, [other.as_str()]));
+        wanted.iter().filter(|word| is_alike(word)).count()
+    };
+    let mut related: Vec<&str> = names.iter().filter(|other| shared(other) > 0).copied().collect();
+    related.sort_by_key(|other| (Reverse(shared(other)), words::parts(other).len()));
+    related.truncate(MAX_SUGGESTED);
+    related
+}
+
+/// Whether a name is spelled like the result of a run: `GATE_FAILED`.
+fn is_in_capitals(name: &str) -> bool {
+    !name.contains(char::is_lowercase)
+}
+
+/// Returns the explanation of a format; empty if there is none with this name.
+fn format(name: &str) -> String {
+    let Some(dialect) = Dialect::all().find(|dialect| dialect.program().eq_ignore_ascii_case(name)) else {
+        return String::new();
+    };
+    let mut text = format!("{} (a format)\n\n", dialect.program());
+    for file in SpecFile::ALL.iter().filter(|file| file.dialect() == Some(dialect)) {
+        let root = Shape::of(*file);
+        let names: Vec<&str> = root.fields(None).into_iter().map(|field| field.name).collect();
+        let docs = root.docs().unwrap_or_default();
+        let _ = writeln!(text, "{}\n\n{}\n", file.title(), docs.trim());
+        if !names.is_empty() {
+            let _ = writeln!(text, "  fields: {}\n", names.join(", "));
+        }
+    }
+    if dialect == Dialect::CLAWSPEC {
+        let _ = writeln!(text, "Types of assertions\n\n{}\n", types());
+    }
+    text
+}
+
+/// Returns lines with the types of ClawSpec assertions.
+fn types() -> String {
+    let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
+    types.chunks(5).map(|line| format!("  {}", line.join(" "))).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the words for results in run reports, with their docs.
@@ -168,29 +235,45 @@ impl FieldPage {
     }
 }
 
-fn field(file: SpecFile, place: &KeyPath) -> Option<FieldPage> {
-    let shape = shape_at(file, place)?;
-    let mut facts = vec![shape.type_label()];
-    let (key, parent) =
-        place.0.split_last().map_or(("", KeyPath(Vec::new())), |(key, rest)| (*key, KeyPath(rest.to_vec())));
-    if let Some(parent) = shape_at(file, &parent)
-        && let Some(field) = parent.fields(None).into_iter().find(|field| field.name == key)
-    {
-        facts.push(match field.need {
-            Need::Required => "required".to_owned(),
-            Need::OneOf(names) => format!("exactly one of {}", words::listed(names)),
-            Need::Optional => "optional".to_owned(),
-        });
+/// Returns the pages of a field, each with its heading: one for each type of the mapping that has the field.
+fn pages(file: SpecFile, place: &KeyPath) -> Vec<(String, FieldPage)> {
+    let Some((key, parent)) = place.0.split_last() else { return Vec::new() };
+    let Some(mapping) = shape_at(file, &KeyPath(parent.to_vec())) else { return Vec::new() };
+    let of = |shape: &Shape| shape.fields(None).into_iter().find(|field| field.name == *key);
+    if let Some(field) = of(&mapping) {
+        return vec![(format!("{} ({})", path(place), file.title()), page(&field))];
     }
-    if let Some(default) = shape.default() {
+    let forms = mapping.variants().into_iter().filter_map(|form| {
+        let title = file.dialect().map_or(file.title(), |dialect| dialect.program());
+        let head = match form.tag {
+            Some((tag, value)) => format!("{key} of {tag}: {value} ({title})"),
+            None => format!("{} ({})", path(place), file.title()),
+        };
+        Some((head, page(&of(&form.shape)?)))
+    });
+    forms.collect()
+}
+
+fn page(field: &Field) -> FieldPage {
+    let shape = &field.shape;
+    let mut facts = vec![shape.type_label()];
+    facts.push(match &field.need {
+        Need::Required => "required".to_owned(),
+        Need::OneOf(names) => format!("exactly one of {}", words::listed(names.iter().copied())),
+        Need::AnyOf(names) => format!("at least one of {}", words::listed(names.iter().copied())),
+        Need::Optional => "optional".to_owned(),
+    });
+    // A mapping of defaults only says that the field may be omitted.
+    if let Some(default) = shape.default().filter(|default| !default.is_object()) {
         facts.push(format!("default {}", shape::show(default)));
     }
-    // The docs of the type may repeat paragraphs of the field's.
+    let own = shape.docs().into_iter().flat_map(paragraphs);
+    // The first sentence about the type says what the field is.
+    let of_type = shape.type_docs().into_iter().flat_map(|docs| paragraphs(docs).skip(1));
     let mut paragraphs: Vec<String> = Vec::new();
-    for paragraph in [shape.docs(), shape.type_docs()].into_iter().flatten().flat_map(|docs| docs.trim().split("\n\n"))
-    {
-        if !paragraphs.iter().any(|known| known == paragraph) {
-            paragraphs.push(paragraph.to_owned());
+    for paragraph in own.chain(of_type) {
+        if !paragraphs.contains(&paragraph) {
+            paragraphs.push(paragraph);
         }
     }
     let mut members = String::new();
@@ -203,7 +286,11 @@ fn field(file: SpecFile, place: &KeyPath) -> Option<FieldPage> {
     if !names.is_empty() {
         let _ = writeln!(members, "\n  fields: {}", names.join(", "));
     }
-    Some(FieldPage { facts: facts.join("; "), paragraphs, members })
+    FieldPage { facts: facts.join("; "), paragraphs, members }
+}
+
+fn paragraphs(docs: &str) -> impl Iterator<Item = String> {
+    docs.trim().split("\n\n").map(str::to_owned)
 }
 
 fn shape_at(file: SpecFile, place: &KeyPath) -> Option<Shape> {
@@ -252,11 +339,7 @@ fn overview() -> String {
     for (word, docs) in results() {
         let _ = writeln!(text, "  {word:<30} {}", first_clause(docs));
     }
-    let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
-    let _ = writeln!(text, "\nClawSpec assertions:");
-    for line in types.chunks(5) {
-        let _ = writeln!(text, "  {}", line.join(" "));
-    }
+    let _ = writeln!(text, "\nClawSpec assertions:\n{}", types());
     // Several syntaxes may have the same variable.
     let mut variables: Vec<&str> = Vec::new();
     for variable in SYNTAXES.iter().flat_map(|syntax| syntax.variables) {
@@ -294,6 +377,32 @@ mod tests {
         assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
         let error = explain("containss").expect_err("no such field").to_string();
         assert!(error.contains("did you mean `contains`?"), "{error}");
+        for (name, suggested) in [("GATE_FAILED", "`gates`"), ("passRate", "`passRateMin`"), ("schema", "`schemaFile`")]
+        {
+            let error = explain(name).expect_err("no such name").to_string();
+            assert!(error.contains(suggested), "{error}");
+        }
+    }
+
+    #[test]
+    fn key_of_several_types_is_explained_for_each() {
+        for (name, types) in [
+            ("expected", &["expected of type: tool_sequence", "expected of type: model_used"]),
+            ("path", &["path of type: artifact_exists", "path of type: log_entry"]),
+            ("endpoint", &["endpoint of type: gateway_healthy", "endpoint of type: gateway_response"]),
+        ] {
+            let text = explain(name).expect("a field");
+            for head in types {
+                assert_eq!(text.matches(head).count(), 1, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn formats_are_explained() {
+        for name in ["cli-bench", "ClawSpec", "kindlm"] {
+            assert!(explain(name).expect("a format").contains("(a format)"), "{name}");
+        }
     }
 
     #[test]

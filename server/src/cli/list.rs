@@ -8,6 +8,7 @@ use speclens_schema::{
     dialect::{Dialect, cli_bench::config::HelpMode},
     mask::Secrets,
     suite::{Action, Case, Subject, TriggerKind},
+    words::shell_word,
 };
 
 use super::{
@@ -88,7 +89,7 @@ fn human(suites: &[SuiteEntry]) -> String {
     for suite in suites {
         let name = suite.name.as_ref().map(|name| format!(" ({})", plain::line(name))).unwrap_or_default();
         let refused = match suite.refused {
-            true => format!(": has errors; run `speclens check {}`", plain::line(&suite.path)),
+            true => format!(": has errors; run `speclens check {}`", shell_word(&plain::line(&suite.path))),
             false => String::new(),
         };
         let _ = writeln!(text, "{}{name}{refused}", plain::line(&suite.path));

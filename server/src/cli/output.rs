@@ -44,7 +44,9 @@ pub(super) fn json(result: &impl Serialize) -> anyhow::Result<String> {
 /// Prints a result. Colors are printed to terminals only, and not if `NO_COLOR` is set. A reader
 /// that has closed the pipe is not an error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
-    finish(anstream::stdout().lock(), text)
+    // JSON is for programs.
+    let is_json = text.starts_with(['{', '[']);
+    finish(anstream::stdout().lock(), &if is_json { text.to_owned() } else { plain::without_commands(text) })
 }
 
 fn finish(mut stdout: impl Write, text: &str) -> anyhow::Result<()> {
@@ -67,10 +69,15 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// Prints an error with its causes.
 pub(super) fn complain(error: &anyhow::Error) {
-    let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", plain::block(&format!("{error:#}")));
+    let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", line_of(&format!("{error:#}")));
 }
 
 /// Prints a note.
 pub(super) fn note(message: &str) {
-    let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", plain::block(message));
+    let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", line_of(message));
+}
+
+/// Returns a message that may have several lines, safe to print.
+fn line_of(message: &str) -> String {
+    plain::without_commands(&plain::block(message))
 }

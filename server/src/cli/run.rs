@@ -140,6 +140,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
+    // The exit status for tests of which nothing is known.
+    let mut unjudged = PASSED;
     let runtime = threads::runtime()?;
     let cancel = CancellationToken::new();
     end_with(&runtime, &cancel);
@@ -149,7 +151,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         if let Some(sentence) = past.nothing_failed() {
             output::note(&sentence);
         }
+        if past.knows_nothing() {
+            unjudged = INCONCLUSIVE;
+        }
         chosen = past.failing;
+    }
+    let narrowed = args.failed || !args.select.is_empty();
+    if narrowed {
+        suites.iter_mut().zip(&chosen).for_each(|(loaded, cases)| loaded.report.select(cases));
     }
 
     let prepared: Vec<Option<Prepared>> = suites
@@ -177,7 +186,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         return dry_run(args, &described, refused, &runtime, &cancel);
     }
 
-    let narrowed = args.failed || !args.select.is_empty();
     let quiet = !targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none());
     let mut reports = Vec::new();
     // The suites after a failure are still reported as not run.
@@ -227,6 +235,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     lost |= !write(&targets, &reports, &failures, content);
     let code = if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) };
+    let code = if code == PASSED { unjudged } else { code };
     // They may be large, and the end of the process frees them at once.
     std::mem::forget(reports);
     Ok(code)
@@ -387,7 +396,7 @@ pub(super) async fn run(
     let (sender, receiver) = mpsc::unbounded_channel();
     let job = prepared.job(Arc::new(prepared.evidence_store()));
     let planned = planned(&job.suite, &options);
-    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, quiet));
+    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, cancel.clone(), quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;
     // The events end with the run.
     let _ = shown.await;

@@ -46,7 +46,7 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
     if name.contains("{{") {
         return None;
     }
-    let head = format!("**{}** · agent", name.trim());
+    let head = format!("{} · agent", markdown::bold(name.trim()));
     let Some(file) = defined_by(name, file, files) else {
         return Some(format!("{head}; no directory in this workspace defines it"));
     };

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use speclens_schema::{
+    act::Act,
     analysis::Analyzer,
     dialect::{Dialect, Finding, Format, Location, Lower, MessageParts, Report, Rule, ScalarRules},
     document::{Document, NodeRef, Pointer},
-    evidence::{Capture, Evidence, Ran},
+    evidence::{Capture, Ended, Evidence, Ran},
     files::{Files, MemoryFiles},
     json_schema::{Cases, Empty, FileOwner, FilePatterns, Kind, SpecFile},
     judge::judge,
@@ -19,7 +20,7 @@ use speclens_schema::{
     settings::Settings,
     suite::{Action, ActionKind, Case, Claim, CommandAction, Inputs, Needed, Suite, written_cases},
     validate::Definition,
-    verdict::{Check, Mismatch, Outcome, Status, Verdict},
+    verdict::{Check, Mismatch, Row, Status, Verdict},
 };
 
 use super::{completion::complete, hover::hover, models::Reach, symbols::workspace_symbols, values::Values};
@@ -166,11 +167,10 @@ impl Lower for Checks {
 struct Says(String);
 
 impl Check for Says {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let output = evidence.stdout().map(|stdout| stdout.text.as_str()).unwrap_or_default();
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let mismatch = || Mismatch { message: format!("the output lacks `{}`", self.0), ..Mismatch::default() };
-        let outcome = if output.contains(&self.0) { Outcome::Pass } else { Outcome::Fail(mismatch()) };
-        vec![Verdict::of("says", "", outcome)]
+        let found = act.stdout().and_then(|output| output.contains(&self.0));
+        vec![found.map_or_else(Row::from, |found| Row::present("", found, mismatch)).named("says", "")]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -233,7 +233,7 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
         "checks:\n- title: a\n  run: x\n  matches: (a\n  input: nope.txt\n- title: b\n  run: y\n  matches: '[ERROR] x'\n  input: ../c\n  least: 3\n  most: 2\n",
         &expect![[r"
             invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; escape it, `\(`, if you mean the character itself
-            missing-file at /checks/0/input: `nope.txt` does not exist in ``; correct the path, or create the file
+            missing-file at /checks/0/input: `nope.txt` does not exist; correct the path, or create the file
             suspicious-pattern at /checks/1/matches: `[ERROR]` matches only one character; escape it, `\[ERROR\]`
             invalid-path at /checks/1/input: `../c` is outside the directory of this file; move it into the directory of this file, and write a relative path
             contradiction at /checks/1/least: `least` (3) is greater than `most` (2); swap `least` and `most`
@@ -282,7 +282,8 @@ fn case_of_a_new_format_is_lowered_and_judged() {
         assert!(case.intact && analysis.suite.dialect == ECHO);
         for (output, expected) in [("oh, hello", Status::Pass), ("bye", Status::Fail)] {
             let ran = Ran { stdout: Some(Capture::whole(output.to_owned())), ..Ran::default() };
-            let mut evidence = Evidence { command: Some(ran), ..Evidence::default() };
+            let ended = Some(Ended::Exit);
+            let mut evidence = Evidence { command: Some(ran), ended, ..Evidence::default() };
             ECHO.mask(&mut evidence, &Secrets::none());
             ECHO.interpret(&mut evidence);
             let judged = judge(case, &evidence, &Secrets::none());

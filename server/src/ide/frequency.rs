@@ -1,10 +1,7 @@
 //! The frequency of an outcome among the attempts of a test.
 
-use speclens_runner::event::RunResult;
-use speclens_schema::{
-    suite::{Subject, short_names},
-    verdict::Status,
-};
+use speclens_runner::{event::RunResult, report::share};
+use speclens_schema::{suite::Subject, verdict::Status};
 
 /// The number of attempts in which a claim, or a part of it, has an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,21 +34,13 @@ impl Frequency {
         let is_failure = concerned.iter().all(|(_, status)| *status == Status::Fail);
         let is_sometimes = |(some, all): (usize, usize)| some == 0 || some < all;
         let is_flaky = is_failure && subjects.iter().all(|subject| is_sometimes(counts_of(subject)));
-        let (word, shown) = match is_flaky {
-            true => ("flaky: passes", attempts.len() - concerned.len()),
-            false => (verb(status), count(status)),
+        let is_shown = |result: &&RunResult| {
+            let own = concerned.iter().find(|(other, _)| std::ptr::eq(*other, *result));
+            if is_flaky { own.is_none() } else { own.is_some_and(|(_, own)| *own == status) }
         };
-        let mut counts = String::new();
-        if attempts.len() > 1 {
-            counts.push_str(&format!(" in {shown} of {} attempts", attempts.len()));
-        }
-        if subjects.len() > 1 {
-            let each = subjects.iter().zip(short_names(&subjects)).map(|(subject, name)| {
-                let (some, all) = counts_of(subject);
-                format!("{name} {}/{all}", if is_flaky { all - some } else { some })
-            });
-            counts.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
-        }
+        let shown: Vec<&RunResult> = attempts.iter().copied().filter(is_shown).collect();
+        let word = if is_flaky { "flaky: passes" } else { verb(status) };
+        let mut counts = share(attempts, &shown);
         let better = Status::all().filter(|other| *other < status && count(*other) > 0);
         counts.extend(better.map(|other| format!(", {} in {}", verb(other), count(other))));
         Some(Frequency { word, counts, status: if is_flaky { Status::Warn } else { status } })

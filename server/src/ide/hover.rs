@@ -115,7 +115,9 @@ impl<'d> HoverTarget<'d> {
             }
             // A name chosen by the author, or one that the format does not have.
             None => match (holder.word(), holder.map_value()) {
-                (Some(Word::Defines("vars")), _) => format!("**{name}** · the value of `{{{{{name}}}}}`"),
+                (Some(Word::Defines("vars")), _) => {
+                    format!("{} · the value of {}", markdown::bold(&name), markdown::inline(&format!("{{{{{name}}}}}")))
+                }
                 (_, Some(value)) => markdown::field(&name, &value, &Need::Optional),
                 (_, None) => {
                     let known = holder.fields(self.document.find(&parent));
@@ -123,7 +125,7 @@ impl<'d> HoverTarget<'d> {
                         return None;
                     }
                     let known = listed(known.iter().map(|field| field.name));
-                    let markdown = format!("**{name}** · unknown key here: expected {known}");
+                    let markdown = format!("{} · unknown key here: expected {known}", markdown::bold(&name));
                     return Some(Hover { range: key.range(), markdown, page: Some(self.page(None)) });
                 }
             },
@@ -150,13 +152,14 @@ impl<'d> HoverTarget<'d> {
         let text = self.document.text();
         let line = text.byte_to_line(own.start) + 1;
         let source = String::from(text.get_byte_slice(own)?);
+        let head = || markdown::bold(&format!("*{name}"));
         let markdown = match alias.resolved().shape() {
-            NodeShape::Dangling => format!("**\\*{name}** · `&{name}` is not defined before it"),
+            NodeShape::Dangling => {
+                format!("{} · {} is not defined before it", head(), markdown::inline(&format!("&{name}")))
+            }
             NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
-                format!(
-                    "**\\*{name}** · alias of line {line}\n\n{}",
-                    markdown::source(&super::snippet::moved_left(&source))
-                )
+                let source = markdown::source(&super::snippet::moved_left(&source));
+                format!("{} · alias of line {line}\n\n{source}", head())
             }
         };
         Some(Hover { range: alias.range(), markdown, page: None })
@@ -202,7 +205,7 @@ impl<'d> HoverTarget<'d> {
         // The docs of the form, if it has its own: they begin like those of the value.
         let whole = variant.shape.type_docs().unwrap_or_default();
         let docs = own.filter(|own| !whole.starts_with(own)).unwrap_or(whole);
-        let markdown = format!("**{text}** · {signature}\n\n{}", docs.trim());
+        let markdown = format!("{} · {signature}\n\n{}", markdown::bold(text), docs.trim());
         Some(Hover { range: value.range(), markdown, page: Some(self.page(None)) })
     }
 
@@ -244,7 +247,8 @@ impl<'d> HoverTarget<'d> {
                     return Some(scripted(model, &path, values));
                 }
                 let reached = reach.of_model(id);
-                Some(format!("**{model}** · model of the provider {}\n\n{reached}", markdown::inline(provider)))
+                let (model, provider) = (markdown::bold(model), markdown::inline(provider));
+                Some(format!("{model} · model of the provider {provider}\n\n{reached}"))
             }
             Some(Word::Defines(_) | Word::Shell) | None => choice(shape, value).or_else(|| match shape.kind() {
                 Type::Boolean | Type::Integer | Type::Number => {
@@ -273,7 +277,7 @@ impl<'d> HoverTarget<'d> {
         let found = template::placeholders_of(kind, &written.text);
         let found = found.into_iter().find(|found| found.range().start <= at && at <= found.range().end)?;
         let (name, place) = (found.name, written.range(found.range()));
-        let head = format!("**{{{{{name}}}}}**");
+        let head = markdown::bold(&format!("{{{{{name}}}}}"));
         let say =
             |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}"), page: None });
         let built_in = template::variables(kind, self.file);
@@ -316,7 +320,8 @@ impl<'d> HoverTarget<'d> {
         let line = self.document.text().byte_to_line(range.start) + 1;
         let source = String::from(self.document.text().byte_slice(range));
         let word = kind.trim_end_matches('s');
-        Some(format!("**{name}** · {word}, line {line}\n\n{}", markdown::source(&super::snippet::moved_left(&source))))
+        let source = markdown::source(&super::snippet::moved_left(&source));
+        Some(format!("{} · {word}, line {line}\n\n{source}", markdown::bold(name)))
     }
 
     /// Returns a code in `# speclens: allow(…)`.
@@ -332,7 +337,7 @@ fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     match &command.expanded {
         Ok(text) => format!("Runs\n\n{}\n\n{}", markdown::verbatim(text, "sh"), inputs(&command.inputs, declared)),
         Err(missing) => {
-            let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+            let names: Vec<String> = missing.iter().map(|name| markdown::inline(name)).collect();
             format!(
                 "This command cannot run: no value in `vars` for {}\n\n{}",
                 names.join(", "),
@@ -376,7 +381,7 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
 
 /// Returns what a scripted model plays.
 fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
-    let head = format!("**{name}** · scripted model {}", markdown::inline(path));
+    let head = format!("{} · scripted model {}", markdown::bold(name), markdown::inline(path));
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
     let script = match std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned()).and_then(script::read) {
         Ok(script) => script,

@@ -34,7 +34,7 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
     let mut known = HashSet::new();
     let notes = outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes);
     let notes = notes.filter(|note| known.insert(note.as_str()));
-    let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
+    let notes: Vec<String> = notes.map(|note| format!("- {}", markdown::text(note))).collect();
     let markdown = format!("Notes from the run:\n\n{}", notes.join("\n"));
     (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
 }

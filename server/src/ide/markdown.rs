@@ -1,8 +1,10 @@
 //! Markdown about a key or a value, for completion and hover.
 
+use speclens_runner::report::plain;
 use speclens_schema::{
     problem::Code,
     shape::{Choice, Field, Need, Shape, Type, Variant, show},
+    words::listed,
 };
 
 /// Returns one line: whether the key is required, its type, its default.
@@ -11,7 +13,7 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     match need {
         Need::Required => parts.push("required".to_owned()),
         Need::OneOf(names) if names.len() > 3 => {}
-        Need::OneOf(names) => parts.push(format!("one of {} required", names.join(", "))),
+        Need::OneOf(names) | Need::AnyOf(names) => parts.push(format!("one of {} required", names.join(", "))),
         Need::Optional => {}
     }
     parts.push(shape.type_label().replace('`', ""));
@@ -23,7 +25,7 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
 
 /// Returns the full documentation of a key.
 pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
-    let mut head = format!("**{name}** · {}", shape.type_label());
+    let mut head = format!("{} · {}", bold(name), shape.type_label());
     if let Some(default) = default(shape) {
         head.push_str(&format!(" · default `{default}`"));
     }
@@ -33,6 +35,9 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
         Need::OneOf(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             head.push_str(&format!(" · exactly one of {} is required", names.join(" and ")));
+        }
+        Need::AnyOf(names) => {
+            head.push_str(&format!(" · at least one of {} is required", listed(names.iter().copied())))
         }
         Need::Optional => {}
     }
@@ -74,7 +79,7 @@ pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
 fn keys(fields: &[Field]) -> String {
     let names = fields.iter().map(|field| match field.need {
         Need::Required => field.name.to_owned(),
-        Need::OneOf(_) | Need::Optional => format!("{}?", field.name),
+        Need::OneOf(_) | Need::AnyOf(_) | Need::Optional => format!("{}?", field.name),
     });
     names.collect::<Vec<_>>().join(", ")
 }
@@ -83,8 +88,8 @@ fn keys(fields: &[Field]) -> String {
 pub(crate) fn choice(choice: &Choice) -> String {
     let name = show(choice.value);
     match choice.docs {
-        Some(docs) => format!("**{name}** · {docs}"),
-        None => format!("**{name}**"),
+        Some(docs) => format!("{} · {docs}", bold(&name)),
+        None => bold(&name),
     }
 }
 
@@ -110,12 +115,63 @@ pub(crate) fn verbatim(text: &str, language: &str) -> String {
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
+/// Returns a name in bold. Whatever it contains, it is shown as written and is no markup.
+pub(crate) fn bold(name: &str) -> String {
+    let (name, rest) = one_line(name);
+    format!("**{}{rest}**", escaped(&name))
+}
+
+/// Returns a sentence with names in backticks, which remain code. Nothing else in it is markup.
+pub(crate) fn text(sentence: &str) -> String {
+    let mut parts = sentence.split('`').enumerate().peekable();
+    let mut text = String::new();
+    while let Some((index, part)) = parts.next() {
+        let is_closed = index % 2 == 1 && parts.peek().is_some();
+        text.push_str(&match (index % 2, is_closed) {
+            (1, true) => inline(part),
+            (1, false) => format!("\\`{}", escaped(part)),
+            _ => escaped(part),
+        });
+    }
+    text
+}
+
+/// Returns a text on one line, as it is shown: no link, no image, no HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    let letters: Vec<char> = plain::line(text).chars().collect();
+    let mut escaped = String::with_capacity(letters.len());
+    for (index, &letter) in letters.iter().enumerate() {
+        let is_word = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|it| it.is_alphanumeric());
+        let is_markup = match letter {
+            '_' => !(is_word(index.checked_sub(1)) && is_word(Some(index + 1))),
+            // Addresses become links by themselves.
+            '.' => letters[..index].ends_with(&['w', 'w', 'w']) || letters[..index].ends_with(&['W', 'W', 'W']),
+            ':' => letters.get(index + 1) == Some(&'/'),
+            '#' => index == 0,
+            '\\' | '`' | '*' | '[' | ']' | '<' | '&' | '~' | '@' => true,
+            _ => false,
+        };
+        if is_markup {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+/// Returns the beginning of a text on one line without characters that change how the others are shown, and `…` if
+/// there is more.
+fn one_line(text: &str) -> (String, &'static str) {
+    const MAX_CHARACTERS: usize = 200;
+    let is_blank = |letter: char| letter.is_control();
+    let line: String =
+        text.chars().take(MAX_CHARACTERS).map(|letter| if is_blank(letter) { ' ' } else { letter }).collect();
+    (plain::line(&line), if text.chars().count() > MAX_CHARACTERS { "…" } else { "" })
+}
+
 /// Returns a text as inline code; one that does not fit is cut.
 pub(crate) fn inline(text: &str) -> String {
-    const MAX_CHARACTERS: usize = 200;
-    let line: String =
-        text.chars().take(MAX_CHARACTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let rest = if text.chars().count() > MAX_CHARACTERS { "…" } else { "" };
+    let (line, rest) = one_line(text);
     if line.is_empty() {
         return "the empty string".to_owned();
     }
@@ -165,6 +221,24 @@ mod tests {
         assert_eq!(inline("a\nb"), "`a b`");
         assert_eq!(inline("`a`"), "`` `a` ``");
         assert_eq!(inline(""), "the empty string");
+    }
+
+    #[test]
+    fn name_is_shown_as_written_and_is_no_markup() {
+        for name in ["max_total_tokens", "a.b-c/d", "{{x}} y", "$ref", "1, 2"] {
+            assert_eq!(bold(name), format!("**{name}**"));
+        }
+        for (name, expected) in [
+            ("![x](https://evil.example/a.png)", r"!\[x\](https\://evil.example/a.png)"),
+            ("[x](command:a?%22)", r"\[x\](command:a?%22)"),
+            ("<img src=x>", r"\<img src=x>"),
+            ("a** `b` _c_", r"a\*\* \`b\` \_c\_"),
+            ("www.evil.example me@evil.example", r"www\.evil.example me\@evil.example"),
+            ("&lt; \\", r"\&lt; \\"),
+            ("# a\n(b)\u{202e}", "\\# a (b)\u{fffd}"),
+        ] {
+            assert_eq!(bold(name), format!("**{expected}**"), "{name}");
+        }
     }
 
     #[test]

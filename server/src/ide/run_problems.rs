@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
+    check::text::uncolored,
     dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     evidence::Evidence,
@@ -183,7 +184,7 @@ pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
     let written = evidence.stderr().into_iter().flat_map(|stderr| stderr.text.lines());
     let written: Vec<&str> = written.filter(|line| !line.trim().is_empty()).collect();
     let last = &written[written.len().saturating_sub(MAX_ERROR_LINES)..];
-    lines.extend(last.iter().map(|line| format!("standard error: {}", shortened(line))));
+    lines.extend(last.iter().map(|line| format!("standard error: {}", shortened(&uncolored(line)))));
     lines
 }
 

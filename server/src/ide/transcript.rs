@@ -14,9 +14,10 @@ use speclens_schema::{
     verdict::{Outcome, Status, Verdict},
 };
 
-use answers::{JudgeAnswers, spent};
+use answers::JudgeAnswers;
+pub(crate) use answers::spent;
 
-use super::{latest::Latest, lens::CaseState};
+use super::{latest::Latest, lens::CaseState, markdown};
 use page::page;
 
 /// The note at the end of a truncated text.
@@ -103,7 +104,7 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
         let known = suite.cases.get(case.case).filter(|known| known.name == test)?;
         Some((known, case.runs.first()?))
     });
-    let title = format!("# {}: preconditions\n\n", one_line(test));
+    let title = format!("# {}: preconditions\n\n", markdown::escaped(&one_line(test)));
     let Some((case, run)) = found else { return format!("{title}Nothing was checked.\n") };
     if let Some(absence) = &run.absence {
         return format!("{title}Nothing was started, and the result is unknown: {}\n", absence.message);

@@ -7,6 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use speclens_schema::words::shell_word;
 use tower_lsp_server::{
     gen_lsp_types::*,
     jsonrpc::{Error, Result},
@@ -218,10 +219,15 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, operation: Opera
             Ok(Some(json!({ "run": null, "reason": message })))
         }
         Err(Refused::Untrusted(directory)) => {
-            if !session.state().trust_is_clients {
+            let (trusted, is_clients) = {
+                let state = session.state();
+                (state.trusted, state.trust_is_clients)
+            };
+            if trusted || !is_clients {
                 tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), (wanted, operation), directory));
             }
-            Ok(Some(json!({ "run": null, "reason": "untrusted" })))
+            // A client that trusts its folders cannot answer for a directory outside of them.
+            Ok(Some(json!({ "run": null, "reason": if trusted { "outside" } else { "untrusted" } })))
         }
     }
 }
@@ -319,9 +325,9 @@ async fn show_text(session: Arc<Session>, name: &'static str, text: String, lang
 async fn explain_trust(session: &Session, directory: &Path) {
     let message = format!(
         "Nothing was run, because {} is not trusted and a run executes commands on your machine. If you trust it, \
-         enter `speclens trust '{}'` in a terminal and run the test again.",
+         enter `speclens trust {}` in a terminal and run the test again.",
         directory.display(),
-        directory.display()
+        shell_word(&directory.to_string_lossy())
     );
     let is_new = session.state().shown_messages.insert(message.clone());
     if is_new {

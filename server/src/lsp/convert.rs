@@ -7,7 +7,7 @@ use std::{
 };
 
 use ropey::Rope;
-use speclens_runner::files::lexical;
+use speclens_runner::{files::lexical, report::plain};
 use speclens_schema::{
     document::{Document, Encoding, LineColumn, Lines},
     problem::{Edit, OtherFile, Problem, Severity},
@@ -149,7 +149,7 @@ impl Converter<'_> {
                 None => lsp::Location { uri: self.uri.clone(), range: self.ranges.range(related.range.clone()) },
                 Some(file) => self.elsewhere(file, related.range.clone()),
             },
-            message: related.message.clone(),
+            message: plain::block(&related.message),
         });
         let related: Vec<_> = related.collect();
         let is_unnecessary = problem.code.is_about_unnecessary();
@@ -159,7 +159,7 @@ impl Converter<'_> {
             code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
             code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
             source: Some(SOURCE.to_owned()),
-            message: problem.text().into(),
+            message: plain::block(&problem.text()).into(),
             tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
             related_information: (!related.is_empty()).then_some(related),
             data: None,

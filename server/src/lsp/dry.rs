@@ -15,12 +15,12 @@ use crate::{
 /// Returns the page in Markdown. It runs nothing, so the directory need not be trusted.
 pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str) -> String {
     let snapshot = &session.refreshed(uri, snapshot);
-    let title = format!("# {}: dry run\n\n", one_line(test));
+    let title = format!("# {}: dry run\n\n", markdown::escaped(&one_line(test)));
     let workspace = snapshot.workspace();
     let suite = Arc::new(session.whole_suite(snapshot, &workspace));
     let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
     let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
-    let prepared = match session.prepare(uri, snapshot, &workspace, &suite, true) {
+    let prepared = match session.prepare(uri, snapshot, &workspace, &suite, None) {
         Ok(prepared) => prepared,
         Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
         Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),

@@ -168,7 +168,12 @@ fn results(
     // If a run refuses the suite, its gates are not reported.
     let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;
     let with_gates = place.main().is_none() && !is_refused;
-    let problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
+    let mut problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
+    // The names of tests and the texts of assertions come from the suite, which may contain secrets.
+    for problem in problems.own.iter_mut().chain(problems.parts.iter_mut().flat_map(|(_, problems)| problems)) {
+        let related = problem.related.iter_mut().map(|related| &mut related.message);
+        related.chain([&mut problem.message]).for_each(|text| *text = secrets.mask(text));
+    }
     let running_without = results().running_without(&suite);
     (Latest { suite: Some(suite), outcomes, running_without, ..Latest::default() }, problems)
 }

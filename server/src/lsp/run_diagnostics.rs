@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use speclens_runner::{files::lexical, gateway::Gateway};
+use speclens_runner::{files::lexical, gateway::Gateway, report::plain};
 use speclens_schema::{
     dialect::{Dialect, clawspec::lower},
     document::{Document, Encoding, LineColumn},
@@ -73,7 +73,7 @@ impl<'s> Converter<'s> {
                 },
                 RunPlace::File(place) => self.location(place)?,
             };
-            Some(lsp::DiagnosticRelatedInformation { location, message: related.message.clone() })
+            Some(lsp::DiagnosticRelatedInformation { location, message: plain::block(&related.message) })
         });
         let related: Vec<_> = related.collect();
         lsp::Diagnostic {
@@ -81,7 +81,7 @@ impl<'s> Converter<'s> {
             severity: Some(convert::severity(severity_of(problem.status, severity))),
             code: problem.code.map(|code| lsp::Code::String(code.to_owned())),
             source: Some(convert::RUN_SOURCE.to_owned()),
-            message: problem.message.clone().into(),
+            message: plain::block(&problem.message).into(),
             related_information: (!related.is_empty()).then_some(related),
             ..lsp::Diagnostic::default()
         }

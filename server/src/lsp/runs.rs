@@ -11,6 +11,7 @@ use speclens_runner::{
 };
 use speclens_schema::{
     json_schema::SpecFile,
+    mask::Secrets,
     suite::{Case, Suite},
 };
 use tokio::{
@@ -113,6 +114,15 @@ pub(super) enum Refused {
 impl Refused {
     fn warning(message: impl Into<String>) -> Refused {
         Refused::Because(lsp::MessageType::Warning, message.into())
+    }
+
+    /// Returns the same without secrets in its message, which may contain names of the suite.
+    fn masked(self, secrets: &Secrets) -> Refused {
+        match self {
+            Refused::Because(kind, message) => Refused::Because(kind, secrets.mask(&message)),
+            Refused::Failed(message) => Refused::Failed(secrets.mask(&message)),
+            refused @ (Refused::Untrusted(_) | Refused::Cancelled) => refused,
+        }
     }
 
     fn by(obstacle: NotRunnableReason, test: &str) -> Refused {
@@ -233,8 +243,9 @@ impl Request {
         let workspace = snapshot.workspace();
         let suite = Arc::new(self.asked.session.whole_suite(snapshot, &workspace));
         let candidates = cases_in(&suite, snapshot);
-        let is_trusted = self.asked.session.may_run_in(&snapshot.place.directory);
-        let prepared = self.asked.session.prepare(uri, snapshot, &workspace, &suite, is_trusted);
+        let SuiteId { directory, place } = &snapshot.place.suite(uri);
+        let untrusted = self.asked.session.untrusted_of(job::deciding(directory, place, &workspace));
+        let prepared = self.asked.session.prepare(uri, snapshot, &workspace, &suite, untrusted.as_deref());
         if let Err(Refusal::Settings(file)) = &prepared {
             return Err(Refused::Because(lsp::MessageType::Error, job::settings_sentence(file)));
         }
@@ -242,7 +253,9 @@ impl Request {
             return Err(Refused::Cancelled);
         }
         // Trust is not requested for a test that cannot run.
-        let mut cases = select(&suite, &candidates, snapshot.place.has_suite(), &self.wanted)?;
+        let secrets = workspace.secrets_of(&suite);
+        let mut cases = select(&suite, &candidates, snapshot.place.has_suite(), &self.wanted)
+            .map_err(|refused| refused.masked(&secrets))?;
         let wanted = match self.wanted {
             Wanted::Test(_) => cases.len(),
             Wanted::File => candidates.len(),
@@ -252,7 +265,8 @@ impl Request {
             Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
             Refusal::Suite => Refused::warning("the suite has errors; fix them first"),
         })?;
-        let progress = self.register(&suite, snapshot.place.suite(uri), &mut cases)?;
+        let progress =
+            self.register(&suite, snapshot.place.suite(uri), &mut cases).map_err(|refused| refused.masked(&secrets))?;
         let is_reported = prepared.settings().clawspec.editor_reports && self.operation.is_reported();
         let reports = is_reported.then(|| prepared.reports(ReportRequest::Anywhere)).flatten();
         let planned = Planned {

@@ -3,11 +3,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use speclens_runner::{clock::Clock, files::Buffers as _};
+use speclens_runner::{clock::Clock, files::Buffers as _, report::plain};
 use speclens_schema::{analysis::Analyzer, document::Document};
 use tokio::{
     runtime::Handle,
@@ -456,18 +456,32 @@ impl Session {
         self.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
-    /// Whether commands may run in a directory.
+    /// Whether commands may run in a directory. The client's trust is about its folders.
     pub(super) fn may_run_in(&self, directory: &Path) -> bool {
         let (trusted, is_clients) = {
             let state = self.state();
             (state.trusted, state.trust_is_clients)
         };
-        trusted || (!is_clients && crate::trust::is_trusted(directory))
+        if is_clients && !trusted {
+            return false;
+        }
+        let is_in = |directory: &Path| {
+            let folders = self.scopes.folders();
+            folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| directory.starts_with(folder)))
+        };
+        (trusted && directory.canonicalize().is_ok_and(|directory| is_in(&directory)))
+            || crate::trust::is_trusted(directory)
+    }
+
+    /// Returns the outermost of these directories that commands may not run in: trust in it covers those in it.
+    pub(super) fn untrusted_of(&self, mut directories: Vec<PathBuf>) -> Option<PathBuf> {
+        directories.sort_by_key(|directory| directory.components().count());
+        directories.into_iter().find(|directory| !self.may_run_in(directory))
     }
 
     /// Shows the user a message with the name of the program.
     pub(super) fn show_message(&self, kind: lsp::MessageType, message: &str) {
-        let (client, message) = (self.client.clone(), format!("speclens: {message}"));
+        let (client, message) = (self.client.clone(), format!("speclens: {}", plain::block(message)));
         self.runtime.spawn(async move { client.show_message(kind, message).await });
     }
 }

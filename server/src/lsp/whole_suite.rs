@@ -1,6 +1,6 @@
 //! The whole suite of a document, as defined by its main file, whichever of its files are open.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use speclens_runner::files::Buffers as _;
 use speclens_schema::{analysis::Analyzer, document::Document, suite::Suite};
@@ -30,7 +30,7 @@ impl Session {
         snapshot: &Snapshot,
         workspace: &Workspace,
         suite: &Arc<Suite>,
-        is_trusted: bool,
+        untrusted: Option<&Path>,
     ) -> Result<Prepared, Refusal> {
         let SuiteId { directory, place } = &snapshot.place.suite(uri);
         job::prepare(RunRequest {
@@ -41,7 +41,7 @@ impl Session {
             workspace,
             secrets: Arc::new(workspace.secrets_of(suite)),
             clock: self.clock,
-            origin: RequestOrigin::Editor { is_trusted },
+            origin: RequestOrigin::Editor { untrusted },
         })
     }
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use speclens_runner::files::{self, DiskFiles, slashed};
+use speclens_runner::files::{self, DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::clawspec::{config::Config, lower},
     files::{Files as _, matches},
@@ -23,6 +23,14 @@ pub(crate) struct Patterns {
     /// The file or variable that contains them.
     pub source: &'static str,
     patterns: Vec<String>,
+}
+
+/// Files that the settings of a workspace name.
+#[derive(Debug, Default)]
+pub(super) struct NamedFiles {
+    patterns: Option<Arc<Patterns>>,
+    /// The coverage ledger.
+    ledger: Option<PathBuf>,
 }
 
 impl Patterns {
@@ -61,28 +69,39 @@ impl Scopes {
     /// Returns the patterns that name the scenario contracts of a file's workspace: those of the
     /// environment, else of its settings. `None` if neither has any.
     pub(crate) fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
-        let directory = path.parent()?;
-        if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
-            return known.clone();
-        }
-        let generation = self.generation();
-        let found = self.read_patterns(path).map(Arc::new);
-        let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
-        // The result may be outdated if files changed while it was read.
-        if self.generation() == generation {
-            patterns.insert(directory.to_owned(), found.clone());
-        }
-        found
+        self.named_around(path)?.patterns.clone()
     }
 
-    fn read_patterns(&self, path: &Path) -> Option<Patterns> {
+    /// Whether the settings of its workspace name a file as the coverage ledger.
+    pub(super) fn is_ledger_of_settings(&self, path: &Path) -> bool {
+        self.named_around(path).is_some_and(|named| named.ledger.as_deref() == Some(path))
+    }
+
+    /// Returns the files that the settings of a file's workspace name.
+    fn named_around(&self, path: &Path) -> Option<Arc<NamedFiles>> {
+        let directory = path.parent()?;
+        if let Some(known) = self.named.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return Some(Arc::clone(known));
+        }
+        let generation = self.generation();
+        let found = Arc::new(self.read_named(path));
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        // The result may be outdated if files changed while it was read.
+        if self.generation() == generation {
+            named.insert(directory.to_owned(), Arc::clone(&found));
+        }
+        Some(found)
+    }
+
+    fn read_named(&self, path: &Path) -> NamedFiles {
         let settings = self.settings_above(path);
         let root = settings.clone().unwrap_or_else(|| self.workspace_root(path, ""));
         let files = DiskFiles::new(&root, Config::FILE).over(Arc::clone(&self.buffers) as Arc<dyn files::Buffers>);
-        if let Some(patterns) = files.scenario_patterns() {
-            return Some(Patterns { root, source: Config::PATTERNS_VARIABLE, patterns });
-        }
-        let patterns = settings.and_then(|_| lower::settings(&files).scenario_patterns)?;
-        Some(Patterns { root, source: "scenario_patterns", patterns })
+        let config = settings.map(|_| lower::settings(&files)).unwrap_or_default();
+        let ledger = config.ledger_path.map(|ledger| lexical(&root.join(&ledger.0)));
+        let of_environment = files.scenario_patterns().map(|patterns| (Config::PATTERNS_VARIABLE, patterns));
+        let named = of_environment.or_else(|| Some(("scenario_patterns", config.scenario_patterns?)));
+        let patterns = named.map(|(source, patterns)| Arc::new(Patterns { root, source, patterns }));
+        NamedFiles { patterns, ledger }
     }
 }

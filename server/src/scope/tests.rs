@@ -114,6 +114,58 @@ fn in_a_workspace_the_place_decides() {
 }
 
 #[test]
+fn file_beside_a_skill_needs_settings_above_it_or_a_key_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let stranger = "scenarios:\n  - id: one\n    user_message: Hello\n";
+    let stages = "stages: [build, test]\n";
+    let contract = "version: \"1.0\"\ntarget: {type: skill, path: s, trigger: /s}\nscenarios: []\n";
+    write(
+        &root,
+        &[
+            ("w/clawspec.yaml", ""),
+            ("w/s/SKILL.md", ""),
+            ("w/s/tests/scenarios.yaml", stranger),
+            ("x/s/SKILL.md", ""),
+            ("x/s/tests/scenarios.yaml", stranger),
+            ("x/s/tests/pipeline.yaml", stages),
+            ("y/s/SOUL.md", ""),
+            ("y/s/tests/scenarios.yaml", contract),
+        ],
+    );
+    let scopes = Scopes::new(vec![root.clone()], Arc::default());
+    let scenarios = |root| Some((SpecFile::CLAWSPEC_SCENARIOS, root, "s/tests/scenarios.yaml", None));
+    check(&scopes, &root, "w/s/tests/scenarios.yaml", scenarios("w"));
+    check(&scopes, &root, "x/s/tests/scenarios.yaml", None);
+    check(&scopes, &root, "x/s/tests/pipeline.yaml", None);
+    // Without settings, nothing says which directory the root is.
+    let of_folder = Some((SpecFile::CLAWSPEC_SCENARIOS, "", "y/s/tests/scenarios.yaml", None));
+    check(&scopes, &root, "y/s/tests/scenarios.yaml", of_folder);
+    let is_guess = |path: &str, text: &str| scopes.find(&root.join(path), text).map(|scope| scope.is_guess);
+    assert_eq!(is_guess("w/s/tests/scenarios.yaml", stranger), Some(true));
+    assert_eq!(is_guess("y/s/tests/scenarios.yaml", contract), Some(false));
+}
+
+#[test]
+fn ledger_of_the_settings_may_have_any_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    write(
+        &root,
+        &[
+            ("clawspec.yaml", "ledger_path: ./docs/plan.yaml\n"),
+            ("docs/plan.yaml", "wave:\n  one: {}\n"),
+            ("docs/other.yaml", "waves: {}\n"),
+            ("old/clawspec.yml", "ledger_path: x.yaml\n"),
+        ],
+    );
+    let scopes = Scopes::new(vec![root.clone()], Arc::default());
+    check(&scopes, &root, "docs/plan.yaml", Some((SpecFile::CLAWSPEC_LEDGER, "", "docs/plan.yaml", None)));
+    check(&scopes, &root, "docs/other.yaml", None);
+    check(&scopes, &root, "old/clawspec.yml", Some((SpecFile::CLAWSPEC, "", "old/clawspec.yml", None)));
+}
+
+#[test]
 fn unsaved_text_takes_precedence() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();

@@ -18,12 +18,11 @@ impl Scopes {
         let folder = self.folder_of(path);
         let is_within = |target: &&Path| folder.as_ref().is_none_or(|folder| target.starts_with(folder));
         let holds = |target: &Path| ["SKILL.md", "SOUL.md"].iter().any(|name| target.join(name).is_file());
-        if target.filter(is_within).is_some_and(holds) {
-            Workspace::Target
-        } else if self.settings_above(path).is_some() {
-            Workspace::Settings
-        } else {
-            Workspace::Unknown
+        match (self.settings_above(path).is_some(), target.filter(is_within).is_some_and(holds)) {
+            (true, true) => Workspace::Target,
+            (true, false) => Workspace::Settings,
+            (false, true) => Workspace::BesideSkill,
+            (false, false) => Workspace::Unknown,
         }
     }
 

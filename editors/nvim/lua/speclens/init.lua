@@ -10,6 +10,7 @@ M.files = {
   ['cli-bench.yaml'] = true,
   ['cli-bench.yml'] = true,
   ['clawspec.yaml'] = true,
+  ['clawspec.yml'] = true,
   ['coverage-ledger.yaml'] = true,
   ['speclens.yaml'] = true,
 }

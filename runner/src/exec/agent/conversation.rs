@@ -12,13 +12,14 @@ use speclens_schema::{
     check::text::shortened,
     dialect::cli_bench::config::HelpMode,
     evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
+    mask::Secrets,
     suite::AgentAction,
 };
 
 use super::shell::{Deadline, Shell};
 use crate::{
     exec::process::Finished,
-    model::{Message, Model, Reply, Request, Tool},
+    model::{self, Message, Model, Reply, Request, Tool},
 };
 
 /// The only tool.
@@ -67,6 +68,8 @@ pub(super) struct ConversationContext<'a> {
     /// The name of the test, for scripted models.
     pub(super) test: &'a str,
     pub(super) model: &'a dyn Model,
+    /// The secrets, which no model may see.
+    pub(super) secrets: &'a Secrets,
     pub(super) mode: Option<HelpMode>,
     /// The part of the program's help that is shown to the model.
     pub(super) help: Option<&'a str>,
@@ -115,6 +118,12 @@ impl ConversationContext<'_> {
                     Some(why) => Err(RunError { kind: RunErrorKind::Provider, message: why.sentence() }),
                 };
             }
+            if reply.calls.len() > MAX_CALLS {
+                let (asked, ran) = (reply.calls.len(), MAX_CALLS);
+                conversation
+                    .notes
+                    .push(format!("reply {turn} asked for {asked} commands; only the first {ran} were run"));
+            }
             let mut results = Vec::new();
             for (index, call) in reply.calls.iter().enumerate() {
                 let result = self.call(index, call, conversation).await?;
@@ -130,7 +139,7 @@ impl ConversationContext<'_> {
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
-            self.model.reply(request).await.map(|reply| (reply, began.elapsed()))
+            model::ask(self.model, request, self.secrets).await.map(|reply| (reply, began.elapsed()))
         };
         tokio::select! {
             biased;
@@ -167,7 +176,7 @@ impl ConversationContext<'_> {
         conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
         let ended = error.as_ref().filter(|error| error.kind == RunErrorKind::Cancelled).cloned();
         let ran = as_shell_reports(ran, error.as_ref());
-        let result = shown(&ran);
+        let result = shown(&ran, self.secrets);
         conversation.commands.commands.push(ran);
         match ended {
             Some(error) => Err(error),
@@ -239,9 +248,11 @@ fn as_shell_reports(mut ran: Ran, error: Option<&RunError>) -> Ran {
     ran
 }
 
-/// Returns the result of a command as it is sent to a model.
-fn shown(ran: &Ran) -> Value {
-    let stream = |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&it.text)).unwrap_or_default();
+/// Returns the result of a command as it is sent to a model. Secrets are masked before the text is cut, so no part of
+/// one remains.
+fn shown(ran: &Ran, secrets: &Secrets) -> Value {
+    let stream =
+        |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&secrets.mask(&it.text))).unwrap_or_default();
     let code = ran.exit.and_then(Exit::shell_code);
     let mut result = json!({ "exit_code": code, "stdout": stream(&ran.stdout), "stderr": stream(&ran.stderr) });
     if ran.timed_out {

@@ -14,7 +14,7 @@ const SETUP_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum duration of one command of `teardown`.
 const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Maximum duration of one command of `teardown` after a cancelled run.
+/// Maximum duration of `teardown` as a whole after the run was cancelled, also while it is running.
 const CANCELLED_TEARDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes kept of each stream of such a command: only its end is reported.
@@ -44,17 +44,28 @@ pub(super) async fn setup<'c>(
 
 /// Runs all commands of `teardown`, also after a cancelled run. Returns error messages.
 pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> {
-    let mut notes = Vec::new();
-    // The cancellation of the run must not end these commands.
-    let never = CancellationToken::new();
-    let timeout = if shell.cancel.is_cancelled() { CANCELLED_TEARDOWN_TIMEOUT } else { TEARDOWN_TIMEOUT };
-    for command in commands {
-        let finished = shell.run_until(command, timeout, MAX_OUTPUT_BYTES, &never).await;
-        if let Some(what) = failure(&finished) {
-            notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
+    // The cancellation of the run ends these commands a moment later.
+    let end = CancellationToken::new();
+    let ending = async {
+        shell.cancel.cancelled().await;
+        tokio::time::sleep(CANCELLED_TEARDOWN_TIMEOUT).await;
+        end.cancel();
+        std::future::pending().await
+    };
+    let running = async {
+        let mut notes = Vec::new();
+        for command in commands {
+            let finished = shell.run_until(command, TEARDOWN_TIMEOUT, MAX_OUTPUT_BYTES, &end).await;
+            if let Some(what) = failure(&finished) {
+                notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
+            }
         }
+        notes
+    };
+    tokio::select! {
+        notes = running => notes,
+        notes = ending => notes,
     }
-    notes
 }
 
 /// Returns the reason why a command failed, if it did.

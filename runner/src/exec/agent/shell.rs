@@ -16,16 +16,16 @@ use tokio_util::sync::CancellationToken;
 use super::super::process::{self, Background, Environment, Finished};
 use crate::suspend_aware_timer::SuspendAwareTimer;
 
-/// Returns the environment of a task: that of this program without the keys of providers, and the variables of the
-/// suite and the task.
-pub(super) fn environment(action: &AgentAction, directory: &Path, keys: &BTreeSet<String>) -> Environment {
+/// Returns the environment of a task: that of this program without hidden variables, and the variables of the suite and
+/// the task.
+pub(super) fn environment(action: &AgentAction, directory: &Path, hidden: &BTreeSet<String>) -> Environment {
     let directory = directory.to_string_lossy();
     // Output does not go to a terminal.
     let mut set = BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]);
     for (name, value) in action.environment() {
         set.insert(name.to_owned(), template::expand(value, &directory));
     }
-    let removed = keys.iter().filter(|key| !set.contains_key(*key)).cloned().collect();
+    let removed = hidden.iter().filter(|name| !set.contains_key(*name)).cloned().collect();
     Environment { set, removed }
 }
 

@@ -18,6 +18,7 @@ use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
     document::Pointer,
     evidence::{Context, Evidence, Ran, RunError, RunErrorKind, ToolCall, Usage},
+    mask::Secrets,
     suite::{AgentAction, AgentSurroundings},
 };
 use tokio::sync::Notify;
@@ -128,6 +129,7 @@ impl TaskResult {
 struct Suite {
     directory: tempfile::TempDir,
     keys: BTreeSet<String>,
+    secrets: Secrets,
     cancel: CancellationToken,
     notes: Mutex<Vec<String>>,
     turns: Mutex<Vec<u32>>,
@@ -140,6 +142,7 @@ impl Suite {
         Suite {
             directory: tempfile::tempdir().unwrap(),
             keys: BTreeSet::new(),
+            secrets: Secrets::none(),
             cancel: CancellationToken::new(),
             notes: Mutex::default(),
             turns: Mutex::default(),
@@ -166,7 +169,8 @@ impl Suite {
         let agent = TaskAgent { test: "greet", backend: AgentBackend::Model(model), mode: Some(mode) };
         let task_context = TaskContext {
             suite: self.directory.path(),
-            keys: &self.keys,
+            hidden: &self.keys,
+            secrets: &self.secrets,
             output_limit: self.output_limit,
             keep: false,
             version: &self.version,

@@ -9,6 +9,7 @@
 //! that has died is replaced before the next command.
 
 use std::{
+    env,
     fs::File,
     io::{self, PipeWriter},
     os::unix::{fs::FileExt, process::CommandExt},
@@ -126,6 +127,9 @@ impl Watcher {
         let (end, pipe) = io::pipe()?;
         let shell = Command::new("sh")
             .args(["-c", SCRIPT])
+            // Commands may read the environment of this process, which needs no keys.
+            .env_clear()
+            .envs(env::var_os("PATH").map(|path| ("PATH", path)))
             .current_dir("/")
             .stdin(file.try_clone()?)
             .stdout(Stdio::null())

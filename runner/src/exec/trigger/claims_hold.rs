@@ -6,7 +6,7 @@ use speclens_schema::{
     evidence::{Answer, Context, Evidence, FilesNeed, Need, Observation, ObservationTime, SeenFile},
     judge,
     suite::Case,
-    verdict::{Outcome, Provisional},
+    verdict::Outcome,
 };
 
 use super::TriggerContext;
@@ -69,10 +69,6 @@ impl Satisfied<'_> {
 
 /// Returns the files that decide a case, if only files do.
 fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
-    let mut claims = case.claims.iter().filter(|claim| !claim.is_precondition());
-    if !claims.all(|claim| claim.check.provisional() == Provisional::Nothing) {
-        return None;
-    }
     let needs = case.needs(ObservationTime::After, context).into_iter().map(|need| match need {
         // One observation at a time.
         Need::Files(need) => Some(Need::Files(FilesNeed { wait_ms: 0, ..need })),

@@ -40,7 +40,8 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
                 let script = gateway.script_for(&Address::Gateway(String::new()));
                 let instead =
                     script.map(|script| format!("the scripted gateway `{script}` answers instead of `openclaw`"));
-                [Some(command), Some(format!("message: {message}")), instead].into_iter().flatten().collect()
+                let beside = script.is_none().then(|| "without `--local` if the gateway is running".to_owned());
+                [Some(command), Some(format!("message: {message}")), beside, instead].into_iter().flatten().collect()
             }
             Err(missing) => vec![missing],
         },

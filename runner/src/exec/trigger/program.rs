@@ -8,7 +8,7 @@ use speclens_schema::{
     words::shell_word,
 };
 
-use super::{TriggerContext, Triggered};
+use super::{TriggerContext, Triggered, webhook};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
     scripted_gateway::{Printed, ScriptedGateway},
@@ -35,7 +35,12 @@ pub(super) async fn start(trigger: TriggerContext<'_>, watch: &mut Watch) -> Tri
     }
     let agent = listed_agent(trigger, &listed.ran).unwrap_or_else(|| agent_id(&trigger.action.trigger).to_owned());
     watch.identity.agent = Some(agent.clone());
-    let arguments = ["agent", "--local", "--agent", &agent, "--message", &message, "--json"];
+    let task = ["--agent", &agent, "--message", &message, "--json"];
+    // A running gateway owns the agents' state, so the program refuses to work beside it. A script plays both.
+    let is_beside =
+        trigger.gateway.scripted_gateway().is_none() && webhook::unreachable(trigger.gateway).await.is_none();
+    let start: &[&str] = if is_beside { &["agent"] } else { &["agent", "--local"] };
+    let arguments = [start, &task].concat();
     let Finished { ran, error, notes } = run(trigger, &environment, &arguments, trigger.left()).await;
     let evidence = Evidence { duration_ms: ran.duration_ms, command: Some(ran), ..Evidence::default() };
     let ran = evidence.command.iter();

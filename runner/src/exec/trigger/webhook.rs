@@ -10,8 +10,9 @@ use speclens_schema::{
     dialect::clawspec::trigger::{Reply, reply},
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
+use tokio::net::TcpStream;
 
-use super::{TriggerContext, Triggered, claims_hold, deadline_note, run_end};
+use super::{TriggerContext, Triggered, claims_hold, run_end};
 use crate::{
     cause::{in_line, innermost, words},
     gateway::Gateway,
@@ -59,7 +60,7 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
     match ended {
         Ok(ended) => {
             evidence.ended = Some(ended);
-            Triggered { evidence, run_id, notes: deadline_note(ended, trigger.limit()).into_iter().collect() }
+            Triggered { evidence, run_id, notes: Vec::new() }
         }
         Err(crate::observe::Cancelled) => {
             evidence.error = Some(cancelled());
@@ -68,7 +69,7 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
     }
 }
 
-fn cancelled() -> RunError {
+pub(super) fn cancelled() -> RunError {
     let message = "cancelled before the run ended: the gateway may continue it".to_owned();
     RunError { kind: RunErrorKind::Cancelled, message }
 }
@@ -89,6 +90,12 @@ impl Sent<'_> {
             let help = "write it as `http://127.0.0.1:18789`";
             self.error(format!("`{}` is not a valid gateway URL: {error}; {help}", self.address))
         })?;
+        let has_secret = self.gateway.token().is_some() || url.password().is_some();
+        if has_secret && !http::may_carry_secret(&url) {
+            let source = self.gateway.token_from().map(|source| format!(", or remove `{source}`")).unwrap_or_default();
+            let help = format!("use `https://`, or forward a port of this machine{source}");
+            return Err(self.error(format!("{} (gateway at {}); {help}", http::OPEN_TOKEN, self.shown())));
+        }
         let client =
             client(&url).map_err(|why| self.error(format!("cannot prepare the request to {}: {why}", self.shown())))?;
         let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(body);
@@ -177,6 +184,21 @@ impl Sent<'_> {
         })
     }
 }
+
+/// Returns the reason why a gateway does not accept a connection.
+pub(super) async fn unreachable(gateway: &Gateway) -> Option<String> {
+    let url = Url::parse(&gateway.base_url).ok()?;
+    let (host, port) = (url.host_str()?, url.port_or_known_default()?);
+    let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
+    match tokio::time::timeout(PROBE_TIMEOUT, connecting).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some("no answer".to_owned()),
+    }
+}
+
+/// Maximum time to find out whether a gateway accepts a connection.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn client(url: &Url) -> Result<Client, String> {
     // One request is sent: its connection would stay open without a use.

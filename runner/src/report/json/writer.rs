@@ -36,6 +36,14 @@ pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Cont
     Report { speclens: 1, failures: failures.to_vec(), suites: suites.collect(), totals: ResultCounts::of(reports) }
 }
 
+impl VerdictEntry {
+    /// Returns the entries of the verdicts of an attempt.
+    pub fn all(report: &SuiteReport, case: &Case, judged: &[Judged]) -> Vec<VerdictEntry> {
+        let writer = Writer { report, content: Content::default() };
+        judged.iter().map(|judged| writer.verdict(case, judged)).collect()
+    }
+}
+
 struct Writer<'r> {
     report: &'r SuiteReport,
     content: Content,

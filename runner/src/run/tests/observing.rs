@@ -7,6 +7,7 @@ use std::{
 };
 
 use speclens_schema::{
+    act::Act,
     dialect::Dialect,
     document::Pointer,
     evidence::{Answer, Context, Evidence, FilesNeed, Need, ObservationTime, PathState, RunErrorKind},
@@ -28,7 +29,7 @@ use crate::{
 #[derive(Clone, Debug)]
 struct Asks {
     needs: Vec<Need>,
-    judge: fn(&Evidence) -> Outcome,
+    judge: fn(Act<'_>) -> Outcome,
     /// Everything that it was ever shown.
     shown: Arc<Mutex<String>>,
 }
@@ -38,9 +39,9 @@ impl Check for Asks {
         self.needs.clone()
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        self.shown.lock().unwrap().push_str(&format!("{evidence:?}"));
-        vec![Verdict::of("asks", "", (self.judge)(evidence))]
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        self.shown.lock().unwrap().push_str(&format!("{act:?}"));
+        vec![Verdict::of("asks", "", (self.judge)(act))]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -48,11 +49,11 @@ impl Check for Asks {
     }
 }
 
-fn asks(needs: impl IntoIterator<Item = Need>, judge: fn(&Evidence) -> Outcome) -> Asks {
+fn asks(needs: impl IntoIterator<Item = Need>, judge: fn(Act<'_>) -> Outcome) -> Asks {
     Asks { needs: needs.into_iter().collect(), judge, shown: Arc::default() }
 }
 
-fn fails(_: &Evidence) -> Outcome {
+fn fails(_: Act<'_>) -> Outcome {
     Outcome::Fail(Mismatch::default())
 }
 
@@ -95,8 +96,8 @@ fn evidence_of(run: &RunResult) -> Arc<Evidence> {
 }
 
 /// Fails if a file existed before the act.
-fn was_absent(evidence: &Evidence) -> Outcome {
-    let files = evidence.observations.iter().find_map(|it| match (&it.need, &it.answer) {
+fn was_absent(act: Act<'_>) -> Outcome {
+    let files = act.observations().iter().find_map(|it| match (&it.need, &it.answer) {
         (Need::Files(need), Answer::Files(found)) if need.moment == ObservationTime::Before => Some(found.files.len()),
         _ => None,
     });
@@ -324,7 +325,7 @@ impl Check for Panics {
         panic!("this claim panics")
     }
 
-    fn check(&self, _: &Evidence) -> Vec<Verdict> {
+    fn check(&self, _: Act<'_>) -> Vec<Verdict> {
         Vec::new()
     }
 

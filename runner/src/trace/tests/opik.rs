@@ -56,7 +56,8 @@ fn with_run() -> Identity {
 #[tokio::test]
 async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     let act = with_run();
-    let (own, other) = (trace("t1", &act, "run-0000-0000-0001"), trace("t2", &act, "run-0000-0000-0002"));
+    let (own, mut other) = (trace("t1", &act, "run-0000-0000-0001"), trace("t2", &act, "run-0000-0000-0002"));
+    other["thread_id"] = json!("another");
     let started = act.started_us;
     let stub = opik(move |path, body| match path {
         "/api/v1/private/traces/search" => (200, vec![other.clone(), own.clone()]),
@@ -72,7 +73,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
                 };
                 json!({
                     "id": number.to_string(), "trace_id": "t1", "parent_span_id": null, "type": kind, "name": name,
-                    "start_time": moment(started + number), "end_time": null, "duration": 12.5, "model": "m-large",
+                    "start_time": moment(started), "end_time": null, "duration": 12.5, "model": "m-large",
                     "usage": { "prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4 }, "total_estimated_cost": 0.5,
                     "error_info": if number == 1 { json!({ "exception_type": "E", "message": "broke" }) } else { Value::Null },
                 })
@@ -83,6 +84,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     .await;
     let trace = found(watch(&stub.host).collect(&act, &[]).await);
     assert_eq!((trace.joined, trace.spans.len(), trace.cost_usd), (Some(TraceMatch::RunId), 1_199, Some(0.25)));
+    assert_eq!(trace.unassigned, 1);
     let first = &trace.spans[0];
     assert_eq!((first.name.as_str(), first.kind, first.error.as_deref()), ("tool-1", SpanKind::Tool, Some("broke")));
     assert_eq!(trace.spans[1].kind, SpanKind::Subagent);

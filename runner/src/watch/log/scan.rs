@@ -15,14 +15,14 @@ use speclens_schema::{
 /// Number of bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Maximum number of bytes of a line. The rest is not read.
+/// Maximum number of bytes of a line to keep. Of a longer one, the named values are kept.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024;
 
 /// Maximum number of passes over a log for one run: a later line may say more about an earlier one.
 const MAX_PASSES: usize = 16;
 
 /// Texts in lines about runs, used if no run is named.
-const MARKS: [&str; 3] = ["run_id=", "runId", "[agent] run "];
+const MARKS: [&str; 6] = ["run_id", "runid", "run-id", "[agent] run ", "tool", "sessionkey"];
 
 /// Every line that is not empty.
 const ANY: &str = "[^\n]";
@@ -89,6 +89,8 @@ struct Block<'b> {
     first: usize,
     /// Whether its last line has an end.
     is_finished: bool,
+    /// Whether it is a line that is too long to be read.
+    is_cut: bool,
 }
 
 /// Reads a file by blocks.
@@ -119,15 +121,14 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
         let ready = &buffer[start..filled];
         let whole = memchr::memrchr(b'\n', ready).map_or(0, |end| end + 1);
         if whole > 0 {
-            take(Block { bytes: &ready[..whole], first, is_finished: true });
+            take(Block { bytes: &ready[..whole], first, is_finished: true, is_cut: false });
             first += memchr::memchr_iter(b'\n', &ready[..whole]).count();
         }
         let rest = start + whole..filled;
         if is_end || rest.len() == BLOCK {
             if !rest.is_empty() {
-                let end = rest.start + rest.len().min(MAX_LINE_BYTES);
                 // The end of a line that is too long is not waited for.
-                take(Block { bytes: &buffer[rest.start..end], first, is_finished: !is_end });
+                take(Block { bytes: &buffer[rest.clone()], first, is_finished: !is_end, is_cut: !is_end });
             }
             if is_end {
                 return Ok(());
@@ -188,6 +189,7 @@ struct LogScanPass {
     known: HashSet<Line>,
     is_cut: bool,
     has_dropped: bool,
+    has_long_line: bool,
     is_half: bool,
     failed: Vec<(usize, String)>,
 }
@@ -206,6 +208,7 @@ impl LogScanPass {
             known: HashSet::new(),
             is_cut: false,
             has_dropped: false,
+            has_long_line: false,
             is_half: false,
             failed: Vec::new(),
         }
@@ -221,6 +224,12 @@ impl LogScanPass {
     }
 
     fn take(&mut self, block: Block<'_>) {
+        let is_cut = block.is_cut;
+        self.take_lines(block);
+        self.has_long_line |= is_cut && self.may_be_of_the_run();
+    }
+
+    fn take_lines(&mut self, block: Block<'_>) {
         let (mut from, mut number) = (0, block.first);
         while let Some(found) = self.search.find_at(block.bytes, from) {
             let start = memchr::memrchr(b'\n', &block.bytes[from..found.start()]).map_or(from, |end| from + end + 1);
@@ -235,15 +244,32 @@ impl LogScanPass {
         }
     }
 
+    /// Returns whether a line without a known run may be about the run: before it was first seen, only if the act had
+    /// begun.
+    fn may_be_of_the_run(&self) -> bool {
+        self.is_recent || !self.lines.is_empty()
+    }
+
     fn line(&mut self, bytes: &[u8], number: usize) {
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE_BYTES)]);
+        let mut text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes));
         let line = Line::read(&text);
         self.has_learned |= self.lineage.learn(&line);
-        // Lines that were dropped before the run was first seen were not of the run, unless the act had begun.
-        self.has_dropped |= line.events.contains(&Event::Dropped) && (self.is_recent || !self.lines.is_empty());
-        let Some(relation) = self.lineage.relation(&line) else { return };
-        let is_end = relation == RunRelation::Own && line.events.contains(&Event::Done);
+        self.has_dropped |= line.events.contains(&Event::Dropped) && self.may_be_of_the_run();
+        let relation = match self.lineage.relation(&line) {
+            Some(relation) => relation,
+            None if self.lineage.is_mentioned_in(&line, &text) => RunRelation::Own,
+            None => return,
+        };
+        if text.len() > MAX_LINE_BYTES {
+            text = Line::excerpt(&text)
+                .filter(|short| short.len() <= MAX_LINE_BYTES)
+                .unwrap_or_else(|| {
+                    self.has_long_line = true;
+                    text[..text.floor_char_boundary(MAX_LINE_BYTES)].to_owned()
+                })
+                .into();
+        }
+        let is_end = relation == RunRelation::Own && line.events.iter().any(|event| matches!(event, Event::Done(_)));
         if text.len() > self.left && !is_end {
             self.left = 0;
             self.is_cut = true;
@@ -258,7 +284,8 @@ impl LogScanPass {
     }
 
     fn found(self) -> ScanResult {
-        let gaps = [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped)];
+        let gaps =
+            [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped), (self.has_long_line, LogGap::LongLine)];
         let gaps = gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect();
         ScanResult { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
     }
@@ -271,7 +298,11 @@ fn search(lineage: &Lineage) -> Regex {
         None => Some(MARKS.iter().map(|mark| regex::escape(mark)).collect()),
     };
     wanted.iter_mut().for_each(|wanted| wanted.push(DROPPED.to_owned()));
-    let compile = |wanted: &str| RegexBuilder::new(wanted).unicode(false).size_limit(MAX_SEARCH_BYTES).build();
+    let compile = |wanted: &str| {
+        // Keys are written in several ways, names are not.
+        let every = lineage.needles().is_none();
+        RegexBuilder::new(wanted).unicode(false).case_insensitive(every).size_limit(MAX_SEARCH_BYTES).build()
+    };
     let named = wanted.and_then(|wanted| compile(&wanted.join("|")).ok());
     // If a name cannot be searched for, or there are too many, all lines are read.
     named.unwrap_or_else(|| compile(ANY).expect("a valid expression"))

@@ -120,6 +120,13 @@ pub fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     Some(&text[found[index].range.start..end])
 }
 
+/// Returns the YAML between the two lines `---` at the start of a Markdown text.
+pub fn front_matter_of(text: &str) -> Option<&str> {
+    let block = &text[..front_matter(text)];
+    let (first, last) = (block.find('\n')? + 1, block.trim_end().rfind('\n')? + 1);
+    block.get(first..last)
+}
+
 fn front_matter(text: &str) -> usize {
     if !text.starts_with("---\n") && !text.starts_with("---\r\n") {
         return 0;
@@ -160,6 +167,21 @@ mod tests {
             names("---\ntitle: T\n---\n```\n# no\n```\n~~~\n# no\n```\n~~~\n    # no\n# Yes\n"),
             [(1, "Yes".into())]
         );
+    }
+
+    #[test]
+    fn front_matter_is_the_block_at_the_start() {
+        for (text, front_matter) in [
+            ("---\ntitle: T\n---\n# Hook\n", Some("title: T\n")),
+            ("---\r\ntitle: T\r\n---\r\n", Some("title: T\r\n")),
+            ("---\ntitle: T\nid: 1\n---", Some("title: T\nid: 1\n")),
+            ("---\n---\n", Some("")),
+            ("---\ntitle: T\n", None),
+            ("# Hook\n---\n", None),
+            ("", None),
+        ] {
+            assert_eq!(front_matter_of(text), front_matter, "{text:?}");
+        }
     }
 
     #[test]

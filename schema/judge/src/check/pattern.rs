@@ -3,7 +3,6 @@
 //! A pattern is read by ECMAScript's own grammar, and translated for engines with bounded time. The text is searched in
 //! UTF-16 units, so `.` matches half of a character beyond the basic plane, as in ECMAScript.
 
-mod hidden;
 mod linear;
 pub mod python;
 mod syntax;
@@ -12,6 +11,7 @@ mod units;
 
 use linear::Linear;
 
+use crate::mask::MASK_CHARACTER;
 use std::{
     borrow::Cow,
     fmt,
@@ -25,16 +25,8 @@ pub struct EcmaPattern {
     engine: Engine,
     can_match_empty: bool,
     matches_empty: bool,
-    /// Finds all possible matches in a text with hidden parts; compiled on first use.
-    relaxed: Arc<Relaxed>,
-}
-
-/// A pattern for a relaxed engine.
-#[derive(Debug)]
-struct Relaxed {
-    root: syntax::Node,
-    ignore_case: bool,
-    engine: OnceLock<Backtracking>,
+    /// Whether the units next to a match, or in it, decide about word boundaries.
+    has_boundary: bool,
 }
 
 /// The reason why a pattern cannot be used.
@@ -113,7 +105,7 @@ impl EcmaPattern {
             engine,
             can_match_empty,
             matches_empty,
-            relaxed: Arc::new(Relaxed { root, ignore_case, engine: OnceLock::new() }),
+            has_boundary: root.any(&|node| matches!(node, syntax::Node::WordBoundary { .. })),
         })
     }
 
@@ -130,6 +122,26 @@ impl EcmaPattern {
     /// Returns the non-overlapping matches from left to right. An error ends the iteration.
     pub fn find_iter<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
         Matches { pattern: self, text: Encoded::new(text), at: 0, counted: 0, line: 1, steps: 0, done: false }
+    }
+
+    /// Returns the matches that exist whatever the [hidden units](MASK_CHARACTER) are. Only a part of the pattern that
+    /// takes every unit of a line matches a hidden one.
+    pub fn certain_matches<'p, 't>(
+        &'p self,
+        text: &'t str,
+    ) -> impl Iterator<Item = Result<EcmaMatch, StepLimit>> + use<'p, 't> {
+        let has_hidden = text.contains([MASK_CHARACTER, char::REPLACEMENT_CHARACTER]);
+        let mut matches = self.find_iter(text);
+        std::iter::from_fn(move || {
+            loop {
+                let found = matches.next_match()?;
+                match found {
+                    Ok((it, range)) if !has_hidden || matches.is_certain(range) => return Some(Ok(it)),
+                    Ok(_) => {}
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        })
     }
 }
 
@@ -278,10 +290,11 @@ impl Matches<'_, '_> {
     }
 }
 
-impl Iterator for Matches<'_, '_> {
-    type Item = Result<EcmaMatch, StepLimit>;
+/// A match, and its range in the encoded text.
+type Placed = (EcmaMatch, (usize, usize));
 
-    fn next(&mut self) -> Option<Self::Item> {
+impl Matches<'_, '_> {
+    fn next_match(&mut self) -> Option<Result<Placed, StepLimit>> {
         let (start, end) = match self.next_range()? {
             Ok(range) => range,
             Err(error) => return Some(Err(error)),
@@ -289,7 +302,30 @@ impl Iterator for Matches<'_, '_> {
         let text = self.text.0.as_bytes();
         self.line += memchr::memchr_iter(b'\n', &text[self.counted..start.max(self.counted)]).count();
         self.counted = start.max(self.counted);
-        Some(Ok(EcmaMatch { text: self.text.decode(start, end), line: self.line }))
+        Some(Ok((EcmaMatch { text: self.text.decode(start, end), line: self.line }, (start, end))))
+    }
+
+    /// Returns whether a match in a text with hidden units does not depend on them.
+    fn is_certain(&self, (start, end): (usize, usize)) -> bool {
+        match &self.pattern.engine {
+            // Look-around depends on units anywhere.
+            Engine::Backtracking(_) => false,
+            Engine::Linear(_) if !self.pattern.has_boundary => true,
+            Engine::Linear(_) => {
+                let is_hidden = |unit: char| matches!(unit, MASK_CHARACTER | char::REPLACEMENT_CHARACTER);
+                let text = &self.text.0;
+                let around = [text[..start].chars().next_back(), text[end..].chars().next()];
+                !text[start..end].contains(is_hidden) && !around.into_iter().flatten().any(is_hidden)
+            }
+        }
+    }
+}
+
+impl Iterator for Matches<'_, '_> {
+    type Item = Result<EcmaMatch, StepLimit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_match().map(|found| found.map(|(it, _)| it))
     }
 }
 

@@ -268,16 +268,20 @@ fn mapping(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Result<PythonVa
                 Shape::Sequence => entry.value.items().collect(),
                 Shape::Scalar | Shape::Mapping | Shape::Dangling => vec![entry.value],
             };
+            let mut new: Vec<(PythonValue, PythonValue)> = Vec::new();
             for base in bases {
                 let PythonValue::Map(found) = convert(base, depth + 1, left)? else {
                     return Err(NoValue::Refused("`<<` needs a mapping, or a list of mappings".to_owned()));
                 };
                 for (key, value) in found {
-                    if !merged.iter().any(|(known, _)| known.equals(&key)) {
-                        merged.push((key, value));
+                    if !new.iter().any(|(known, _)| known.equals(&key)) {
+                        new.push((key, value));
                     }
                 }
             }
+            // A later `<<` overrides an earlier one.
+            merged.retain(|(key, _)| !new.iter().any(|(known, _)| known.equals(key)));
+            merged.extend(new);
             continue;
         }
         let key = convert(entry.key, depth + 1, left)?;
@@ -315,6 +319,9 @@ mod tests {
             ("[1, a]", "[1.0, a]", true),
             ("{a: 1, b: 2}", "{b: 2, a: 1}", true),
             ("{a: 1}", "{a: 1, b: 2}", false),
+            // A later merge counts, and in a list an earlier one.
+            ("{<<: {a: 1, b: 1}, <<: {a: 2}}", "{a: 2, b: 1}", true),
+            ("{<<: [{a: 1, b: 1}, {a: 2}]}", "{a: 1, b: 1}", true),
             // Integers are exact.
             ("9007199254740993", "9007199254740992", false),
             ("1234567890123456788", "1234567890123456789", false),

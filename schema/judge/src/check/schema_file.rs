@@ -2,17 +2,20 @@
 
 mod adapt;
 mod formats;
-mod hidden;
 mod places;
 
-use std::{collections::BTreeSet, fmt, sync::OnceLock};
+use std::{collections::BTreeSet, fmt};
 
 use jsonschema::{
     Draft, Keyword, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind,
 };
 use serde_json::{Map, Value};
 
-use crate::mask::has_hidden;
+use crate::{
+    mask::has_hidden,
+    seen::{Seen, Why},
+    text::MASKED,
+};
 use speclens_yaml::Pointer;
 
 pub use places::RulePlaces;
@@ -27,10 +30,6 @@ use super::{
 #[derive(Debug)]
 pub struct UserSchema {
     validator: Validator,
-    /// For values with hidden parts; compiled on first use.
-    cautious: OnceLock<Option<hidden::MaskedSchema>>,
-    /// The schema with standard keywords only.
-    schema: Value,
     draft: Draft,
     unchecked: BTreeSet<String>,
 }
@@ -44,19 +43,6 @@ pub struct SchemaError {
     pub help: Option<&'static str>,
     /// Whether it was read as JSON, so it is a schema, but an invalid one.
     pub is_json: bool,
-}
-
-/// The result of validating a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SchemaAnswer {
-    /// It is valid.
-    Valid,
-    /// It is not valid, for these reasons (only the first ones if there are very many).
-    Invalid(Vec<SchemaMismatch>),
-    /// A pattern took too many steps, so there is no answer.
-    GaveUp(String),
-    /// It depends on hidden parts.
-    Hidden,
 }
 
 /// A reason why a value is not valid.
@@ -115,7 +101,7 @@ impl UserSchema {
         let is_old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
         let Adapted { schema, unchecked, references } = Adapted::new(schema, is_old)?;
         let validator = options(draft).build(&schema).map_err(|error| compile_error(&error, &schema, &references))?;
-        Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
+        Ok(UserSchema { validator, draft, unchecked })
     }
 
     /// Returns the formats in the schema that neither speclens nor KindLM checks.
@@ -135,16 +121,27 @@ impl UserSchema {
         }
     }
 
-    /// Validates a value.
-    pub fn validate(&self, instance: &Value) -> SchemaAnswer {
-        if !has_hidden(instance) {
-            return answer(self.validator.iter_errors(instance));
+    /// Validates a value: returns the reasons why it is not valid, only the first ones if there are very many. The
+    /// result is unknown if a part of the value is hidden, or if a pattern took too many steps.
+    pub fn validate(&self, instance: &Value) -> Seen<Vec<SchemaMismatch>> {
+        if has_hidden(instance) {
+            return Err(Why::unknown(MASKED));
         }
-        let make = || hidden::MaskedSchema::new(self.draft, &self.schema);
-        match self.cautious.get_or_init(make) {
-            Some(cautious) => cautious.validate(instance),
-            None => SchemaAnswer::Hidden,
+        let mut mismatches = Vec::new();
+        for error in self.validator.iter_errors(instance) {
+            if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
+                let place = error.schema_path();
+                return Err(Why::unknown(format!("the pattern at {place} of the schema took too many steps")));
+            }
+            if mismatches.len() < MAX_MISMATCHES {
+                mismatches.push(SchemaMismatch {
+                    at: Pointer::parse(error.instance_path().as_str()),
+                    rule: Pointer::parse(error.schema_path().as_str()),
+                    message: shortened(&error.to_string(), 300),
+                });
+            }
         }
+        Ok(mismatches)
     }
 }
 
@@ -227,26 +224,6 @@ fn unresolved(schema: &Value, references: &[(Pointer, String)]) -> SchemaError {
     }
 }
 
-fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer {
-    let mut mismatches = Vec::new();
-    for error in errors {
-        if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
-            return SchemaAnswer::GaveUp(format!(
-                "the pattern at {} of the schema took too many steps",
-                error.schema_path()
-            ));
-        }
-        if mismatches.len() < MAX_MISMATCHES {
-            mismatches.push(SchemaMismatch {
-                at: Pointer::parse(error.instance_path().as_str()),
-                rule: Pointer::parse(error.schema_path().as_str()),
-                message: shortened(&error.to_string(), 300),
-            });
-        }
-    }
-    if mismatches.is_empty() { SchemaAnswer::Valid } else { SchemaAnswer::Invalid(mismatches) }
-}
-
 fn draft(named: &str) -> Option<Draft> {
     match named.trim_end_matches('#').trim_start_matches("https://").trim_start_matches("http://") {
         "json-schema.org/draft-04/schema" => Some(Draft::Draft4),
@@ -288,16 +265,14 @@ impl std::error::Error for SchemaError {}
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{SchemaAnswer, UserSchema};
+    use super::UserSchema;
 
     #[track_caller]
     fn check(schema: Value, instance: Value, lines: &[&str]) {
         let answer = UserSchema::compile(&schema).unwrap().validate(&instance);
         let found = match &answer {
-            SchemaAnswer::Valid => Vec::new(),
-            SchemaAnswer::Invalid(mismatches) => mismatches.iter().map(|it| it.line()).collect(),
-            SchemaAnswer::GaveUp(reason) => vec![reason.clone()],
-            SchemaAnswer::Hidden => vec!["hidden".to_owned()],
+            Ok(mismatches) => mismatches.iter().map(|it| it.line()).collect(),
+            Err(why) => vec![why.reason().to_owned()],
         };
         assert_eq!(found, lines);
     }
@@ -391,45 +366,17 @@ mod tests {
     fn a_pattern_cannot_run_for_ever() {
         let schema = UserSchema::compile(&json!({"pattern": "^(?:(a+)\\1?)+b$"})).unwrap();
         let answer = schema.validate(&json!("a".repeat(40) + "!"));
-        assert!(matches!(answer, SchemaAnswer::GaveUp(_)), "{answer:?}");
+        assert!(answer.is_err_and(|why| why.reason().contains("too many steps")));
     }
 
     #[test]
-    fn hidden_part_decides_only_keywords_that_inspect_it() {
+    fn value_with_a_hidden_part_is_not_judged() {
         let hidden = |value: Value| -> Value {
             serde_json::from_str(&value.to_string().replace('#', &crate::mask::MASK_CHARACTER.to_string())).unwrap()
         };
-        let value = hidden(json!({"key": "sk-####", "n": 0, "list": ["###", "###"]}));
-        let key = |rule: Value| json!({"properties": {"key": rule}});
-        for schema in [
-            key(json!({"pattern": "^sk"})),
-            key(json!({"not": {"pattern": "^sk"}})),
-            key(json!({"format": "email"})),
-            key(json!({"enum": ["other", "sk-1234"]})),
-            key(json!({"const": "sk-1234"})),
-            key(json!({"minLength": 7})),
-            key(json!({"maxLength": 5})),
-            key(json!({"anyOf": [{"pattern": "x"}, {"type": "number"}]})),
-            json!({"if": {"properties": {"key": {"pattern": "x"}}}, "then": {"properties": {"n": {"minimum": 1}}}}),
-            json!({"properties": {"list": {"uniqueItems": true}}}),
-            json!({"properties": {"list": {"contains": {"const": "abc"}}}}),
-        ] {
-            check(schema, value.clone(), &["hidden"]);
+        for value in [json!({"key": "sk-####"}), json!({"####": 1}), json!([["#"]])] {
+            check(json!({}), hidden(value), &[crate::text::MASKED]);
         }
-        for schema in [
-            key(json!({"type": "string", "minLength": 4, "maxLength": 7})),
-            key(json!({"not": {"const": "pk-1234"}, "contentEncoding": "x"})),
-            key(json!({"anyOf": [{"type": "string"}, {"pattern": "x"}]})),
-            json!({"required": ["key"], "properties": {"list": {"minItems": 2}}}),
-        ] {
-            check(schema, value.clone(), &[]);
-        }
-        let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
-        check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
-        let hidden_units = crate::mask::MASK_CHARACTER.to_string().repeat(4);
-        let message = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
-        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&message]);
-        check(json!({}), hidden(json!({"#": 1})), &["hidden"]);
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! Trims, measures and compares text as JavaScript does, and finds the closest line to a missing text.
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
-
-use crate::{
-    mask::MASK_CHARACTER,
-    verdict::{MASKED, Presence},
-};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::LazyLock};
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub(crate) fn is_space(character: char) -> bool {
@@ -43,77 +38,6 @@ pub fn trim_end(text: &str) -> &str {
 /// Returns the length in UTF-16 units.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
-}
-
-/// A text that is searched repeatedly without regard to case.
-#[derive(Clone, Debug)]
-pub struct Folded {
-    text: String,
-    /// The units, if some are [hidden](MASK_CHARACTER).
-    units: Option<Vec<u16>>,
-    /// Whether a sigma may be a final one or not.
-    has_sigma: bool,
-}
-
-/// Maximum number of units that are compared.
-const MAX_COMPARED_UNITS: usize = 1 << 26;
-
-impl Folded {
-    /// Converts a text to lower case, final sigma included.
-    pub fn new(text: &str) -> Folded {
-        let has_sigma = text.contains('Σ');
-        let text = text.to_lowercase();
-        let units = text.contains(MASK_CHARACTER).then(|| text.encode_utf16().collect());
-        Folded { text, units, has_sigma }
-    }
-
-    /// Returns whether it contains a text, ignoring case.
-    pub fn contains(&self, text: &str) -> Presence {
-        let text = text.to_lowercase();
-        let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
-        let Some(units) = &self.units else { return if found { Presence::Yes } else { Presence::No } };
-        // The hidden part decides whether a sigma next to it is final, and may be the one letter that becomes two in
-        // lower case.
-        let odd = |it: char| it == MASK_CHARACTER || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
-        if text.contains(odd) {
-            return Presence::Unclear(MASKED);
-        }
-        if found {
-            return Presence::Yes;
-        }
-        let wanted: Vec<u16> = text.encode_utf16().collect();
-        if may_contain(units, &wanted) { Presence::Unclear(MASKED) } else { Presence::No }
-    }
-}
-
-/// Returns whether a text may occur at a place with hidden parts.
-fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
-    let mut buffer = [0; 2];
-    let hidden = MASK_CHARACTER.encode_utf16(&mut buffer)[0];
-    let newline = u16::from(b'\n');
-    let mut compared = 0;
-    let mut at = 0;
-    let mut next_hidden = 0;
-    while at + wanted.len() <= units.len() {
-        if next_hidden < at || units.get(next_hidden) != Some(&hidden) {
-            let from = next_hidden.max(at);
-            let Some(distance) = units[from..].iter().position(|unit| *unit == hidden) else { return false };
-            next_hidden = from + distance;
-        }
-        if next_hidden >= at + wanted.len() {
-            at = next_hidden + 1 - wanted.len();
-            continue;
-        }
-        let there = units[at..].iter().zip(wanted);
-        let equal =
-            there.take_while(|(there, wanted)| there == wanted || **there == hidden && **wanted != newline).count();
-        compared += equal + 1;
-        if equal == wanted.len() || compared > MAX_COMPARED_UNITS {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// Returns a text without case differences, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
@@ -170,11 +94,6 @@ impl CaseFolded {
         folded
     }
 
-    /// Returns whether it contains another text, ignoring case.
-    pub fn contains(&self, wanted: &str) -> bool {
-        memchr::memmem::find(self.text.as_bytes(), case_folded(wanted).as_bytes()).is_some()
-    }
-
     /// Returns the byte range in the original text of the first occurrence of another text, ignoring case.
     pub fn find(&self, wanted: &str) -> Option<Range<usize>> {
         let wanted = case_folded(wanted);
@@ -182,13 +101,31 @@ impl CaseFolded {
             return None;
         }
         let start = memchr::memmem::find(self.text.as_bytes(), wanted.as_bytes())?;
-        let end = start + wanted.len();
-        if self.letters.is_empty() {
-            return Some(start..end);
+        Some(self.original(start..start + wanted.len()))
+    }
+
+    /// Returns the byte range in the original text of the first occurrence of a phrase, ignoring case. Any white space
+    /// may be between its words, such as the end of a line.
+    pub fn find_phrase(&self, wanted: &str) -> Option<Range<usize>> {
+        let wanted = case_folded(wanted);
+        let words: Vec<String> = wanted.split(char::is_whitespace).map(regex::escape).collect();
+        let is_phrase = words.len() > 1 && words.iter().any(|word| !word.is_empty());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match regex::Regex::new(&words.join(r"\s+")).ok().filter(|_| is_phrase) {
+            Some(pattern) => pattern.find(&self.text).map(|found| self.original(found.range())),
+            None => self.find(&wanted),
         }
-        let first = self.letters.partition_point(|(here, _)| *here <= start).checked_sub(1)?;
+    }
+
+    /// Returns the range in the original text of a range here.
+    fn original(&self, Range { start, end }: Range<usize>) -> Range<usize> {
+        if self.letters.is_empty() {
+            return start..end;
+        }
+        let first = self.letters.partition_point(|(here, _)| *here <= start).saturating_sub(1);
         let behind = self.letters.partition_point(|(here, _)| *here < end);
-        Some(self.letters[first].1..self.letters.get(behind).map_or(self.length, |(_, there)| *there))
+        let there = |letter: usize| self.letters.get(letter).map_or(self.length, |(_, there)| *there);
+        there(first)..there(behind)
     }
 }
 
@@ -287,6 +224,13 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, MAX_LINE_CHARACTERS) })
 }
 
+/// Returns a text without the sequences that color it on a terminal.
+pub fn uncolored(text: &str) -> Cow<'_, str> {
+    static COLOR: LazyLock<regex::Regex> =
+        LazyLock::new(|| regex::Regex::new("\u{1b}\\[[0-9;:]*[mK]").expect("a valid expression"));
+    COLOR.replace_all(text, "")
+}
+
 /// Returns a text of at most this many characters, with a mark where it was cut.
 pub fn shortened(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
@@ -307,7 +251,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CaseFolded, Folded, LineFeeds, MASKED, Presence, closest_line, length, trim};
+    use super::{CaseFolded, LineFeeds, closest_line, length, trim, uncolored};
 
     #[test]
     fn folded_text_knows_where_its_parts_come_from() {
@@ -323,6 +267,27 @@ mod tests {
         ] {
             assert_eq!(CaseFolded::new(text).find(wanted).map(|range| &text[range]), found, "{text}");
         }
+    }
+
+    #[test]
+    fn phrase_is_found_across_any_white_space() {
+        for (text, wanted, found) in [
+            ("a Limited\n  time offer", "limited time", Some("Limited\n  time")),
+            ("Größe und\r\nFORM", "größe und form", Some("Größe und\r\nFORM")),
+            ("unlimited times", "limited time", Some("limited time")),
+            ("limitedtime", "limited time", None),
+            ("a.b c", "a.b\tc", Some("a.b c")),
+            ("axb c", "a.b c", None),
+            ("this is ai\n", " ai ", Some(" ai\n")),
+            ("word", "word", Some("word")),
+        ] {
+            assert_eq!(CaseFolded::new(text).find_phrase(wanted).map(|range| &text[range]), found, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn colors_are_removed_and_nothing_else() {
+        assert_eq!(uncolored("\u{1b}[1;33mwarning\u{1b}[0m: [33m \u{1b}[2J"), "warning: [33m \u{1b}[2J");
     }
 
     #[test]
@@ -342,37 +307,6 @@ mod tests {
     #[test]
     fn lengths_are_utf16_units() {
         assert_eq!(length("aé😀"), 4);
-    }
-
-    #[test]
-    fn case_does_not_count() {
-        let text = Folded::new("ΟΔΟΣ Straße");
-        for wanted in ["οδος", "STRAßE", ""] {
-            assert_eq!(text.contains(wanted), Presence::Yes, "{wanted}");
-        }
-        assert_eq!(text.contains("STRASSE"), Presence::No);
-    }
-
-    #[test]
-    fn hidden_part_may_contain_text() {
-        let text = |text: &str| Folded::new(&text.replace('#', &super::MASK_CHARACTER.to_string()));
-        for (there, wanted, expected) in [
-            ("key ### done", "DONE", Presence::Yes),
-            ("key ### done", "y abc d", Presence::Unclear(MASKED)),
-            ("key ### done", "abcd", Presence::No),
-            ("key ### done", "y a\nc d", Presence::No),
-            ("### done", "abc", Presence::Unclear(MASKED)),
-            ("done ###", "e abc", Presence::Unclear(MASKED)),
-            ("a#b#c", "axbyc", Presence::Unclear(MASKED)),
-            ("a#b#c", "axxyc", Presence::No),
-            ("a##c", "A😀C", Presence::Unclear(MASKED)),
-            ("ΟΔΟΣ###", "οδος", Presence::Unclear(MASKED)),
-            ("###", "i\u{307}", Presence::Unclear(MASKED)),
-            ("###", "", Presence::Yes),
-            ("#", "ab", Presence::No),
-        ] {
-            assert_eq!(text(there).contains(wanted), expected, "{wanted:?} in {there:?}");
-        }
     }
 
     #[test]

@@ -61,3 +61,14 @@ pub enum Change {
     /// The file was removed.
     Removed,
 }
+
+impl Change {
+    /// Returns the word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Removed => "removed",
+        }
+    }
+}

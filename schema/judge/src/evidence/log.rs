@@ -92,6 +92,14 @@ pub enum LogGap {
     Truncated,
     /// A file of the log was removed during the act.
     Removed,
+    /// A line is too long to be read.
+    LongLine,
+    /// The end of the run is missing.
+    Unended,
+    /// The end of an agent that the run started is missing.
+    ChildUnended,
+    /// An agent that the run started is missing.
+    ChildUnseen,
 }
 
 impl LogGap {
@@ -104,6 +112,12 @@ impl LogGap {
             LogGap::Dropped => "the gateway dropped lines of its log, which could change the result",
             LogGap::Truncated => "the log was emptied during the run, and the missing lines could change the result",
             LogGap::Removed => "part of the log was removed during the run, and its lines could change the result",
+            LogGap::LongLine => "a line of the log is too long to be read, and it could change the result",
+            LogGap::Unended => "the log does not contain the end of the run, so more may have happened",
+            LogGap::ChildUnended => {
+                "the log does not contain the end of an agent that the run started, so more may have happened"
+            }
+            LogGap::ChildUnseen => "the run started an agent that the log does not show, so more may have happened",
         }
     }
 }

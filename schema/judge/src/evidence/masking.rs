@@ -1,7 +1,5 @@
 //! Replaces secrets with stars in everything beyond the streams of one process.
 
-use serde_json::Value;
-
 use crate::mask::Secrets;
 
 use super::{
@@ -89,25 +87,8 @@ impl Turn {
         mask_capture(&mut self.text, secrets);
         for call in &mut self.calls {
             hide(&mut call.name, secrets);
-            mask_value(&mut call.arguments, secrets);
+            secrets.mask_value(&mut call.arguments);
         }
-    }
-}
-
-/// Masks every string in a value, keys included.
-fn mask_value(value: &mut Value, secrets: &Secrets) {
-    match value {
-        Value::String(text) => hide(text, secrets),
-        Value::Array(items) => items.iter_mut().for_each(|item| mask_value(item, secrets)),
-        Value::Object(members) => {
-            let old = std::mem::take(members);
-            members.extend(old.into_iter().map(|(mut name, mut value)| {
-                hide(&mut name, secrets);
-                mask_value(&mut value, secrets);
-                (name, value)
-            }));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -266,5 +247,167 @@ mod tests {
         let masked = evidence.clone();
         evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
         assert_eq!(evidence, masked, "masking again changes nothing");
+    }
+
+    /// Evidence with every kind of text in it, as it is recorded.
+    fn everything() -> serde_json::Value {
+        let capture = || serde_json::json!({ "text": "a", "cut": false });
+        let ran = || {
+            serde_json::json!({
+                "command": capture(), "exit": null, "timed_out": false, "stdout": capture(), "stderr": capture(),
+                "duration_ms": null,
+            })
+        };
+        let score = |judge: serde_json::Value| {
+            serde_json::json!({ "scores": {
+                "judge": judge, "rubric": "a", "path": "a", "section": "a", "identity": "a", "moment": "after", "times": 1,
+            } })
+        };
+        let peer = || serde_json::json!({ "provider": "a", "model": "a" });
+        let search = serde_json::json!({
+            "pattern": "a", "found": { "line": 0, "text": capture() }, "lines": 1, "gap": "a",
+        });
+        let file = |content: serde_json::Value| {
+            serde_json::json!({
+                "path": "a", "directory": false, "modified_us": null, "seen_after_ms": 0, "content": content,
+                "searches": [search],
+            })
+        };
+        let needs = [
+            serde_json::json!({ "path": { "path": "a", "content": true } }),
+            serde_json::json!({ "command": { "run": "a", "timeout_ms": 1 } }),
+            serde_json::json!({ "files": {
+                "pattern": "a", "wildcards": true, "literal": true, "content": true, "moment": "after", "wait_ms": 0,
+                "since_us": null, "searches": ["a"],
+            } }),
+            serde_json::json!({ "log": { "path": "a", "run": "a", "moment": "after" } }),
+            serde_json::json!({ "response": { "address": { "url": "a" }, "moment": "after" } }),
+            serde_json::json!({ "response": { "address": { "gateway": "a" }, "moment": "after" } }),
+            score(serde_json::json!({ "endpoint": { "url": "a" } })),
+            score(serde_json::json!({ "endpoint": { "gateway": "a" } })),
+            score(serde_json::json!({ "model": peer() })),
+            serde_json::json!({ "question": {
+                "peer": peer(), "system": "a", "parts": [{ "text": "a" }, "output"], "max_tokens": 1, "times": 1,
+            } }),
+        ];
+        let answers = [
+            serde_json::json!({ "path": { "missing": { "beside": ["a"] } } }),
+            serde_json::json!({ "path": { "file": { "content": { "text": capture() } } } }),
+            serde_json::json!({ "path": { "file": { "content": { "unreadable": "a" } } } }),
+            serde_json::json!({ "command": ran() }),
+            serde_json::json!({ "files": {
+                "files": [file(serde_json::json!({ "text": capture() })), file(serde_json::json!({ "unreadable": "a" }))],
+                "waited_ms": 0, "cut": false, "beside": ["a"],
+            } }),
+            serde_json::json!({ "log": {
+                "path": "a", "files": [{ "path": "a", "unread": { "failed": "a" } }], "lines": capture(), "places": [],
+                "session": "a", "beside": ["a"],
+            } }),
+            serde_json::json!({ "response": { "status": 200, "body": capture(), "error": "a" } }),
+            serde_json::json!({ "trace": { "found": {
+                "started_us": null, "ended_us": null, "cut": false,
+                "spans": [{
+                    "id": "a", "parent": "a", "kind": "tool", "name": "a", "model": "a", "error": "a", "started_us": null,
+                    "ended_us": null, "duration_ms": null, "tokens": null, "cost_usd": null,
+                }],
+            } } }),
+            serde_json::json!({ "trace": { "missing": "a" } }),
+            serde_json::json!({ "question": { "replies": [{ "text": capture(), "error": "a" }] } }),
+            serde_json::json!({ "nothing": "a" }),
+        ];
+        let observed = |need: &serde_json::Value, answer: &serde_json::Value| serde_json::json!({ "need": need, "answer": answer });
+        let nothing = serde_json::json!({ "variables": {} });
+        let trace = serde_json::json!("trace");
+        let observations: Vec<serde_json::Value> = needs
+            .iter()
+            .map(|need| observed(need, &nothing))
+            .chain(answers.iter().map(|answer| observed(&trace, answer)))
+            .collect();
+        let values = serde_json::json!({ "name": "a" });
+        serde_json::json!({
+            "context": {
+                "started": "a", "run_id": "a", "version": "a",
+                "templates": { "before": values, "after": values, "utc_offset_s": null },
+            },
+            "command": ran(),
+            "turns": [{ "text": capture(), "calls": [{ "id": "a", "name": "a", "arguments": { "k": ["a"] } }] }],
+            "commands": { "commands": [ran()], "cut": false },
+            "files": {
+                "files": [{ "path": "a", "change": "created", "size": 1, "digest": "a", "text": capture() }],
+                "rest": { "a": "file" }, "cut": false,
+            },
+            "exchange": { "address": "a", "sent": capture(), "status": 200, "answer": capture() },
+            "observations": observations,
+            "duration_ms": null, "usage": null,
+            "error": { "kind": "provider", "message": "a" },
+        })
+    }
+
+    /// Collects the pointers of all texts in a value.
+    fn texts(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(_) => found.push(at.to_owned()),
+            serde_json::Value::Array(items) => {
+                items.iter().enumerate().for_each(|(index, item)| texts(item, &format!("{at}/{index}"), found));
+            }
+            serde_json::Value::Object(members) => {
+                members.iter().for_each(|(name, member)| texts(member, &format!("{at}/{name}"), found));
+            }
+            serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+        }
+    }
+
+    #[test]
+    fn every_text_of_the_evidence_is_masked_except_ids_of_programs() {
+        let secret = "abcd1234-word";
+        let secrets = Secrets::new([("API_KEY", secret)], &[], &[]);
+        let sample = everything();
+        let mut pointers = Vec::new();
+        texts(&sample, "", &mut pointers);
+        let (mut tried, mut unmasked) = (0, Vec::new());
+        for pointer in &pointers {
+            let mut planted = sample.clone();
+            *planted.pointer_mut(pointer).unwrap() = format!("before {secret} after").into();
+            // The text of a closed set cannot hold a secret.
+            let Ok(mut evidence) = serde_json::from_value::<Evidence>(planted) else { continue };
+            tried += 1;
+            evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
+            if serde_json::to_string(&evidence).unwrap().contains(secret) {
+                unmasked.push(pointer.as_str());
+            }
+        }
+        assert!(tried > 70, "{tried} of {}", pointers.len());
+        expect_test::expect![[r#"
+            /context/started
+            /context/run_id
+            /turns/0/calls/0/id
+            /files/files/0/digest
+            /observations/8/need/scores/judge/model/provider
+            /observations/8/need/scores/judge/model/model
+            /observations/9/need/question/peer/provider
+            /observations/9/need/question/peer/model
+            /observations/17/answer/trace/found/spans/0/id
+            /observations/17/answer/trace/found/spans/0/parent
+        "#]]
+        .assert_eq(&(unmasked.join("\n") + "\n"));
+    }
+
+    #[test]
+    fn concealed_information_of_the_output_is_kept_and_never_less_than_before() {
+        let secrets = Secrets::new([("API_KEY", "abcd1234-word")], &[], &[]);
+        let masked = |text: &str, before: MaskingLoss, found: MaskingLoss| {
+            let stdout = Capture { concealed: before, ..Capture::whole(text) };
+            let command = Ran { stdout: Some(stdout), ..Ran::default() };
+            let mut evidence = Evidence { command: Some(command), ..Evidence::default() };
+            evidence.mask(&secrets, |raw, masked| {
+                assert!(raw.text.contains("word") && !masked.text.contains("word"));
+                found
+            });
+            evidence.command.unwrap().stdout.unwrap().concealed
+        };
+        let (nothing, json, everything) = (MaskingLoss::Nothing, MaskingLoss::Json, MaskingLoss::Everything);
+        assert_eq!(masked("abcd1234-word", nothing, json), json);
+        assert_eq!(masked("abcd1234-word", everything, json), everything);
+        assert_eq!(masked("other", json, everything), json);
     }
 }

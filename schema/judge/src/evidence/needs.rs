@@ -63,7 +63,12 @@ impl Need {
             (Need::Path { path, content }, Need::Path { path: another, content: wanted }) if path == another => {
                 Some(Need::Path { path: path.clone(), content: *content || *wanted })
             }
-            (Need::Files(one), Need::Files(two)) if one.is_of_the_same(two) && one.since_us == two.since_us => {
+            (Need::Files(one), Need::Files(two))
+                if one.is_of_the_same(two)
+                    && one.since_us == two.since_us
+                    // A file that is searched is not kept.
+                    && one.searches.is_empty() == two.searches.is_empty() =>
+            {
                 let (content, wait_ms) = (one.content || two.content, one.wait_ms.max(two.wait_ms));
                 let mut searches = one.searches.clone();
                 searches.extend(two.searches.iter().filter(|wanted| !one.searches.contains(wanted)).cloned());

@@ -30,9 +30,29 @@ pub struct Trace {
     /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
+    /// Number of other traces of agents' work that began during the act, and may be part of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unassigned: usize,
     /// The way in which it was matched to the act; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<TraceMatch>,
+}
+
+impl Trace {
+    /// Returns the reason why spans may be missing.
+    pub fn gap(&self) -> Option<&'static str> {
+        if self.cut {
+            return Some("the trace has more spans than were recorded, and the others could change the result");
+        }
+        if self.unfinished {
+            return Some("the trace has not ended, and later spans could change the result");
+        }
+        (self.unassigned > 0).then_some("other traces of agents began during the run, and they could be a part of it")
+    }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The way in which a trace was matched to an act.

@@ -36,7 +36,7 @@ pub struct FilesNeed {
     pub wait_ms: u64,
     /// Earliest time at which the file may have been written, in microseconds since the Unix epoch.
     pub since_us: Option<i64>,
-    /// Texts or regular expressions of Python to search for in a whole file of which only the beginning is kept.
+    /// Texts or regular expressions of Python to search for. Of a long file, only what was found is kept then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<String>,
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     check::text::hexadecimal,
-    evidence::{Span, Trace},
+    evidence::{Span, SpanKind, Trace},
 };
 
 /// Maximum number of spans of one trace.
@@ -25,8 +25,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let mut spans: Vec<&Exported> =
         spans.into_iter().filter(|it| seen.insert((&it.span.trace_id, &it.span.span_id))).collect();
     spans.sort_by_key(|it| it.span.start_time_unix_nano);
-    let roots: Vec<&&Exported> = spans.iter().filter(|it| is_outermost(it)).collect();
-    let unfinished = !roots.iter().any(|root| root.ended_us().is_some());
+    let unfinished = !has_ended(spans.iter().copied());
     let tree = Tree::of(&spans);
     let roles = roles(&spans, &tree);
     let reported: Vec<_> = spans.iter().map(|it| tokens_of(it)).collect();
@@ -63,6 +62,25 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
         unfinished,
         ..Trace::default()
     }
+}
+
+/// Returns whether the outermost span of each trace has ended. One in which no agent worked does not matter beside
+/// others.
+pub fn has_ended<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> bool {
+    #[derive(Default)]
+    struct Progress {
+        is_work: bool,
+        has_ended: bool,
+    }
+    let mut traces: HashMap<&[u8], Progress> = HashMap::new();
+    for exported in spans {
+        let trace = traces.entry(&exported.span.trace_id).or_default();
+        trace.is_work |= Role::of(exported).kind() != SpanKind::Other;
+        trace.has_ended |= is_outermost(exported) && exported.ended_us().is_some();
+    }
+    let is_any_work = traces.values().any(|trace| trace.is_work);
+    let mut relevant = traces.values().filter(|trace| trace.is_work || !is_any_work).peekable();
+    relevant.peek().is_some() && relevant.all(|trace| trace.has_ended)
 }
 
 /// The parents of spans.
@@ -201,6 +219,7 @@ impl Trace {
         self.cut |= other.cut || self.spans.len() > MAX_SPANS;
         self.spans.truncate(MAX_SPANS);
         self.unfinished |= other.unfinished;
+        self.unassigned = self.unassigned.max(other.unassigned);
         self.cost_usd = match (self.cost_usd, other.cost_usd) {
             (Some(one), Some(two)) => Some(one + two),
             (Some(_), None) | (None, _) => None,

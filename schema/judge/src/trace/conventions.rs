@@ -278,7 +278,7 @@ pub fn asks_model(exported: &Exported) -> bool {
 }
 
 /// Returns whether a span is the outermost one of an agent's work: nothing of its trace follows its end.
-pub fn is_outermost(exported: &Exported) -> bool {
+pub(super) fn is_outermost(exported: &Exported) -> bool {
     let name = exported.span.name.as_str();
     // A gateway continues the trace of its caller, whose span is exported elsewhere or never. Its span for the request
     // itself ends before the work does.

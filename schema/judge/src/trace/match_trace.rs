@@ -55,6 +55,19 @@ pub trait Candidate {
     fn is_older(&self) -> bool {
         false
     }
+    /// Returns the sessions that it names.
+    fn sessions(&self) -> Vec<&str>;
+}
+
+/// The traces of an act.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MatchedTraces {
+    /// The traces, by their place among the candidates. Empty if there is none.
+    pub own: Vec<usize>,
+    /// The strongest clue.
+    pub by: Option<TraceMatch>,
+    /// Other traces of agents' work that began during the act and may be part of it.
+    pub unassigned: Vec<usize>,
 }
 
 /// The reason why no trace was chosen: this many began during the act, and none carries a clue.
@@ -68,42 +81,62 @@ impl Ambiguous {
     }
 }
 
-/// Chooses the traces of an act by the strongest clue; empty if there is none.
-pub fn match_trace<C: Candidate>(
-    candidates: &[C],
-    clues: &TraceClues,
-) -> Result<(Vec<usize>, Option<TraceMatch>), Ambiguous> {
-    let those = |is: &dyn Fn(&C) -> bool| -> Vec<usize> {
-        candidates.iter().enumerate().filter(|(_, candidate)| is(candidate)).map(|(index, _)| index).collect()
-    };
+/// Finds the traces of an act: all that carry a clue, or else the only one that began during it.
+pub fn match_trace<C: Candidate>(candidates: &[C], clues: &TraceClues) -> Result<MatchedTraces, Ambiguous> {
     let sessions = sessions(clues);
-    let found = [
-        (TraceMatch::Mark, clues.mark.as_ref().map(|mark| those(&|it| it.has_mark(mark)))),
-        (TraceMatch::LoggedId, Some(those(&|it| !clues.logged.is_empty() && clues.logged.contains(&it.id())))),
-        (TraceMatch::RunId, clues.run_id.as_ref().map(|run| those(&|it| it.names_run(run)))),
-        (TraceMatch::Session, Some(those(&|it| !sessions.is_empty() && it.names_session(&sessions)))),
-    ];
-    if let Some((by, those)) = found.into_iter().find_map(|(by, those)| Some((by, those.filter(|it| !it.is_empty())?)))
-    {
-        return Ok((those, Some(by)));
-    }
-    let from = clues.started_us.saturating_sub(clues.padding_us);
+    let clue_of = |it: &C| {
+        let has = [
+            (TraceMatch::Mark, clues.mark.as_ref().is_some_and(|mark| it.has_mark(mark))),
+            (TraceMatch::LoggedId, !clues.logged.is_empty() && clues.logged.contains(&it.id())),
+            (TraceMatch::RunId, clues.run_id.as_ref().is_some_and(|run| it.names_run(run))),
+            (TraceMatch::Session, !sessions.is_empty() && it.names_session(&sessions)),
+        ];
+        has.into_iter().position(|(_, has)| has).map(|rank| (rank, has[rank].0))
+    };
+    let clue_ranks: Vec<Option<(usize, TraceMatch)>> = candidates.iter().map(clue_of).collect();
     let to = clues.ended_us.map_or(i64::MAX, |ended| ended.saturating_add(clues.padding_us));
-    let in_window = |it: &C| it.started_us().is_some_and(|started| (from..=to).contains(&started));
-    let mut those = those(&|it| !it.is_older() && it.is_of_agent() && in_window(it));
+    let of_work_since = |from: i64| {
+        let is = move |(index, it): (usize, &C)| {
+            let is_in_time = it.started_us().is_some_and(|started| (from..=to).contains(&started));
+            let may_be_own = is_in_time && !it.is_older() && it.is_of_agent() && !is_of_a_chat(it, clues);
+            may_be_own.then_some(index)
+        };
+        candidates.iter().enumerate().filter_map(is).collect::<Vec<usize>>()
+    };
+    let own: Vec<usize> = (0..candidates.len()).filter(|index| clue_ranks[*index].is_some()).collect();
+    if let Some((_, by)) = clue_ranks.iter().flatten().min_by_key(|(rank, _)| *rank) {
+        // A trace from before the act is of something else, unless a clue says otherwise.
+        let unassigned = of_work_since(clues.started_us).into_iter().filter(|index| clue_ranks[*index].is_none());
+        return Ok(MatchedTraces { own, by: Some(*by), unassigned: unassigned.collect() });
+    }
+    let mut those = of_work_since(clues.started_us.saturating_sub(clues.padding_us));
+    let mut unassigned = Vec::new();
     if those.len() > 1
         && let Some(agent) = &clues.agent
     {
-        let named: Vec<usize> = those.iter().copied().filter(|index| candidates[*index].names_agent(agent)).collect();
+        let (named, others): (Vec<usize>, Vec<usize>) =
+            those.iter().partition(|index| candidates[**index].names_agent(agent));
         if !named.is_empty() {
-            those = named;
+            (those, unassigned) = (named, others);
         }
     }
     match those.len() {
-        0 => Ok((Vec::new(), None)),
-        1 => Ok((those, Some(TraceMatch::Window))),
+        0 => Ok(MatchedTraces::default()),
+        1 => Ok(MatchedTraces { own: those, by: Some(TraceMatch::Window), unassigned }),
         several => Err(Ambiguous(several)),
     }
+}
+
+/// Returns whether a trace is that of a conversation, although the act has a session of its own.
+fn is_of_a_chat<C: Candidate>(candidate: &C, clues: &TraceClues) -> bool {
+    let is_chat = |session: &&str| {
+        let mut parts = session.split(':');
+        parts.next() == Some("agent")
+            && parts.nth(1).is_some_and(|kind| {
+                kind == "main" || parts.any(|part| matches!(part, "direct" | "dm" | "group" | "channel"))
+            })
+    };
+    clues.session_key.is_some() && candidate.sessions().iter().any(is_chat)
 }
 
 /// Returns the texts that a trace may carry as the session of the act: the key as sent to the gateway, the key with the
@@ -147,8 +180,7 @@ impl Candidate for ExportedTrace<'_> {
     }
 
     fn names_session(&self, sessions: &[String]) -> bool {
-        let found = self.spans.iter().flat_map(|it| SESSIONS.iter().filter_map(|key| it.attributes().text(key)));
-        found.into_iter().any(|session| sessions.iter().any(|it| it == session))
+        self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
     }
 
     fn names_agent(&self, agent: &str) -> bool {
@@ -169,5 +201,9 @@ impl Candidate for ExportedTrace<'_> {
 
     fn is_older(&self) -> bool {
         self.is_older
+    }
+
+    fn sessions(&self) -> Vec<&str> {
+        self.spans.iter().flat_map(|it| SESSIONS.iter().filter_map(|key| it.attributes().text(key))).collect()
     }
 }

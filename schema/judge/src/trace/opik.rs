@@ -137,7 +137,8 @@ fn us(text: Option<&String>) -> Option<i64> {
 /// Assembles a trace from its spans, in the order of their start times.
 pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
     let mut seen = HashSet::new();
-    let mut parts: Vec<Span> = spans.iter().filter(|span| seen.insert(&span.id)).map(part).collect();
+    // Opik returns the youngest span first, also of those that began in the same instant.
+    let mut parts: Vec<Span> = spans.iter().rev().filter(|span| seen.insert(&span.id)).map(part).collect();
     // A span without a time keeps its place after those that have one.
     parts.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
     let cut = parts.len() > MAX_SPANS;
@@ -149,7 +150,7 @@ pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
         unfinished: us(trace.end_time.as_ref()).is_none(),
         cut,
         spans: parts,
-        joined: None,
+        ..Trace::default()
     }
 }
 
@@ -211,6 +212,8 @@ fn error_text(error: &Value) -> Option<String> {
     }
 }
 
+const SESSIONS: [&str; 4] = ["sessionKey", "session_key", "sessionId", "session_id"];
+
 impl OpikTrace {
     fn says(&self, keys: &[&str], value: &str) -> bool {
         keys.iter().any(|key| self.metadata.get(key).and_then(Value::as_str) == Some(value))
@@ -234,8 +237,7 @@ impl Candidate for OpikTrace {
     }
 
     fn names_session(&self, sessions: &[String]) -> bool {
-        let keys = ["sessionKey", "session_key", "sessionId", "session_id"];
-        sessions.iter().any(|it| self.thread_id.as_ref() == Some(it) || self.says(&keys, it))
+        self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
     }
 
     fn names_agent(&self, agent: &str) -> bool {
@@ -248,5 +250,10 @@ impl Candidate for OpikTrace {
 
     fn is_of_agent(&self) -> bool {
         true
+    }
+
+    fn sessions(&self) -> Vec<&str> {
+        let named = SESSIONS.iter().filter_map(|key| self.metadata.get(key)?.as_str());
+        self.thread_id.as_deref().into_iter().chain(named).collect()
     }
 }

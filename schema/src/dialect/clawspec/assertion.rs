@@ -204,6 +204,8 @@ fn advice() -> Value {
             "names": [
                 "response_contains", "output_contains", "reply_contains", "not_contains", "response_field",
                 "output_field_contains", "response_not_contains", "output_not_contains", "reply_not_contains",
+                "contains", "icontains", "contains_all", "contains-all", "contains_any", "contains-any", "not-contains",
+                "equals", "regex", "starts_with", "starts-with", "similar", "is_refusal", "is-refusal",
             ],
             "note": "ClawSpec cannot see the reply",
             "help": "have the target write a file, and check it with `log_entry`, `artifact_contains` or `artifact_absent_words`",
@@ -212,6 +214,31 @@ fn advice() -> Value {
             "names": ["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
             "note": "ClawSpec can check only that a variable is set",
             "help": "remove it, or use `env_present` for a variable that must be set",
+        },
+        {
+            "names": ["latency", "duration", "max_duration", "max_latency", "response_time"],
+            "help": "use `trace_duration` with `max_ms`",
+        },
+        {
+            "names": ["cost", "max_cost", "price"],
+            "help": "use `trace_cost` with `max_usd`",
+        },
+        {
+            "names": ["tokens", "max_tokens", "token_count"],
+            "help": "use `trace_token_budget` (trace) or `token_budget` (gateway log)",
+        },
+        {
+            "names": ["javascript", "python", "script", "command", "exit_code", "verify"],
+            "note": "ClawSpec runs no code to check a result",
+            "help": "check the files of the run with `artifact_contains`, `log_entry` or `llm_judge`",
+        },
+        {
+            "names": [
+                "llm-rubric", "llm_rubric", "rubric", "g-eval", "g_eval", "geval", "factuality", "answer-relevance",
+                "answer_relevancy", "model-graded-closedqa", "faithfulness", "hallucination", "toxicity",
+            ],
+            "note": "`llm_judge` scores a file by a rubric",
+            "help": "use `llm_judge` with `path` and `rubric`",
         },
         {
             "names": ["invoke"],
@@ -244,6 +271,7 @@ fn advice() -> Value {
         {
             "names": [
                 "output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length",
+                "is_json", "is-json", "contains_json", "contains-json", "json_schema", "jsonSchema", "is-valid-json",
             ],
             "note": "ClawSpec does not validate files against a schema",
             "help": "check the keys of the file with `artifact_contains` and `fields`, or with `state_file`",

@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measures::Metric;
-use crate::{shape::scalar, words::Name};
+use crate::{
+    document::Document, faults, json_schema::SpecFile, problem::Severity, shape::scalar, validate::validate,
+    words::Name,
+};
 
 /// The ClawSpec baselines of a target: `tests/baselines.yaml`.
 ///
@@ -122,6 +125,17 @@ impl Distribution {
 }
 
 impl Baselines {
+    /// Reads the file. The error is its first mistake, as a clause.
+    pub fn read(document: &Document) -> Result<Baselines, String> {
+        let mut problems = faults::problems(document);
+        problems.extend(validate(document, SpecFile::CLAWSPEC_BASELINES));
+        if let Some(error) = problems.into_iter().find(|problem| problem.severity == Severity::Error) {
+            return Err(error.message);
+        }
+        let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
     /// Returns the content of the file.
     pub fn to_yaml(&self) -> String {
         let mut text = "version: \"1.0\"\nbaselines:".to_owned();

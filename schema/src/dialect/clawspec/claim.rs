@@ -1,7 +1,5 @@
-//! Code that all assertions share: the scope in which they are judged, access to the evidence, and the row of their
-//! result.
+//! Code that all assertions share: the scope in which they are judged, and access to the evidence.
 
-mod row;
 mod scoped_evidence;
 
 use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
@@ -16,17 +14,18 @@ use super::{
     template::{CALLEE_RUN_ID, NoValue, expand},
 };
 use crate::{
+    act::Act,
     document::NodeRef,
-    evidence::{AskedModel, Context, Evidence, FilesNeed, Need, ObservationTime},
+    evidence::{AskedModel, Context, FilesNeed, Need, ObservationTime},
     files::{FileKind, Files},
     mask::texts_of,
+    seen::{Proof, Why},
     settings::{Settings, Shortfall},
     template::trimmed_placeholders,
-    verdict::{Check, Provisional, Verdict},
+    verdict::{Check, Judged, Mismatch, Part, Row, Verdict},
 };
 
-pub use row::{AssertionRow, mismatch};
-pub use scoped_evidence::{FileText, Fresh, ScopedEvidence, Wait};
+pub use scoped_evidence::{Fresh, ScopedEvidence, Wait};
 
 /// An assertion type: its fields are the fields of the Rust type.
 pub(crate) trait AssertionType:
@@ -36,8 +35,6 @@ pub(crate) trait AssertionType:
     const NAME: &'static str;
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
-    /// Results that are final only once the action has ended.
-    const PROVISIONAL: Provisional = Provisional::Nothing;
     /// Evidence that every assertion of the type needs.
     const NEEDS: &'static [Need] = &[];
 
@@ -63,7 +60,7 @@ pub(crate) trait AssertionType:
     }
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow>;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged;
 }
 
 /// Scope that the assertions of one list share.
@@ -156,24 +153,16 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         self.assertion.needs(&self.scope, context)
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = ScopedEvidence { evidence, scope: &self.scope };
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let seen = ScopedEvidence { act, scope: &self.scope };
         let (Ok(row) | Err(row)) = self.assertion.judge(&seen);
         let subject = self.assertion.subject();
         let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
-        vec![row.verdict(T::NAME, label)]
+        vec![row.named(T::NAME, label)]
     }
 
     fn threshold(&self) -> Option<f64> {
         self.assertion.threshold()
-    }
-
-    fn provisional(&self) -> Provisional {
-        match self.scope.moment {
-            // Preconditions do not depend on the end of the action.
-            ObservationTime::Before => Provisional::Nothing,
-            ObservationTime::After => T::PROVISIONAL,
-        }
     }
 
     fn texts(&self) -> Vec<String> {
@@ -183,6 +172,34 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         }
         texts_of(&fields)
     }
+}
+
+/// Returns the row of an assertion whose evidence is missing.
+pub(crate) fn unknown(part: impl Into<Part>, reason: impl Into<String>) -> Row {
+    Row::not_known(part, Why::unknown(reason))
+}
+
+/// Returns the row of an assertion that does not apply.
+pub(crate) fn skipped(part: impl Into<Part>, reason: impl Into<String>) -> Row {
+    Row::not_known(part, Why::Skip(reason.into()))
+}
+
+/// Returns the row of an assertion that is invalid, or whose subject cannot be read.
+pub(crate) fn broken(part: impl Into<Part>, reason: impl Into<String>) -> Row {
+    Row::not_known(part, Why::Error(reason.into()))
+}
+
+/// Returns the row of a score below its threshold.
+pub(crate) fn short(part: impl Into<Part>, proof: Proof, mismatch: Mismatch, scope: &Scope) -> Row {
+    match scope.scoring.shortfall {
+        Shortfall::Fail => Row::fail(part, proof, mismatch),
+        Shortfall::Warn => Row::warn(part, proof, mismatch),
+    }
+}
+
+/// Returns a mismatch without notes and help.
+pub(crate) fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
+    Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), ..Mismatch::default() }
 }
 
 /// Reads a number that may be in quotes, like Python's `float`.

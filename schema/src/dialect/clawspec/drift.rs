@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use super::{
     baselines::Baseline,
-    claim::{AssertionRow, Scope, ScopedEvidence, mismatch, plain},
-    measures::{Measured, Metric},
+    claim::{Scope, ScopedEvidence, broken, mismatch, plain, skipped, unknown},
+    measures::Metric,
     scenarios::{Compare, Regression},
 };
 use crate::{
+    act::Act,
     check::amount,
-    evidence::{Context, Evidence, Need, merged},
-    verdict::{Check, Provisional, Verdict},
+    evidence::{Context, Need, merged},
+    seen::Found,
+    verdict::{At, Check, Judged, Row, Verdict},
 };
 
 /// A scenario's `regression`, with the baseline that it compares with.
@@ -19,8 +21,8 @@ use crate::{
 pub struct Drift {
     /// Limits of the scenario.
     pub regression: Regression,
-    /// Stored baseline, if there is one.
-    pub baseline: Option<Baseline>,
+    /// Stored baseline, if there is one, or the reason why the file cannot be read.
+    pub baseline: Result<Option<Baseline>, String>,
     /// Scope of the claim.
     pub scope: Arc<Scope>,
 }
@@ -71,9 +73,10 @@ impl Drift {
         .collect()
     }
 
-    fn judge(&self, limit: &Limit, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let Some(baseline) = &self.baseline else {
-            return Ok(AssertionRow::skip(limit.key, "no baseline of this scenario is stored"));
+    fn judge(&self, limit: &Limit, seen: &ScopedEvidence<'_>) -> Judged {
+        let baseline = self.baseline.as_ref().map_err(|why| broken(limit.key, why))?;
+        let Some(baseline) = baseline else {
+            return Err(skipped(limit.key, "no baseline of this scenario is stored"));
         };
         let stored = limit.metric.of(&baseline.metrics);
         let (base, name) = match self.regression.compare {
@@ -82,14 +85,15 @@ impl Drift {
         };
         let metric = limit.metric.as_str();
         let Some(base) = base.filter(|base| *base != 0.0) else {
-            return Ok(AssertionRow::skip(limit.key, format!("the baseline has no `{metric}`")));
+            return Err(skipped(limit.key, format!("the baseline has no `{metric}`")));
         };
-        let Measured { value: actual, uncertainty } =
-            limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
+        let measured = limit.metric.measure(seen).at(limit.key)?;
+        let exceeds = |actual: &f64| amount::exceeds(drift_of(limit.metric, *actual, base), limit.most);
+        let (actual, proof) = match measured.search(|actual| Some(*actual).filter(exceeds)).at(limit.key)? {
+            Found::Yes(actual, proof) => (actual, proof),
+            Found::No(proof) => return Ok(Row::pass(limit.key, proof)),
+        };
         let drift = drift_of(limit.metric, actual, base);
-        if !amount::exceeds(drift, limit.most) {
-            return Ok(AssertionRow::pass(limit.key).unless(uncertainty));
-        }
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
         let fixed = |number: f64, decimals: usize| format!("{number:.decimals$}");
         let (drift, _) = amount::shown_apart(drift, limit.most, 2, fixed);
@@ -104,37 +108,31 @@ impl Drift {
                 format!("at most {most} x {base}"),
             )
         };
-        Ok(AssertionRow::fail(limit.key, mismatch(message, expected, shown)))
+        Ok(Row::fail(limit.key, proof, mismatch(message, expected, shown)))
     }
 }
 
 impl Check for Drift {
     fn needs(&self, context: &Context) -> Vec<Need> {
-        if self.baseline.is_none() {
-            return Vec::new();
-        }
+        let Ok(Some(_)) = &self.baseline else { return Vec::new() };
         merged(self.written().into_iter().flat_map(|limit| limit.metric.needs(&self.scope, context)))
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = ScopedEvidence { evidence, scope: &self.scope };
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let seen = ScopedEvidence { act, scope: &self.scope };
         let limits = self.written();
         if limits.is_empty() {
-            let row = AssertionRow::unknown("", "`regression` has no limit, so nothing is compared");
-            return vec![row.verdict("regression", "regression".to_owned())];
+            let row = unknown("", "`regression` has no limit, so nothing is compared");
+            return vec![row.named("regression", "regression")];
         }
         let judged = limits.iter().map(|limit| {
             let (Ok(row) | Err(row)) = self.judge(limit, &seen);
-            row.verdict(limit.metric.as_str(), format!("regression {}", limit.metric.as_str()))
+            row.named(limit.metric.as_str(), format!("regression {}", limit.metric.as_str()))
         });
         judged.collect()
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    fn provisional(&self) -> Provisional {
-        Provisional::Pass
     }
 }

@@ -1,14 +1,17 @@
 //! Reads the gateway log: tool calls, delegations and tokens of a run.
 
+mod fields;
 mod line;
 mod lineage;
+mod progress;
 
 use std::collections::BTreeSet;
 
-use crate::evidence::LogAnswer;
+use crate::evidence::{LogAnswer, LogGap};
 
-pub use line::{Event, Line, SPAWN};
+pub use line::{Event, Line, RunEnd, SPAWN};
 pub use lineage::{Lineage, RunRelation};
+use progress::Progress;
 
 /// Entries of a log about a run and the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,10 +28,14 @@ pub struct GatewayLog {
     pub is_detailed: bool,
     /// Line on which another program took over the run. Its tool calls are not in the log.
     pub other_program: Option<usize>,
-    /// Whether the run has ended, including all runs that it is known to have started.
+    /// Whether the run has ended, including all runs that it has started.
     pub is_done: bool,
-    /// Number of runs that it should have started but that were not observed.
-    pub unseen_children: usize,
+    /// Reasons why the log shows that it does not contain everything about the run.
+    pub gaps: Vec<LogGap>,
+    /// Lines about tools that cannot be read.
+    pub unclear: Vec<Unclear>,
+    /// The reason why the run failed, according to its end.
+    pub failure: Option<String>,
     /// Traces of the run and of the runs that it started.
     pub traces: BTreeSet<String>,
 }
@@ -42,10 +49,23 @@ pub struct Call {
     pub run: String,
     /// Name of the tool.
     pub tool: String,
+    /// Id of the call.
+    pub id: Option<String>,
     /// Agent to start, for `sessions_spawn`.
     pub to_agent: Option<String>,
     /// Id of that agent's run.
     pub child_run: Option<String>,
+    /// Line, counted from 0.
+    pub line: usize,
+}
+
+/// A line about tools that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// Name of the tool, if it is known.
+    pub tool: Option<String>,
+    /// Id of the call.
+    id: Option<String>,
     /// Line, counted from 0.
     pub line: usize,
 }
@@ -111,35 +131,39 @@ impl GatewayLog {
     }
 
     fn of_lineage(text: &str, mut lineage: Lineage) -> GatewayLog {
-        let lines: Vec<Line> = text.lines().map(Line::read).collect();
+        let lines: Vec<(&str, Line)> = text.lines().map(|text| (text, Line::read(text))).collect();
         // No short circuit: every line may add information.
-        while lines.iter().fold(false, |is_new, line| lineage.learn(line) | is_new) {}
-        let mut log = GatewayLog::default();
-        let (mut children, mut done) = (BTreeSet::new(), BTreeSet::new());
-        // An agent's session is logged before its run.
-        let delegates: BTreeSet<String> = lines
-            .iter()
-            .filter(|line| lineage.relation(line) == Some(RunRelation::Started))
-            .filter_map(|line| Some(line.delegate()?.0.to_owned()))
-            .collect();
-        for (number, line) in lines.into_iter().enumerate() {
-            let Some(relation) = lineage.relation(&line) else { continue };
-            let is_done = line.events.contains(&Event::Done);
-            match relation {
-                // The id of a hook's run differs from that of the run itself.
-                RunRelation::Own => log.is_done |= is_done,
-                RunRelation::Started => {
-                    children.extend(line.run.clone());
-                    done.extend(line.run.clone().filter(|_| is_done));
-                }
+        while lines.iter().fold(false, |is_new, (_, line)| lineage.learn(line) | is_new) {}
+        let (mut log, mut ended) = (GatewayLog::default(), Vec::new());
+        let mut progress = Progress::of(lineage.is_of_every_run());
+        for (number, (text, line)) in lines.into_iter().enumerate() {
+            let relation = match lineage.relation(&line) {
+                Some(relation) => relation,
+                None if lineage.is_mentioned_in(&line, text) => RunRelation::Own,
+                None => continue,
+            };
+            progress.take(&line, relation);
+            let is_started = relation == RunRelation::Started || lineage.is_of_every_run();
+            if let Some((key, agent)) = line.delegate().filter(|_| is_started) {
+                log.take_session_of_started(key, agent, number);
             }
-            log.take(line, relation, number);
+            log.take(line, relation, number, &mut ended);
         }
-        // Agents may keep running after the run that started them.
-        children.extend(log.calls.iter().filter_map(|call| call.child_run.clone()));
-        log.is_done &= children.is_subset(&done) && children.len() >= delegates.len();
-        let spawned = log.calls.iter().filter(|call| call.tool == SPAWN && call.child_run.is_none()).count();
-        log.unseen_children = spawned.saturating_sub(delegates.len());
+        // A call whose beginning is missing was made all the same.
+        for call in ended {
+            if !log.calls.iter().any(|known| known.run == call.run && known.tool == call.tool) {
+                log.calls.push(call);
+            }
+        }
+        log.is_done = progress.is_done(&log.calls);
+        log.gaps = progress.gaps(&log.calls);
+        log.failure = progress.own.failure();
+        let is_known = |unclear: &Unclear| {
+            log.calls.iter().any(|call| {
+                unclear.tool.as_ref() == Some(&call.tool) || (unclear.id.is_some() && unclear.id == call.id)
+            })
+        };
+        log.unclear = std::mem::take(&mut log.unclear).into_iter().filter(|unclear| !is_known(unclear)).collect();
         log.traces = lineage.traces().map(str::to_owned).collect();
         log
     }
@@ -178,8 +202,13 @@ impl GatewayLog {
             .map(|session| session.run.clone())
             .collect();
         let is_partial =
-            to_callee.iter().any(|call| call.child_run.is_none()) || (is_unnamed && self.unseen_children > 0);
+            to_callee.iter().any(|call| call.child_run.is_none()) || self.gaps.contains(&LogGap::ChildUnseen);
         (runs, keys, is_partial)
+    }
+
+    /// Returns whether the run, or an agent that it started, continues, as far as the log shows.
+    pub fn continues(&self) -> bool {
+        [LogGap::Unended, LogGap::ChildUnended, LogGap::ChildUnseen].iter().any(|gap| self.gaps.contains(gap))
     }
 
     /// Returns the calls of the run itself.
@@ -187,30 +216,37 @@ impl GatewayLog {
         self.calls.iter().filter(|call| call.relation == RunRelation::Own)
     }
 
-    fn take(&mut self, line: Line, relation: RunRelation, number: usize) {
+    fn take_session_of_started(&mut self, key: &str, agent: &str, line: usize) {
+        if !self.sessions.iter().any(|session| session.run == key) {
+            let (relation, run, agent) = (RunRelation::Started, key.to_owned(), agent.to_owned());
+            self.sessions.push(Session { relation, run, agent, line });
+        }
+    }
+
+    /// Takes the events of a line. The ends of calls are added to `ended`.
+    fn take(&mut self, line: Line, relation: RunRelation, number: usize, ended: &mut Vec<Call>) {
         if relation == RunRelation::Own {
             self.known.get_or_insert(number);
             self.is_detailed |= line.is_detailed;
-        }
-        if relation == RunRelation::Started
-            && let Some((key, agent)) = line.delegate()
-            && !self.sessions.iter().any(|session| session.run == key)
-        {
-            self.sessions.push(Session { relation, run: key.to_owned(), agent: agent.to_owned(), line: number });
         }
         let run = line.run.unwrap_or_default();
         for event in line.events {
             let run = run.clone();
             match event {
-                Event::Call { tool, to_agent, child_run } => {
-                    self.calls.push(Call { relation, run, tool, to_agent, child_run, line: number });
+                Event::Call { tool, id, to_agent, child_run } => {
+                    self.calls.push(Call { relation, run, tool, id, to_agent, child_run, line: number });
                 }
+                Event::CallEnded { tool } => {
+                    let (id, to_agent, child_run) = (None, None, None);
+                    ended.push(Call { relation, run, tool, id, to_agent, child_run, line: number });
+                }
+                Event::Unclear { tool, id } => self.unclear.push(Unclear { tool, id, line: number }),
                 Event::Session { agent } => self.sessions.push(Session { relation, run, agent, line: number }),
                 Event::Usage { input, output, total } => {
                     self.usages.push(Usage { relation, input, output, total, line: number });
                 }
                 Event::OtherProgram => self.other_program = self.other_program.or(Some(number)),
-                Event::Done | Event::Dropped => {}
+                Event::Begun | Event::Busy | Event::Idle | Event::Stopped(_) | Event::Done(_) | Event::Dropped => {}
             }
         }
     }

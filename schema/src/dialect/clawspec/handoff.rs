@@ -99,7 +99,7 @@ pub(crate) struct Artifact {
     /// Description of the file.
     pub description: Name,
     /// Headings that the file must have.
-    #[schemars(extend("examples" = [["Hook", "Body"]]))]
+    #[schemars(extend("x-compared" = "text", "examples" = [["Hook", "Body"]]))]
     pub required_sections: Option<Vec<Name>>,
 }
 

@@ -81,7 +81,7 @@ impl SpecFile {
         title: "ClawSpec settings",
         singular: "ClawSpec settings file",
         heading: Some("clawspec.yaml"),
-        names: FilePatterns::Surely(&["**/clawspec.yaml"]),
+        names: FilePatterns::Surely(&["**/clawspec.yaml", "**/clawspec.yml"]),
         owner: FileOwner::SettingsOf(Dialect::CLAWSPEC),
         empty: Empty::Defaults(Code::NoEffect),
         schema: generate::<Config>,

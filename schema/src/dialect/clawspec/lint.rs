@@ -25,6 +25,7 @@ use super::{
     facts::About,
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
+    lower::settings,
     parts::{self, Part},
     paths, siblings,
     stage_contracts::NamedContract,
@@ -84,7 +85,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
         ContractFile::Settings => {
             pasted_secret::clawspec::check_settings(root, report);
             missing_file::clawspec::check_settings(root, files, report);
-            no_effect::clawspec::check_settings(root, report);
+            no_effect::clawspec::check_settings(root, files, report);
             invalid_value::clawspec::check_settings(root, report);
             vacuous_claim::clawspec::check_settings(root, report);
         }
@@ -177,6 +178,7 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
     let is_before = list.at.last().is_some_and(|key| key == "given");
     let assertions = TypedAssertion::all_of(&list);
     contradiction::clawspec::check_assertions(&assertions, report);
+    unchecked::clawspec::traces::check_assertions(&assertions, is_before, || settings(files), report);
     for assertion in &assertions {
         contradiction::clawspec::impossible::check_assertion(assertion, is_before, report);
         vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);

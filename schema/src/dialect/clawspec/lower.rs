@@ -80,11 +80,16 @@ pub fn settings(files: &dyn Files) -> Config {
     lenient(&value).unwrap_or_default()
 }
 
-/// Returns the baselines stored next to a contract; `None` if there are none, or if they cannot be read.
-fn baselines(files: &dyn Files) -> Option<Baselines> {
+/// Returns the baselines stored next to a contract; `None` if there are none. The error says why they cannot be read.
+fn baselines(files: &dyn Files) -> Result<Option<Baselines>, String> {
     let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
     let path = if directory.is_empty() { "baselines.yaml".to_owned() } else { format!("{directory}/baselines.yaml") };
-    lenient(&value_of(document_at(&path, files)?.root()?)?)
+    if files.kind(&path).is_none() {
+        return Ok(None);
+    }
+    let document = document_at(&path, files).ok_or_else(|| format!("`{path}` cannot be read"))?;
+    let read = Baselines::read(&document);
+    read.map(Some).map_err(|why| format!("`{path}` is not valid: {why}; `speclens check {path}` shows where"))
 }
 
 /// Returns the suite without the cases of its list: a handoff or a pipeline is lowered as a whole.
@@ -153,8 +158,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     if let Some(written) = item.get("regression").filter(|written| written.shape() == Shape::Mapping) {
         match value_of(written).and_then(|value| Regression::deserialize(&value).ok()) {
             Some(regression) => {
-                let baselines = baselines(files);
-                let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
+                let baseline = baselines(files).map(|all| all?.baselines.remove(&name));
                 let scope = Arc::new(Scope::new(ObservationTime::After, &context.settings, &context.scoring));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::{
     assertions::{LogFigures, cost_of, own_log_needs},
     baselines::{Distribution, Metrics},
-    claim::{AssertionRow, Scope, ScopedEvidence},
+    claim::{Scope, ScopedEvidence},
 };
 use crate::{
-    evidence::{Context, Evidence, Need, SpanKind, Trace},
+    act::Act,
+    evidence::{Context, Need, SpanKind, Tokens, Trace},
+    seen::{Observed, Seen, Why},
     verdict::{Check, Verdict},
 };
 
@@ -103,14 +105,11 @@ impl Metric {
         }
     }
 
-    /// Measures the metric: from the evidence, or else from the trace, or else from the gateway log.
-    pub fn measure(self, seen: &ScopedEvidence<'_>) -> Result<Measured, AssertionRow> {
-        let usage = seen.evidence.usage;
+    /// Measures a run: by its usage, by its trace, or by the gateway log.
+    pub fn measure(self, seen: &ScopedEvidence<'_>) -> Seen<Observed<f64>> {
+        let usage = seen.act.usage();
         let recorded = match self {
-            Metric::DurationMs => {
-                let took = seen.evidence.duration_ms;
-                return took.map(Measured::sure).ok_or_else(|| AssertionRow::unknown("", NO_DURATION));
-            }
+            Metric::DurationMs => return seen.act.duration_ms(),
             Metric::TotalTokens => usage.map(|usage| count(usage.input_tokens.saturating_add(usage.output_tokens))),
             Metric::InputTokens => usage.map(|usage| count(usage.input_tokens)),
             Metric::OutputTokens => usage.map(|usage| count(usage.output_tokens)),
@@ -118,67 +117,64 @@ impl Metric {
             Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => None,
         };
         if let Some(recorded) = recorded {
-            return Ok(Measured::sure(recorded));
+            return Ok(Observed::new(recorded, seen.act.open_end()));
         }
-        match seen.trace() {
-            Ok(trace) => Ok(self.in_trace(trace, seen.scope)),
+        match seen.act.trace() {
+            Ok(trace) => Ok(self.in_trace(&trace, seen.scope)),
             // Without a trace, the log is used; if it lacks the value too, the missing trace is reported.
             Err(missing) => self.in_log(seen).ok_or(missing),
         }
     }
 
-    fn in_trace(self, trace: &Trace, scope: &Scope) -> Measured {
-        let cut = trace.cut.then_some(TRUNCATED).or(trace.unfinished.then_some(UNFINISHED));
-        let tokens = |of: fn(crate::evidence::Tokens) -> u64| {
-            let recorded: Vec<u64> = trace.spans.iter().filter_map(|span| span.tokens.map(of)).collect();
-            let lacks_tokens = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
+    fn in_trace(self, trace: &Observed<&Trace>, scope: &Scope) -> Observed<f64> {
+        let spans = &trace.so_far().spans;
+        let measured = |value: f64, gap: Option<&str>| trace.as_ref().map(|_| value).with_gap(gap.map(Why::unknown));
+        let tokens = |part: fn(Tokens) -> u64| {
+            let recorded: Vec<u64> = spans.iter().filter_map(|span| span.tokens).map(part).collect();
+            // A gateway may report the tokens of several calls in a separate span.
+            let is_summed = spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
+            let lacks_tokens =
+                !is_summed && spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
             let sum = recorded.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
-            Measured {
-                value: count(sum),
-                uncertainty: cut.or(recorded.is_empty().then_some(NO_TOKENS)).or(lacks_tokens.then_some(SOME_TOKENS)),
-            }
+            measured(count(sum), recorded.is_empty().then_some(NO_TOKENS).or(lacks_tokens.then_some(SOME_TOKENS)))
         };
-        let spans = |kind: SpanKind| {
-            let spans = trace.spans.iter().filter(|span| span.kind == kind).count();
-            Measured { value: count(spans as u64), uncertainty: cut }
-        };
+        let number =
+            |kind: SpanKind| measured(count(spans.iter().filter(|span| span.kind == kind).count() as u64), None);
         match self {
-            Metric::DurationMs => Measured { value: 0.0, uncertainty: Some(NO_DURATION) },
+            Metric::DurationMs => measured(0.0, Some(NO_DURATION)),
             Metric::TotalTokens => tokens(|tokens| tokens.total),
             Metric::InputTokens => tokens(|tokens| tokens.input),
             Metric::OutputTokens => tokens(|tokens| tokens.output),
             Metric::CostUsd => {
-                let cost = cost_of(trace, scope);
+                let cost = cost_of(trace.so_far(), scope);
                 let is_open = cost.known == 0 || cost.unknown > 0;
-                match trace.cost_usd {
-                    Some(whole) if is_open => Measured { value: whole, uncertainty: cut },
-                    Some(_) | None => Measured { value: cost.sum, uncertainty: cut.or(is_open.then_some(NO_PRICE)) },
+                match trace.so_far().cost_usd {
+                    Some(whole) if is_open => measured(whole, None),
+                    Some(_) | None => measured(cost.sum, is_open.then_some(NO_PRICE)),
                 }
             }
-            Metric::LlmCallCount => spans(SpanKind::Llm),
-            Metric::ToolInvocationCount => spans(SpanKind::Tool),
-            Metric::SubagentDelegationCount => spans(SpanKind::Subagent),
+            Metric::LlmCallCount => number(SpanKind::Llm),
+            Metric::ToolInvocationCount => number(SpanKind::Tool),
+            Metric::SubagentDelegationCount => number(SpanKind::Subagent),
         }
     }
 
-    fn in_log(self, seen: &ScopedEvidence<'_>) -> Option<Measured> {
-        let LogFigures { tokens, calls, delegations, uncertainty } = LogFigures::of(seen)?;
+    fn in_log(self, seen: &ScopedEvidence<'_>) -> Option<Observed<f64>> {
+        let figures = LogFigures::of(seen)?;
+        let LogFigures { tokens, calls, delegations } = figures.so_far();
         let value = match self {
             Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => return None,
-            Metric::TotalTokens => tokens?.total,
-            Metric::InputTokens => tokens?.input,
-            Metric::OutputTokens => tokens?.output,
-            Metric::ToolInvocationCount => calls?,
-            Metric::SubagentDelegationCount => delegations?,
+            Metric::TotalTokens => (*tokens)?.total,
+            Metric::InputTokens => (*tokens)?.input,
+            Metric::OutputTokens => (*tokens)?.output,
+            Metric::ToolInvocationCount => (*calls)?,
+            Metric::SubagentDelegationCount => (*delegations)?,
         };
-        Some(Measured { value: count(value), uncertainty })
+        Some(figures.as_ref().map(|_| count(value)))
     }
 }
 
-const NOT_ENDED: &str = "the end of the run was not observed, so it may have taken longer";
 const NO_DURATION: &str = "the duration of the run was not observed; run the test again";
-const TRUNCATED: &str = "the trace has more spans than were recorded, and the others could change the result";
-const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
 const NO_TOKENS: &str = "the trace has no token counts";
 const SOME_TOKENS: &str = "the trace has no token counts for some model calls";
 const NO_PRICE: &str = "the cost of part of the run is unknown; set `model_pricing` in `clawspec.yaml`";
@@ -186,21 +182,6 @@ const NO_PRICE: &str = "the cost of part of the run is unknown; set `model_prici
 /// Converts a count, which is small enough to be exact.
 fn count(number: u64) -> f64 {
     number as f64
-}
-
-/// A measured value, and why the actual one may be higher.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// Measured value.
-    pub value: f64,
-    /// Reason why the value may be incomplete.
-    pub uncertainty: Option<&'static str>,
-}
-
-impl Measured {
-    fn sure(value: f64) -> Measured {
-        Measured { value, uncertainty: None }
-    }
 }
 
 /// Requires all evidence for a baseline and returns no verdicts: the claim of runs that are measured.
@@ -212,15 +193,11 @@ pub struct Measuring {
 
 impl Measuring {
     /// Measures a run: each metric, or the reason why it is unknown.
-    pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
-        let seen = ScopedEvidence { evidence, scope: &self.scope };
-        let measure = |metric: Metric| match metric.measure(&seen) {
-            Ok(_) if !evidence.has_ended() => Err(NOT_ENDED.to_owned()),
-            Ok(Measured { value, uncertainty: None }) => Ok(value),
-            Ok(Measured { uncertainty: Some(uncertainty), .. }) => Err(uncertainty.to_owned()),
-            Err(row) => Err(row.verdict("", String::new()).outcome.message().to_owned()),
-        };
-        Metric::ALL.into_iter().map(|metric| (metric, measure(metric))).collect()
+    pub fn measure(&self, act: Act<'_>) -> Vec<(Metric, Result<f64, String>)> {
+        let seen = ScopedEvidence { act, scope: &self.scope };
+        let measure = |metric: Metric| Ok(*metric.measure(&seen)?.complete()?.0);
+        let told = |measured: Seen<f64>| measured.map_err(|why| why.reason().to_owned());
+        Metric::ALL.into_iter().map(|metric| (metric, told(measure(metric)))).collect()
     }
 }
 
@@ -229,7 +206,7 @@ impl Check for Measuring {
         crate::evidence::merged(Metric::ALL.into_iter().flat_map(|metric| metric.needs(&self.scope, context)))
     }
 
-    fn check(&self, _: &Evidence) -> Vec<Verdict> {
+    fn check(&self, _: Act<'_>) -> Vec<Verdict> {
         Vec::new()
     }
 

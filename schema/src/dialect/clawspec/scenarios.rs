@@ -159,7 +159,7 @@ pub struct Scenario {
     #[schemars(length(min = 1))]
     #[schemars(extend("x-synonyms" = ["assertions"], "x-other-names" = ["expect", "expected"]))]
     pub then: Vec<Assertion>,
-    /// Maximum drift from the stored baseline. ClawSpec rejects files with this key.
+    /// Maximum drift from the stored baseline. ClawSpec documents this key, but rejects files with it.
     ///
     /// ```yaml
     /// regression:
@@ -183,13 +183,13 @@ pub struct When {
     #[schemars(extend("x-template" = "clawspec", "examples" = ["/newsletter"]))]
     pub invoke: Name,
     /// Additional data. `test_mode` is true unless set to false.
-    #[schemars(extend("x-template" = "clawspec", "examples" = [{ "test_mode": true }]))]
+    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = [{ "test_mode": true }]))]
     pub params: Option<Map<String, Value>>,
 }
 
 /// Maximum drift from the stored baseline.
 ///
-/// Without a stored baseline, nothing is compared. ClawSpec documents this block, but rejects files with it.
+/// Without a stored baseline, nothing is compared.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Regression {

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use super::claim::{AssertionRow, Scope, ScopedEvidence, mismatch};
+use super::claim::{Scope, ScopedEvidence, broken, mismatch, skipped, unknown};
 use crate::{
+    act::{Act, Until},
     document::Pointer,
-    evidence::{Context, Evidence, Need},
+    evidence::{Context, Need},
+    seen::{Found, Proof},
     suite::Claim,
-    verdict::{Check, Handover, Provisional, Status, Verdict},
+    verdict::{At, Check, Handover, Judged, Mismatch, Outcome, Row, Verdict},
 };
 
 /// File that a stage produces.
@@ -29,36 +31,28 @@ impl Production {
         self.scope.files(&self.path, context).map(Need::Files)
     }
 
-    /// Returns whether the stage produced a file.
-    fn happened(&self, evidence: &Evidence) -> Result<(String, bool), AssertionRow> {
-        let seen = ScopedEvidence { evidence, scope: &self.scope };
+    /// Returns the path of the file, and whether the stage produced it.
+    fn happened(&self, act: Act<'_>) -> Result<(String, Found<()>), Row> {
+        let seen = ScopedEvidence { act, scope: &self.scope };
         let path = seen.expand("", &self.path)?;
-        let Some(want) = self.scope.files(&self.path, &evidence.context) else {
-            return Err(AssertionRow::unknown("", "the path contains a template variable without a value in this run"));
-        };
-        let answer = seen.files("", &want)?;
-        if answer.files.is_empty() && answer.cut {
-            return Err(AssertionRow::unknown("", format!("`{path}` matches more files than were observed")));
-        }
-        Ok((path, !answer.files.is_empty()))
+        let without_value = || unknown("", "the path contains a template variable without a value in this run");
+        let want = self.scope.files(&self.path, act.context()).ok_or_else(without_value)?;
+        let found = seen.files("", &want, Until::TimeLimit)?.search(|files| files.first())?;
+        Ok((path, found.map(|_| ())))
     }
 
-    fn judge(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
-        let (path, happened) = self.happened(evidence)?;
-        if happened {
-            return Ok(AssertionRow::pass(""));
+    fn judge(&self, act: Act<'_>) -> Judged {
+        let (path, found) = self.happened(act)?;
+        if self.optional && !found.is_yes() {
+            return Err(skipped("", format!("`{}` requires approval, and did not produce `{path}`", self.stage)));
         }
-        if self.optional {
-            return Ok(AssertionRow::skip(
-                "",
-                format!("`{}` requires approval, and did not produce `{path}`", self.stage),
-            ));
-        }
-        let seen = ScopedEvidence { evidence, scope: &self.scope };
-        let message = format!("stage `{}` did not produce `{path}`", self.stage);
-        let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
-        mismatch.notes = seen.notes_on_missing(&path);
-        Ok(AssertionRow::fail("", mismatch))
+        Ok(Row::present("", found, || {
+            let seen = ScopedEvidence { act, scope: &self.scope };
+            let message = format!("stage `{}` did not produce `{path}`", self.stage);
+            let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
+            mismatch.notes = seen.notes_on_missing(&path);
+            mismatch
+        }))
     }
 }
 
@@ -67,9 +61,9 @@ impl Check for Production {
         Production::needs(self, context).into_iter().collect()
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let (Ok(row) | Err(row)) = self.judge(evidence);
-        vec![row.verdict("stage_produced", format!("stage_produced {}", self.stage))]
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let (Ok(row) | Err(row)) = self.judge(act);
+        vec![row.named("stage_produced", format!("stage_produced {}", self.stage))]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -111,8 +105,8 @@ impl StageHandoff {
         format!("{}: {what}", self.stage)
     }
 
-    fn alone(&self, row: AssertionRow) -> Vec<Verdict> {
-        vec![row.verdict(StageHandoff::NOT_JUDGED, self.label(&self.path))]
+    fn alone(&self, row: Row) -> Vec<Verdict> {
+        vec![row.named(StageHandoff::NOT_JUDGED, self.label(&self.path))]
     }
 }
 
@@ -123,26 +117,22 @@ impl Check for StageHandoff {
         production.into_iter().chain(claims).collect()
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let claims = match &self.contract {
-            Err(reason) => return self.alone(AssertionRow::broken("", reason.clone())),
+            Err(reason) => return self.alone(broken("", reason.clone())),
             Ok(contract) if contract.claims.is_empty() => {
-                return self.alone(AssertionRow::unknown("", format!("`{}` has no assertions", self.path)));
+                return self.alone(unknown("", format!("`{}` has no assertions", self.path)));
             }
             Ok(contract) => &contract.claims,
         };
-        match self.production.as_ref().map(|production| production.happened(evidence)) {
+        match self.production.as_ref().map(|production| production.happened(act)) {
             Some(Err(row)) => return self.alone(row),
-            Some(Ok((path, false))) => {
-                let reason = format!("the stage did not produce `{path}`");
-                return self.alone(AssertionRow::skip("", reason));
+            Some(Ok((path, Found::No(_)))) => {
+                return self.alone(skipped("", format!("the stage did not produce `{path}`")));
             }
-            Some(Ok((_, true))) | None => {}
+            Some(Ok((_, Found::Yes(..)))) | None => {}
         }
-        let verdicts = claims.iter().flat_map(|claim| {
-            let verdicts = claim.check.check(evidence).into_iter();
-            verdicts.map(|verdict| evidence.settled(claim.check.provisional(), verdict))
-        });
+        let verdicts = claims.iter().flat_map(|claim| claim.check.check(act));
         // The locations of the verdicts are in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }
@@ -206,81 +196,75 @@ pub struct Health {
 }
 
 impl Health {
-    fn judge(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, act: Act<'_>) -> Judged {
         match Condition::parse(&self.written) {
-            None => {
-                Ok(AssertionRow::broken("check", format!("Unsupported pipeline health expression: {}", self.written)))
-            }
-            Some(Condition::Produced) => self.produced(evidence),
-            Some(Condition::HandoffsPassed) => self.handed_over(evidence),
+            None => Err(broken("check", format!("Unsupported pipeline health expression: {}", self.written))),
+            Some(Condition::Produced) => self.produced(act),
+            Some(Condition::HandoffsPassed) => self.handed_over(act),
             Some(Condition::Elapsed(most)) => {
-                let Some(took) = evidence.duration_ms else {
-                    return Err(AssertionRow::unknown(
-                        "check",
-                        "the duration of the run was not observed; run the test again",
-                    ));
-                };
-                let seconds = (took / 1000.0).floor();
-                if seconds <= most as f64 {
-                    return Ok(AssertionRow::pass("check"));
-                }
-                let message = format!("the run took {seconds} s, more than {most} s");
-                Ok(AssertionRow::fail("check", mismatch(message, self.written.clone(), format!("{seconds} s"))))
+                let seconds = act.duration_ms().at("check")?.map(|took| (took / 1000.0).floor());
+                let exceeded = seconds.search(|seconds| Some(*seconds).filter(|seconds| *seconds > most as f64));
+                Ok(Row::absent("check", exceeded.at("check")?, |seconds| {
+                    let message = format!("the run took {seconds} s, more than {most} s");
+                    mismatch(message, self.written.clone(), format!("{seconds} s"))
+                }))
             }
         }
     }
 
-    fn produced(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
-        if self.productions.is_empty() {
-            return Err(AssertionRow::unknown("check", "no stage has `produces`"));
-        }
-        let mut missing = Vec::new();
-        let mut unknown = None;
+    fn produced(&self, act: Act<'_>) -> Judged {
+        let (mut missing, mut open) = (Vec::new(), None);
+        let mut proof = None;
         for production in &self.productions {
-            match production.happened(evidence) {
-                Ok((_, true)) => {}
-                Ok((_, false)) => missing.push(production.stage.as_str()),
-                Err(row) => unknown = unknown.or(Some(row)),
+            match production.happened(act) {
+                Ok((_, found)) => {
+                    if !found.is_yes() {
+                        missing.push(production.stage.as_str());
+                    }
+                    proof = Some(found.proof());
+                }
+                Err(row) => open = open.or(Some(row)),
             }
         }
-        if missing.is_empty() {
-            return unknown.map_or_else(|| Ok(AssertionRow::pass("check")), Err);
+        if let (true, Some(row)) = (missing.is_empty(), open) {
+            return Err(row);
         }
-        let all = self.productions.len();
-        let message = format!("stages without their file: {}", missing.join(", "));
-        let actual = format!("{} of {all} stages", all - missing.len());
-        Ok(AssertionRow::fail("check", mismatch(message, format!("all {all} stages produced their file"), actual)))
+        let proof = proof.ok_or_else(|| unknown("check", "no stage has `produces`"))?;
+        holds(&missing, proof, || {
+            let all = self.productions.len();
+            let message = format!("stages without their file: {}", missing.join(", "));
+            let actual = format!("{} of {all} stages", all - missing.len());
+            mismatch(message, format!("all {all} stages produced their file"), actual)
+        })
     }
 
-    fn handed_over(&self, evidence: &Evidence) -> Result<AssertionRow, AssertionRow> {
-        if self.handoffs.is_empty() {
-            return Err(AssertionRow::unknown("check", "no stage has a `handoff_contract`"));
-        }
-        let mut failed = Vec::new();
-        let mut open = Vec::new();
+    fn handed_over(&self, act: Act<'_>) -> Judged {
+        let (mut failed, mut open) = (Vec::new(), Vec::new());
+        let mut proof = None;
         for handoff in &self.handoffs {
-            let worst = handoff.check(evidence).iter().map(|verdict| verdict.outcome.status()).max();
-            match worst {
-                Some(Status::Pass | Status::Warn) => {}
-                Some(Status::Fail | Status::Error) => failed.push(handoff.stage.as_str()),
-                Some(Status::Skip | Status::Unknown) | None => open.push(handoff.stage.as_str()),
+            let verdicts = handoff.check(act);
+            match Verdict::worst(&verdicts) {
+                Some((Outcome::Pass | Outcome::Warn(_), seen)) => proof = Some(seen),
+                Some((Outcome::Fail(_) | Outcome::Error(_), seen)) => {
+                    proof = Some(seen);
+                    failed.push(handoff.stage.as_str());
+                }
+                Some((Outcome::Skip(_) | Outcome::Unknown(_), _)) | None => open.push(handoff.stage.as_str()),
             }
         }
-        if !failed.is_empty() {
-            let message = format!("handoff contracts that do not hold: {}", failed.join(", "));
-            return Ok(AssertionRow::fail(
-                "check",
-                mismatch(message, "every handoff contract holds", failed.join(", ")),
-            ));
+        if failed.is_empty() && !open.is_empty() {
+            return Err(unknown("check", format!("the results of these handoffs are unknown: {}", open.join(", "))));
         }
-        if !open.is_empty() {
-            return Err(AssertionRow::unknown(
-                "check",
-                format!("the results of these handoffs are unknown: {}", open.join(", ")),
-            ));
-        }
-        Ok(AssertionRow::pass("check"))
+        let proof = proof.ok_or_else(|| unknown("check", "no stage has a `handoff_contract`"))?;
+        holds(&failed, proof, || {
+            let failed = failed.join(", ");
+            mismatch(format!("handoff contracts that do not hold: {failed}"), "every handoff contract holds", failed)
+        })
     }
+}
+
+fn holds(wrong: &[&str], proof: Proof, mismatch: impl FnOnce() -> Mismatch) -> Judged {
+    Ok(if wrong.is_empty() { Row::pass("check", proof) } else { Row::fail("check", proof, mismatch()) })
 }
 
 impl Check for Health {
@@ -296,20 +280,12 @@ impl Check for Health {
         }
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let (Ok(row) | Err(row)) = self.judge(evidence);
-        vec![row.verdict("pipeline_health", format!("pipeline_health:{}", self.description))]
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let (Ok(row) | Err(row)) = self.judge(act);
+        vec![row.named("pipeline_health", format!("pipeline_health:{}", self.description))]
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    fn provisional(&self) -> Provisional {
-        match Condition::parse(&self.written) {
-            // The elapsed time still grows.
-            Some(Condition::Elapsed(_)) => Provisional::Pass,
-            Some(Condition::Produced | Condition::HandoffsPassed) | None => Provisional::Nothing,
-        }
     }
 }

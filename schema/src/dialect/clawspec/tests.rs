@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    act::Act,
     analysis::Analyzer,
     dialect::{
         ScalarRules,
@@ -76,7 +77,7 @@ fn evidence(case: &Case, files: &[&str]) -> Evidence {
 
 fn verdict_lines(case: &Case, evidence: &Evidence) -> Vec<String> {
     let verdicts =
-        case.claims.iter().flat_map(|claim| claim.check.check(evidence).into_iter().map(|it| (&claim.at, it)));
+        case.claims.iter().flat_map(|claim| claim.check.check(Act::of(evidence)).into_iter().map(|it| (&claim.at, it)));
     verdicts
         .map(|(at, verdict)| {
             format!(
@@ -250,7 +251,7 @@ fn nothing_of_a_pipeline_passes_without_evidence() {
     };
     for evidence in [Evidence::default(), Evidence { context: context(), ..Evidence::default() }, refused] {
         for claim in &case.claims {
-            for verdict in claim.check.check(&evidence) {
+            for verdict in claim.check.check(Act::of(&evidence)) {
                 let expected = if verdict.label.ends_with("odd") { Status::Error } else { Status::Unknown };
                 assert_eq!(verdict.outcome.status(), expected, "{verdict:?}");
             }
@@ -274,7 +275,7 @@ fn a_health_check_about_nothing_and_a_broken_contract_are_no_pass() {
     let statuses: Vec<Status> = case
         .claims
         .iter()
-        .flat_map(|claim| claim.check.check(&evidence(&case, &[])))
+        .flat_map(|claim| claim.check.check(Act::of(&evidence(&case, &[]))))
         .map(|verdict| verdict.outcome.status())
         .collect();
     assert_eq!(statuses, [Status::Unknown, Status::Unknown]);
@@ -311,6 +312,7 @@ fn measured(took: f64, tokens: &[u64]) -> Evidence {
         context: context(),
         duration_ms: Some(took),
         observations: vec![Observation { need: Need::Trace, answer }],
+        ended: Some(Ended::Log),
         ..Evidence::default()
     }
 }
@@ -356,14 +358,14 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
         (Evidence::default(), Status::Unknown),
         (Evidence { observations: vec![missing_tokens], ..Evidence::default() }, Status::Unknown),
     ] {
-        for verdict in case.claims.iter().flat_map(|claim| claim.check.check(&evidence)) {
+        for verdict in case.claims.iter().flat_map(|claim| claim.check.check(Act::of(&evidence))) {
             assert_eq!(verdict.outcome.status(), status, "{verdict:?}");
         }
     }
     let missing =
         Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Missing("no back end".to_owned())) };
     let told_missing = verdict_lines(&case, &Evidence { observations: vec![missing], ..Evidence::default() });
-    assert!(told_missing[1].contains("skip no trace: no back end"), "{told_missing:?}");
+    assert!(told_missing[1].contains("skip no back end"), "{told_missing:?}");
     // The usage that the run itself reports is equivalent to the trace.
     let usage = Usage { input_tokens: 100, output_tokens: 21, cost_usd: None };
     assert!(
@@ -396,7 +398,7 @@ fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
     let observations = measuring.needs(&context()).into_iter().map(observe).collect();
     let evidence =
         Evidence { context: context(), observations, ended, duration_ms: Some(1200.0), ..Evidence::default() };
-    let measures = measuring.measure(&evidence).into_iter();
+    let measures = measuring.measure(Act::of(&evidence)).into_iter();
     measures.map(|(metric, measured)| format!("{} {measured:?}", metric.as_str())).collect()
 }
 
@@ -409,7 +411,7 @@ fn measures_come_from_the_log_where_there_is_no_trace() {
         t run_id=r1 token_usage input=10 output=5 total=15\n\
         t run_id=r2 token_usage input=20 output=5 total=25\n\
         t run_id=r9 token_usage input=900 output=5 total=905\n";
-    let missing = "Err(\"no trace: no back end\")";
+    let missing = "Err(\"no back end\")";
     assert_eq!(
         logged(log, Some(Ended::Answer)),
         [
@@ -424,6 +426,6 @@ fn measures_come_from_the_log_where_there_is_no_trace() {
         ]
     );
     // A log without the run measures nothing, and a run without an observed end may have taken more.
-    assert!(logged("t run_id=r9 session_started agent=x\n", Some(Ended::Answer))[1].contains("no trace"));
+    assert!(logged("t run_id=r9 session_started agent=x\n", Some(Ended::Answer))[1].contains("no back end"));
     assert!(logged(log, Some(Ended::Deadline))[..4].iter().all(|line| line.contains("was not observed")));
 }

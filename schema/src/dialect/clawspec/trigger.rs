@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub use agent::{agent_id, agent_of_workspace, run_of};
+pub use agent::{agent_id, agent_of_workspace, last_reply, run_of};
 pub use params::Params;
 pub use reply::{Reply, reply};
 

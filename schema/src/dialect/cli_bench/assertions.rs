@@ -56,13 +56,39 @@ macro_rules! assertions {
         #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
         #[schemars(extend(
             "x-tags" = ["type", "kind", "assertion"],
-            "x-advice" = [{
-                "names": [
-                    "output_contains_any", "contains_any", "any_of", "output_matches", "output_regex", "stdout_matches",
-                    "matches", "regex", "pattern",
-                ],
-                "help": "use `verify` with a command that checks it",
-            }],
+            "x-advice" = [
+                {
+                    "names": [
+                        "output_contains_any", "contains_any", "contains-any", "any_of", "output_matches",
+                        "output_regex", "stdout_matches", "matches", "regex", "pattern", "icontains", "contains-all",
+                        "contains_all", "starts_with", "starts-with", "is-json", "is_json", "jsonSchema", "json_schema",
+                        "schema", "javascript", "python", "similar",
+                    ],
+                    "help": "use `verify` with a command that checks it",
+                },
+                {
+                    "names": ["run"],
+                    "help": "use `ran` if the model must run the command, or `verify` to run it after the task",
+                },
+                {
+                    "names": [
+                        "llm-rubric", "llm_rubric", "llm_judge", "judge", "rubric", "g-eval", "factuality",
+                        "answer-relevance", "model-graded-closedqa",
+                    ],
+                    "note": "cli-bench asks no model to judge a result",
+                    "help": "use `verify` with a command that checks it",
+                },
+                {
+                    "names": ["latency", "duration", "max_duration", "time", "timeout", "max_latency"],
+                    "note": "no assertion is about the duration",
+                    "help": "set `timeout` of the task, after which the attempt ends",
+                },
+                {
+                    "names": ["cost", "max_cost", "maxCost", "tokens", "max_tokens", "turns", "max_turns"],
+                    "note": "no assertion is about costs or tokens",
+                    "help": "limit the model's replies with `max_turns` of the task",
+                },
+            ],
         ))]
         #[expect(missing_docs, reason = "each assertion is documented at its type")]
         pub struct Assertion {

@@ -118,7 +118,7 @@ pub struct Config {
     /// redact_env: [MYCLI_TOKEN]
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("examples" = [["MYCLI_TOKEN"]]))]
+    #[schemars(extend("x-compared" = "name", "examples" = [["MYCLI_TOKEN"]]))]
     pub redact_env: Vec<Name>,
     /// Regular expressions whose matches are masked wherever results are shown or stored.
     ///

@@ -7,10 +7,7 @@ mod judge;
 mod output;
 mod tool_calls;
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, LazyLock, OnceLock},
-};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 pub(crate) use bounds::{CostClaim, DriftClaim, LatencyClaim};
 pub(crate) use guardrails::{KeywordsClaim, PiiClaim};
@@ -19,14 +16,15 @@ pub(crate) use output::OutputClaim;
 pub(crate) use tool_calls::ToolCallClaim;
 
 use crate::{
+    act::Act,
     check::{
         memo::Memo,
         schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
         text::shortened,
     },
-    evidence::{Evidence, MaskingLoss, Output},
-    mask::MASK_CHARACTER,
-    verdict::{FailureCode, MASKED, Mismatch, Outcome, Presence, Related, TRUNCATED, Verdict, VerdictBuilder},
+    seen::{Seen, Why},
+    text::Text,
+    verdict::{FailureCode, Judged, Mismatch, Outcome, Part, Related, Row, Verdict},
 };
 
 /// A schema file of a claim, read when the claim was lowered.
@@ -60,27 +58,24 @@ impl SchemaFile {
         SchemaFile { path: path.to_owned(), content }
     }
 
-    /// Returns the compiled schema, or the verdict if there is none. KindLM aborts the run for a file that is not valid
+    /// Returns the compiled schema, or the row if there is none. KindLM aborts the run for a file that is not valid
     /// JSON, and fails the claim for one that is not a valid schema.
-    fn schema(&self, row: &VerdictBuilder, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
+    fn schema(&self) -> Result<&UserSchema, Row> {
         let compile_error = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
-        let content = match &self.content {
-            Ok(content) => content,
-            Err(reason) => return Err(Box::new(row.clone().broken(code, compile_error(reason)))),
-        };
+        let content = self.content.as_ref().map_err(|reason| Why::Error(compile_error(reason)))?;
         match content.schema.get_or_init(|| UserSchema::read(&content.bytes)) {
             Ok(schema) => Ok(schema),
-            Err(error) if error.is_json => {
-                let mismatch = Mismatch {
+            Err(error) if error.is_json => Err(Row::refused(
+                "",
+                Mismatch {
                     message: compile_error(&error.message),
                     expected: format!("a JSON Schema in {}", self.path),
                     actual: "a file that cannot be used".to_owned(),
                     help: error.help.iter().map(|help| (*help).to_owned()).collect(),
                     ..Mismatch::default()
-                };
-                Err(Box::new(row.clone().failed(code, mismatch)))
-            }
-            Err(error) => Err(Box::new(row.clone().broken(code, compile_error(&error.message)))),
+                },
+            )),
+            Err(error) => Err(Why::Error(compile_error(&error.message)).into()),
         }
     }
 
@@ -94,91 +89,36 @@ impl SchemaFile {
             })
         })
     }
-
-    /// Returns the content of the file as text.
-    fn text(&self) -> String {
-        self.content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default()
-    }
 }
 
-const NOT_RECORDED: &str = "the output was not recorded";
 /// Maximum number of characters of the observed output in a mismatch.
 const ACTUAL_LENGTH: usize = 200_000;
 
-/// Reliable part of the output.
-enum ReliableOutput<'e> {
-    /// The whole output.
-    Whole(&'e Output),
-    /// The beginning of the output.
-    Part(&'e Output),
-    /// No part, because of a masked secret.
-    Concealed,
-    /// No output.
-    Nothing,
+/// A kind of row in KindLM's report.
+#[derive(Clone, Copy, Debug)]
+struct RowKind {
+    /// KindLM's type.
+    kind: &'static str,
+    /// The code of a failure.
+    code: FailureCode,
 }
 
-impl ReliableOutput<'_> {
-    fn of(evidence: &Evidence) -> ReliableOutput<'_> {
-        match &evidence.output {
-            None => ReliableOutput::Nothing,
-            Some(output) if output.concealed == MaskingLoss::Everything => ReliableOutput::Concealed,
-            Some(output) if output.cut => ReliableOutput::Part(output),
-            Some(output) => ReliableOutput::Whole(output),
+impl RowKind {
+    /// Returns the verdict of a part of the claim, with KindLM's score and code.
+    fn verdict(self, part: impl Into<Part>, label: impl Into<String>, judged: Judged) -> Verdict {
+        let (Ok(row) | Err(row)) = judged;
+        let verdict = row.within(part).named(self.kind, label);
+        match verdict.outcome {
+            Outcome::Pass => verdict.rated(None, Some(1.0)),
+            Outcome::Fail(_) | Outcome::Error(_) => verdict.rated(Some(self.code), Some(0.0)),
+            Outcome::Warn(_) | Outcome::Skip(_) | Outcome::Unknown(_) => verdict,
         }
-    }
-
-    fn output(&self) -> Option<&Output> {
-        match self {
-            ReliableOutput::Whole(output) | ReliableOutput::Part(output) => Some(output),
-            ReliableOutput::Concealed | ReliableOutput::Nothing => None,
-        }
-    }
-
-    /// Returns the text to search in. Truncated text ends with a hidden part, which could change its meaning.
-    fn text(&self) -> Cow<'_, str> {
-        match self {
-            ReliableOutput::Whole(output) => Cow::Borrowed(&output.text),
-            ReliableOutput::Part(output) => Cow::Owned(format!("{}{MASK_CHARACTER}", output.text)),
-            ReliableOutput::Concealed | ReliableOutput::Nothing => Cow::Borrowed(""),
-        }
-    }
-
-    /// Returns the reason why something may exist although it was not found.
-    fn uncertainty(&self) -> Option<&'static str> {
-        match self {
-            ReliableOutput::Whole(_) => None,
-            ReliableOutput::Part(_) => Some(TRUNCATED),
-            ReliableOutput::Concealed => Some(MASKED),
-            ReliableOutput::Nothing => Some(NOT_RECORDED),
-        }
-    }
-
-    /// Returns the reason why the result of a search is not certain.
-    fn uncertainty_of(&self, found: Presence) -> Option<&'static str> {
-        self.uncertainty().or(found.uncertainty())
     }
 }
 
-/// Verdicts with the scores and codes of KindLM.
-trait Rated {
-    fn passed(self) -> Verdict;
-    fn failed(self, code: FailureCode, mismatch: Mismatch) -> Verdict;
-    /// The claim itself is invalid.
-    fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict;
-}
-
-impl Rated for VerdictBuilder {
-    fn passed(self) -> Verdict {
-        self.pass().rated(None, Some(1.0))
-    }
-
-    fn failed(self, code: FailureCode, mismatch: Mismatch) -> Verdict {
-        self.fail(mismatch).rated(Some(code), Some(0.0))
-    }
-
-    fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict {
-        self.verdict(Outcome::Error(reason.into())).rated(Some(code), Some(0.0))
-    }
+/// Returns the text of the output.
+fn text_of(act: Act<'_>) -> Seen<Text<'_>> {
+    Ok(Text::new(act.output()?.map(|output| output.text.as_str().into())))
 }
 
 /// Returns the output as a mismatch shows it.

@@ -25,9 +25,22 @@ use crate::words::{FilePath, Name, Pattern};
 ///
 /// Results are reported in a fixed order: `toolCalls`, `output`, `guardrails.pii`,
 /// `guardrails.keywords`, `judge`, `baseline`, `latency`, `cost`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend("x-claims" = true))]
+#[schemars(extend("x-advice" = [
+    {
+        "names": ["equals", "exact", "regex", "matches", "pattern", "starts_with", "startsWith", "similar"],
+        "help": "use `output.contains` for fixed text, `output.schemaFile` for a pattern, or `judge` for the meaning",
+    },
+    { "names": ["is-json", "isJson", "is_json", "json"], "help": "use `output` with `format: json` and `schemaFile`" },
+    {
+        "names": ["javascript", "python", "script", "verify"],
+        "note": "KindLM runs no code to check an output",
+        "help": "use `output.schemaFile`, or `judge` with a criterion",
+    },
+    { "names": ["exitCode", "exit_code", "status"], "note": "KindLM does not check exit codes", "help": "remove it" },
+]))]
 pub struct Expect {
     /// Expectations about the output.
     ///
@@ -36,7 +49,7 @@ pub struct Expect {
     ///   contains: [shipped]
     ///   maxLength: 400
     /// ```
-    #[schemars(extend("x-other-names" = ["text", "response"]))]
+    #[schemars(extend("x-other-names" = ["text", "response", "reply", "answer", "stdout"]))]
     pub output: Option<OutputExpect>,
     /// Expectations about tool calls.
     ///
@@ -50,7 +63,7 @@ pub struct Expect {
     ///
     /// A command reports its calls as protocol events, one JSON object per line of standard output:
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
-    #[schemars(extend("x-other-names" = ["tools"]))]
+    #[schemars(extend("x-other-names" = ["tools", "tool_use", "toolUse"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
     /// Content that the output must or must not contain: phrases, personal data.
     ///
@@ -70,7 +83,12 @@ pub struct Expect {
     ///
     /// `speclens run` asks the model once per criterion and records the answer, so a new `minScore` needs no new
     /// request. If the answer is missing or malformed, the result is unknown.
-    #[schemars(extend("x-other-names" = ["llmJudge"]))]
+    #[schemars(extend(
+        "x-other-names" = [
+            "llmJudge", "llm_judge", "llm-judge", "llmRubric", "llm_rubric", "llm-rubric", "rubric", "gEval", "g_eval", "g-eval",
+            "model-graded-closedqa", "factuality", "answer-relevance", "faithfulness",
+        ],
+    ))]
     pub judge: Option<Vec<JudgeExpect>>,
     /// Maximum drift from a stored output.
     ///
@@ -82,7 +100,7 @@ pub struct Expect {
     /// ```yaml
     /// latency: { maxMs: 5000 }
     /// ```
-    #[schemars(extend("x-other-names" = ["time"]))]
+    #[schemars(extend("x-other-names" = ["time", "duration", "responseTime"]))]
     pub latency: Option<LatencyExpect>,
     /// Maximum cost of an attempt.
     ///
@@ -91,13 +109,14 @@ pub struct Expect {
     /// ```
     ///
     /// The cost of a command is unknown. KindLM counts it as 0, so the expectation always passes in command tests.
+    #[schemars(extend("x-other-names" = ["price"]))]
     pub cost: Option<CostExpect>,
 }
 
 /// Expectations about the output.
 ///
 /// For a command, the text is its standard output without protocol events, trimmed at both ends.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend(
     "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
@@ -107,10 +126,18 @@ pub struct Expect {
         "x-needed": "`format: json` requires `schemaFile`",
     } } }
 ))]
-#[schemars(extend("x-advice" = [{
-    "names": ["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
-    "help": "use `guardrails.keywords.allow`, which requires at least one of its strings",
-}]))]
+#[schemars(extend("x-advice" = [
+    {
+        "names": ["containsAny", "contains_any", "contains-any", "containsOneOf", "anyOf", "any_of", "oneOf"],
+        "help": "use `guardrails.keywords.allow`, which requires at least one of its strings",
+    },
+    {
+        "names": ["equals", "exact", "regex", "matches", "pattern", "startsWith", "starts_with"],
+        "note": "KindLM compares no whole text and no pattern",
+        "help": "use `contains` for fixed text, or `schemaFile` with `const` or `pattern`",
+    },
+    { "names": ["minLength", "min_length"], "note": "KindLM limits only the maximum", "help": "use `schemaFile` with `minLength`" },
+]))]
 pub struct OutputExpect {
     /// Whether the output is text or JSON.
     ///
@@ -137,12 +164,13 @@ pub struct OutputExpect {
     /// Strings that must all occur, ignoring case.
     ///
     /// Each string has its own result. Word boundaries do not matter: `cat` is found in `concatenate`.
-    #[schemars(extend("examples" = [["refund", "policy"]]))]
-    #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "include", "mustContain"]))]
+    #[schemars(extend("x-compared" = "output", "examples" = [["refund", "policy"]]))]
+    #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "contains-all", "icontains", "include", "mustContain",]))]
     pub contains: Option<Vec<String>>,
     /// Strings that must not occur, ignoring case.
-    #[schemars(extend("x-compared" = "text", "examples" = [["error", "traceback"]]))]
-    #[schemars(extend("x-other-names" = ["excludes", "mustNotContain"]))]
+    #[schemars(extend("x-compared" = "text", "x-forbids" = "`guardrails.pii.customPatterns`"))]
+    #[schemars(extend("examples" = [["error", "traceback"]]))]
+    #[schemars(extend("x-other-names" = ["excludes", "mustNotContain", "not-contains", "not-icontains"]))]
     pub not_contains: Option<Vec<String>>,
     /// Maximum length of the text in UTF-16 code units.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64), extend("examples" = [400]))]
@@ -164,7 +192,7 @@ pub enum OutputFormat {
 ///
 /// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
 /// evaluated together, by position.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallExpect {
     /// Exact name of the tool.
@@ -192,7 +220,7 @@ pub struct ToolCallExpect {
     ///   order_id: "12345"
     ///   options: { express: true }
     /// ```
-    #[schemars(extend("x-arguments" = "tool", "x-other-names" = ["args", "arguments", "with"]))]
+    #[schemars(extend("x-arguments" = "tool", "x-compared" = "output", "x-other-names" = ["args", "arguments", "with"]))]
     pub args_match: Option<Map<String, Value>>,
     /// JSON Schema file that the arguments of at least one call must match.
     ///
@@ -210,7 +238,7 @@ pub struct ToolCallExpect {
 }
 
 /// Content that the output must or must not contain.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Guardrails {
     /// Personal data that the output must not contain.
@@ -229,7 +257,7 @@ pub struct Guardrails {
 }
 
 /// Personal data that the output must not contain.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PiiGuardrail {
     /// Whether to search the text.
@@ -260,7 +288,7 @@ impl Default for PiiGuardrail {
 }
 
 /// A regular expression with a name for the report.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomPattern {
     /// Name of the match in the report.
@@ -281,17 +309,17 @@ pub struct CustomPattern {
 ///   deny: [password, internal only]
 ///   allow: [refund, exchange]
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeywordsGuardrail {
     /// Phrases that must not occur. Each has its own result.
-    #[schemars(extend("examples" = [["password"]]))]
+    #[schemars(extend("x-compared" = "text", "x-forbids" = "`pii.customPatterns`", "examples" = [["password"]]))]
     #[schemars(extend(
         "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
     ))]
     pub deny: Vec<String>,
     /// Phrases of which at least one must occur. They share one result.
-    #[schemars(extend("examples" = [["refund", "exchange"]]))]
+    #[schemars(extend("x-compared" = "text", "examples" = [["refund", "exchange"]]))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
 }
@@ -299,12 +327,12 @@ pub struct KeywordsGuardrail {
 /// A criterion by which a model scores the output.
 ///
 /// The judge is the `judge` of `speclens.yaml`, or else `defaults.judgeModel`, or else the first of `models`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeExpect {
     /// Criterion that the judge scores, as a sentence.
     #[schemars(extend("examples" = ["The answer is polite and names the delivery date."]))]
-    #[schemars(extend("x-other-names" = ["prompt", "criterion", "question"]))]
+    #[schemars(extend("x-other-names" = ["prompt", "criterion", "question", "value"]))]
     pub criteria: Name,
     /// Minimum score, from 0 to 1.
     #[serde(default = "default_min_score")]
@@ -325,7 +353,7 @@ fn default_min_score() -> f64 {
 }
 
 /// Maximum drift from a stored output.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BaselineExpect {
     /// Maximum drift from the stored output. Without it, nothing is checked.
@@ -337,8 +365,10 @@ pub struct BaselineExpect {
     pub drift: Option<DriftExpect>,
 }
 
-/// Maximum drift from the stored output: 0 is identical, 1 is entirely different.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// Maximum drift from the stored output.
+///
+/// 0 is identical, 1 is entirely different.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DriftExpect {
     /// Maximum drift, from 0 to 1.
@@ -371,7 +401,7 @@ pub enum DriftMethod {
 }
 
 /// Maximum duration of an attempt.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LatencyExpect {
     /// Maximum duration in milliseconds, inclusive.
@@ -381,7 +411,7 @@ pub struct LatencyExpect {
 }
 
 /// Maximum cost of an attempt.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostExpect {
     /// Maximum cost in US dollars, inclusive.

@@ -1,15 +1,15 @@
 //! Protocol for tool calls and structured output of a command: lines of standard output that
 //! begin with `{"kindlm":`. All other lines are text.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     check::{
-        hidden,
         json::{self, JsonErrorKind},
-        text::{trim, trim_start},
+        text::{self, trim, trim_start},
     },
     evidence::{Capture, MaskingLoss, Output, ToolCall},
+    mask::MASK_CHARACTER,
 };
 
 const EVENT_PREFIX: &str = r#"{"kindlm":"#;
@@ -18,6 +18,13 @@ const EVENT_PREFIX: &str = r#"{"kindlm":"#;
 pub(crate) fn interpret(stdout: &Capture) -> Output {
     let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
     let content = stdout.hidden_text();
+    // Most outputs have no events, and may be large.
+    if !content.contains(EVENT_PREFIX) {
+        let last = content.rfind('\n').map_or(0, |newline| newline + 1);
+        let is_begun = stdout.cut && EVENT_PREFIX.starts_with(trim_start(&content[last..]));
+        trim(if is_begun { &content[..last] } else { &content }).clone_into(&mut output.text);
+        return output;
+    }
     // An output may be large: its lines are appended as they are read, and the text is trimmed in place.
     let mut text = String::with_capacity(content.len());
     let mut separator = "";
@@ -60,29 +67,44 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
 /// unmasked text is available.
 pub(crate) fn concealed(before: &Capture, masked: &Capture) -> MaskingLoss {
     let (before, masked) = (interpret(before), interpret(masked));
-    let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
-        && before.tool_calls.iter().zip(&masked.tool_calls).all(|(before, masked)| {
-            hidden::may_be(&masked.id, &before.id)
-                && hidden::may_be(&masked.name, &before.name)
-                && hidden::may_be_value(&masked.arguments, &before.arguments)
-        });
+    let call = |call: &ToolCall| json!([call.id, call.name, call.arguments]);
+    let calls = |output: &Output| output.tool_calls.iter().map(call).collect::<Value>();
     let json_is_kept = match (&before.json, &masked.json) {
         (None, None) => true,
-        (Some(before), Some(masked)) => hidden::may_be_value(masked, before),
+        (Some(before), Some(masked)) => is_kept(before, masked),
         (Some(_), None) | (None, Some(_)) => false,
     };
-    let text_is_kept = hidden::covers(&masked.text, &before.text);
-    if !(calls_are_kept && json_is_kept && text_is_kept && before.cut == masked.cut) {
+    let text_is_kept = text::length(&before.text) == text::length(&masked.text)
+        && before.text.matches('\n').count() == masked.text.matches('\n').count();
+    if !(is_kept(&calls(&before), &calls(&masked)) && json_is_kept && text_is_kept && before.cut == masked.cut) {
         return MaskingLoss::Everything;
     }
     let same = match (json::parse(&before.text), json::parse(&masked.text)) {
-        (Ok(before), Ok(masked)) => hidden::may_be_value(&masked, &before),
+        (Ok(before), Ok(masked)) => is_kept(&before, &masked),
         (Err(before), Err(masked)) => {
             (before.kind == JsonErrorKind::TooDeep) == (masked.kind == JsonErrorKind::TooDeep)
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
     if same { MaskingLoss::Nothing } else { MaskingLoss::Json }
+}
+
+/// Returns whether masking changed a value inside of its strings only, which show it.
+fn is_kept(before: &Value, masked: &Value) -> bool {
+    let shows = |before: &str, masked: &str| before == masked || masked.contains(MASK_CHARACTER);
+    match (before, masked) {
+        (Value::String(before), Value::String(masked)) => shows(before, masked),
+        (Value::Array(before), Value::Array(masked)) => {
+            before.len() == masked.len() && before.iter().zip(masked).all(|(before, masked)| is_kept(before, masked))
+        }
+        (Value::Object(before), Value::Object(masked)) => {
+            before.len() == masked.len()
+                && before.iter().zip(masked).all(|((before_key, before), (masked_key, masked))| {
+                    shows(before_key, masked_key) && is_kept(before, masked)
+                })
+        }
+        (before, masked) => before == masked,
+    }
 }
 
 enum Line {

@@ -25,6 +25,12 @@ use super::expect::Expect;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("oneOf" = [{ "required": ["command"] }, { "required": ["prompt"] }]))]
+#[schemars(extend("x-advice" = [
+    { "names": ["user"], "help": "move it into an entry of `prompts`, and name that entry in `prompt`" },
+    { "names": ["timeout", "timeoutMs", "timeout_ms"], "help": "set `defaults.timeoutMs`, which applies to every test" },
+    { "names": ["enabled"], "help": "to leave the test out, write `skip: true`" },
+    { "names": ["only"], "help": "run the test with `--test`, or set `skip: true` in the others" },
+]))]
 pub struct Test {
     /// Name of the test, unique in the file.
     #[schemars(extend("examples" = ["answers-about-refunds"]))]
@@ -133,7 +139,7 @@ pub struct Tool {
     pub responses: Option<Vec<ToolResponse>>,
     /// Response to a call that no item of `responses` matches.
     #[serde(default, deserialize_with = "present")]
-    #[schemars(extend("x-other-names" = ["returns", "default"]))]
+    #[schemars(extend("x-compared" = "output", "x-other-names" = ["returns", "default"]))]
     pub default_response: Option<Value>,
 }
 
@@ -144,11 +150,11 @@ pub struct ToolResponse {
     /// Arguments that a call must have; others are ignored. `{}` matches every call.
     ///
     /// Unlike in `expect.toolCalls[].argsMatch`, nested values must be equal in full, with keys in the same order.
-    #[schemars(extend("x-arguments" = "", "x-other-names" = ["args", "arguments", "if"]))]
+    #[schemars(extend("x-arguments" = "", "x-compared" = "output", "x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// Response, of any type.
     #[serde(default, deserialize_with = "present")]
-    #[schemars(extend("x-other-names" = ["response", "return", "returns"]))]
+    #[schemars(extend("x-compared" = "output", "x-other-names" = ["response", "return", "returns"]))]
     pub then: Option<Value>,
 }
 

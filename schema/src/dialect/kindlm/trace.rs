@@ -60,6 +60,7 @@ pub struct SpanFilter {
     #[schemars(extend("x-pattern" = "ecmascript", "x-searches" = "spans", "examples" = ["^chat "]))]
     pub name_pattern: Option<String>,
     /// Required values of attributes, compared as strings.
+    #[schemars(extend("x-compared" = "output"))]
     pub attribute_match: Option<BTreeMap<String, String>>,
     /// Minimum duration in milliseconds.
     #[schemars(range(min = 0))]

@@ -90,7 +90,7 @@ fn entry_goes_below_under_another_name() {
     check("b:\n  c: 3\nx:\n  x: 2 # x:\n", x_below_b, Some("b:\n  c: 3\n  why:\n    x: 2 # x:\n"));
     check("b: {c: 3}\n'x': 'x:'\n", x_below_b, Some("b: {c: 3, why: 'x:'}\n"));
     check("b: {why: 3}\nx: 1\n", x_below_b, None);
-    check("x: 1\n", x_below_b, None);
+    check("x: 1\n", x_below_b, Some("b:\n  why: 1\n"));
 }
 
 #[test]

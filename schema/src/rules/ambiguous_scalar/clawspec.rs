@@ -51,7 +51,8 @@ fn walk(lint_node: &LintNode<'_>, whole: &Pointer, report: &mut Report) {
         return;
     }
     if let Some(text) = lint_node.node.text() {
-        if lint_node.node.style() == Some(Style::Plain) && is_ambiguous(text) && meaning(lint_node).is_some() {
+        let is_plain = lint_node.node.style() == Some(Style::Plain);
+        if is_plain && is_ambiguous(text) && !is_like_number(text) && meaning(lint_node).is_some() {
             report.push(lint_node.finding(Yaml11(text.to_owned())).unless_wrong(whole.clone()));
         }
         return;
@@ -60,15 +61,18 @@ fn walk(lint_node: &LintNode<'_>, whole: &Pointer, report: &mut Report) {
     lint_node.entries().iter().for_each(|(_, member)| walk(member, whole, report));
 }
 
+/// Whether another rule reports a scalar, as a number that is not its text.
+fn is_like_number(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) && !Scalar::is_timestamp(text)
+}
+
 /// Returns the meaning of a scalar in words.
 fn meaning(lint_node: &LintNode<'_>) -> Option<String> {
-    match lint_node.node.scalar() {
-        Some(Scalar::Bool(value)) => Some(format!("`{value}`")),
-        Some(Scalar::Int(value)) => Some(format!("the number {value}")),
-        Some(Scalar::Float(value)) => Some(format!("the number {value}")),
-        Some(Scalar::Timestamp) => Some("a date".to_owned()),
-        Some(Scalar::Text) => Some("a string".to_owned()),
-        Some(Scalar::Null) | None => None,
+    match lint_node.node.scalar()? {
+        Scalar::Bool(value) => Some(format!("`{value}`")),
+        Scalar::Timestamp => Some("a date".to_owned()),
+        Scalar::Text => Some("a string".to_owned()),
+        Scalar::Int(_) | Scalar::Float(_) | Scalar::Null => None,
     }
 }
 
@@ -79,12 +83,7 @@ impl Rule for Yaml11 {
         let lint_node = location.lint_node();
         let meaning = lint_node.as_ref().and_then(meaning).unwrap_or_default();
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
-        let is_text = lint_node.as_ref().is_some_and(|it| matches!(it.node.scalar(), Some(Scalar::Text)));
-        let number = self.0.parse::<f64>().ok().filter(|number| is_text && number.is_finite());
-        let help = match number {
-            Some(number) => format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number"),
-            None => format!("write `{quoted}` to make it a string"),
-        };
+        let help = format!("write `{quoted}` to make it a string");
         let edits = lint_node.and_then(|lint_node| lint_node.replaced(quoted.clone()));
         let fix = edits.map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
         MessageParts::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0)).help(help).fix(fix)

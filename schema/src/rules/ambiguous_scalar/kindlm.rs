@@ -26,6 +26,8 @@ impl Rule for NegativeZero {
     const CODE: Code = Code::AmbiguousScalar;
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
-        MessageParts::new("`-0` is not equal to `0` here").remedy("write `0`", Fix::guess, location.replaced("0"))
+        MessageParts::new("`-0` matches only an argument that is `-0`")
+            .note("KindLM does not count `0` as equal to `-0`")
+            .remedy("write `0`", Fix::guess, location.replaced("0"))
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         facts::{About, ItemFacts},
         task_files::is_pattern,
     },
-    document::{NodeRef, Pointer, Shape},
+    document::{NodeRef, Shape},
     edit,
     finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
@@ -27,10 +27,8 @@ enum Repeated {
         path: String,
         has_pattern: bool,
     },
-    /// An assertion, with the location of the first one.
-    Assertion {
-        first: Pointer,
-    },
+    /// An assertion.
+    Assertion,
 }
 
 /// Checks the models and modes of a suite.
@@ -97,7 +95,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
             continue;
         }
         let first = &items[first];
-        let finding = item.head_finding(Repeated::Assertion { first: first.at.clone() });
+        let finding = item.head_finding(Repeated::Assertion);
         report.push(finding.related(Relation::Labelled("first asserted here"), first.at.clone(), first.head()));
     }
 }
@@ -132,15 +130,10 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     }
 }
 
-/// Returns the fix that removes a duplicate item. It is not safe unless `is_sure`, or if it would remove a
-/// comment.
-fn removed(location: &Location<'_>, is_sure: bool) -> Option<Fix> {
+/// Returns the fix that removes a duplicate item.
+fn removed(location: &Location<'_>) -> Option<Fix> {
     let index = location.at.last_step()?.index()?;
-    let edits = edit::remove_item(location.parent()?, index)?;
-    let text = location.root.document().text();
-    let has_comment = edits.iter().any(|edit| text.byte_slice(edit.range.clone()).chars().any(|letter| letter == '#'));
-    let fix = if is_sure && !has_comment { Fix::safe } else { Fix::guess };
-    Some(fix("remove it", edits))
+    Some(Fix::guess("remove it", edit::remove_item(location.parent()?, index)?))
 }
 
 impl Rule for Repeated {
@@ -151,22 +144,18 @@ impl Rule for Repeated {
             Repeated::Mode(mode) => MessageParts::new(format!("duplicate mode `{mode}`"))
                 .note("the whole suite runs once in each mode")
                 .help("remove it")
-                .fix(removed(location, false)),
+                .fix(removed(location)),
             Repeated::Model(model) => MessageParts::new(format!("duplicate model `{model}`"))
                 .note("it runs only once")
                 .help("remove it")
-                .fix(removed(location, true)),
+                .fix(removed(location)),
             Repeated::File { path, has_pattern } => MessageParts::new(format!("duplicate task file `{path}`"))
                 .note("its tasks run only once")
                 .help(match has_pattern {
                     true => "narrow the pattern, or remove one of the two items",
                     false => "remove one of the two",
                 }),
-            Repeated::Assertion { first } => {
-                // A mistake in the item may be its only difference from the other.
-                let is_sure = !location.has_others_in(location.at) && !location.has_others_in(first);
-                MessageParts::new("duplicate assertion").help("remove it").fix(removed(location, is_sure))
-            }
+            Repeated::Assertion => MessageParts::new("duplicate assertion").help("remove it").fix(removed(location)),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    check::text::case_folded,
     dialect::{
         Lookup,
         clawspec::{
@@ -16,12 +17,16 @@ use crate::{
     files::Files,
     finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
+    pattern::is_literal,
     problem::{Code, Fix, OtherFile},
     relations::Items,
     shape::scalar,
 };
 
 pub(crate) mod impossible;
+
+/// Maximum number of statements about one subject that are compared with those that deny it.
+const MAX_COMPARED: usize = 256;
 
 /// Two statements that cannot both hold.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ enum Contradiction {
     OtherValue { own: String, other: String },
     /// The opposite of another assertion.
     Opposite { event: Event, name: String },
+    /// A prohibited part of something that is required.
+    Part { event: Event, whole: String, part: String },
     /// A tool that must be called but is not allowed.
     NotAllowed(String),
 }
@@ -45,6 +52,10 @@ enum Event {
     File,
     /// A text in this log.
     Log(String),
+    /// Use of a model.
+    Model,
+    /// A heading, and a word, in this file.
+    Heading(String),
 }
 
 /// Checks the metrics of a baseline.
@@ -101,6 +112,25 @@ enum Subject<'d> {
     LiteralFile,
     /// Text in this log.
     Log(&'d str),
+    /// Models in the trace. Part of a name is enough.
+    Model,
+    /// Headings and words in this file.
+    Content(&'d str),
+}
+
+impl Subject<'_> {
+    /// Whether everything that has the required name also has a prohibited one.
+    fn implies(self, required: &str, prohibited: &str) -> bool {
+        match self {
+            Subject::Call(_) | Subject::Span | Subject::File | Subject::LiteralFile => required == prohibited,
+            Subject::Log(_) => {
+                required == prohibited
+                    || [required, prohibited].into_iter().all(is_literal) && required.contains(prohibited)
+            }
+            Subject::Model => required.contains(prohibited),
+            Subject::Content(_) => case_folded(required).contains(&case_folded(prohibited)),
+        }
+    }
 }
 
 /// Run that an assertion is about: the path of the log and the id of the run, if they are not the defaults.
@@ -188,8 +218,19 @@ pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut R
             // These two treat wildcards literally, the others do not, so they are about different files.
             "file_present" if has_wildcard(assertion) => say(Subject::LiteralFile, "path", true),
             "file_absent" if has_wildcard(assertion) => say(Subject::LiteralFile, "path", false),
-            "file_present" | "artifact_exists" | "artifact_contains" => say(Subject::File, "path", true),
+            "artifact_contains" => {
+                say(Subject::File, "path", true);
+                say(Subject::Content(assertion.text_at("path").unwrap_or_default()), "sections", true);
+            }
+            "file_present" | "artifact_exists" => say(Subject::File, "path", true),
             "file_absent" => say(Subject::File, "path", false),
+            "model_used" => {
+                say(Subject::Model, "expected", true);
+                say(Subject::Model, "not_expected", false);
+            }
+            "artifact_absent_words" => {
+                say(Subject::Content(assertion.text_at("path").unwrap_or_default()), "words", false);
+            }
             "log_entry" => {
                 let absent = assertion.get("absent").and_then(|it| it.bool()).unwrap_or(false);
                 let path = assertion.text_at("path").unwrap_or_default();
@@ -207,14 +248,18 @@ pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut R
             _ => {}
         }
     }
-    let mut held: FxHashMap<(Subject<'_>, &str), &Statement<'_>> = FxHashMap::default();
+    let mut held: FxHashMap<Subject<'_>, Vec<&Statement<'_>>> = FxHashMap::default();
     // Most lists deny nothing.
     let denies = said.iter().any(|it| !it.holds);
     for claim in said.iter().filter(|it| it.holds && denies) {
-        held.entry((claim.about, claim.name)).or_insert(claim);
+        let same = held.entry(claim.about).or_default();
+        if same.len() < MAX_COMPARED {
+            same.push(claim);
+        }
     }
     for denied in said.iter().filter(|it| !it.holds) {
-        let Some(other) = held.get(&(denied.about, denied.name)).copied() else { continue };
+        let mut same = held.get(&denied.about).into_iter().flatten();
+        let Some(other) = same.find(|other| denied.about.implies(other.name, denied.name)).copied() else { continue };
         let (_, last) = if denied.lint_node.range().start < other.lint_node.range().start {
             (denied, other)
         } else {
@@ -225,8 +270,14 @@ pub(crate) fn check_assertions(assertions: &[TypedAssertion<'_>], report: &mut R
             Subject::Call(_) | Subject::Span => Event::Call,
             Subject::File | Subject::LiteralFile => Event::File,
             Subject::Log(path) => Event::Log(path.to_owned()),
+            Subject::Model => Event::Model,
+            Subject::Content(path) => Event::Heading(path.to_owned()),
         };
-        let rule = Contradiction::Opposite { event, name: denied.name.to_owned() };
+        let (whole, part) = (other.name.to_owned(), denied.name.to_owned());
+        let rule = match whole == part {
+            true => Contradiction::Opposite { event, name: whole },
+            false => Contradiction::Part { event, whole, part },
+        };
         report.push(last.lint_node.finding(rule).with("the other assertion", &first.lint_node));
     }
     for called in said.iter().filter(|it| it.holds) {
@@ -259,9 +310,23 @@ impl Rule for Contradiction {
                 let words = match event {
                     Event::Call => format!("`{name}` both must and must not be called"),
                     Event::File => format!("`{name}` both must and must not exist"),
-                    Event::Log(path) => format!("`{name}` both must and must not be in `{path}`"),
+                    Event::Log(path) | Event::Heading(path) => {
+                        format!("`{name}` both must and must not be in `{path}`")
+                    }
+                    Event::Model => format!("`{name}` both must and must not be used"),
                 };
                 MessageParts::new(words).help("remove one of the two")
+            }
+            Contradiction::Part { event, whole, part } => {
+                let words = match event {
+                    Event::Call => format!("`{whole}` must be called, but `{part}` must not"),
+                    Event::File => format!("`{whole}` must exist, but `{part}` must not"),
+                    Event::Log(path) | Event::Heading(path) => {
+                        format!("`{whole}` must be in `{path}`, but `{part}` must not")
+                    }
+                    Event::Model => format!("`{whole}` must be used, but no model with `{part}` in its name"),
+                };
+                MessageParts::new(words).note(format!("`{part}` is part of `{whole}`")).help("remove one of the two")
             }
             Contradiction::NotAllowed(name) => {
                 MessageParts::new(format!("`{name}` must be called, but is not in `allowed_tools`"))

@@ -133,13 +133,14 @@ impl Rule for Invalid {
             Invalid::ModelId(id) => MessageParts::new(format!("model id `{id}` has more than two parts"))
                 .help("write it as `provider/model-id`"),
             Invalid::TaskFile { path, reason } => {
-                let reason = match reason {
-                    NoTasks::Unreadable(reason) => format!("cannot be read: {reason}"),
-                    NoTasks::NotUtf8 => "is not UTF-8".to_owned(),
-                    NoTasks::Empty => "is empty".to_owned(),
-                    NoTasks::NotAList => "is not a list of tasks".to_owned(),
-                };
-                MessageParts::new(format!("the task file `{path}` {reason}"))
+                let words = |reason: &str| MessageParts::new(format!("the task file `{path}` {reason}"));
+                let begin = "begin each task with `- id: …`";
+                match reason {
+                    NoTasks::Unreadable(reason) => words(&format!("cannot be read: {reason}")),
+                    NoTasks::NotUtf8 => words("is not UTF-8").help("save it as UTF-8"),
+                    NoTasks::Empty => words("is empty").help(begin),
+                    NoTasks::NotAList => words("is not a list of tasks").help(begin),
+                }
             }
         }
     }

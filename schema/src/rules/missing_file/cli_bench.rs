@@ -12,18 +12,18 @@ use crate::{
     problem::{Code, Fix, Severity},
     script,
     shape::scalar,
-    words::Search,
+    words::{Search, nearest},
 };
 
-use super::{Missing, OtherKind};
+use super::{Missing, ONLY_SLASHES, OtherKind};
 
 /// A file of the suite that does not exist.
 #[derive(Debug)]
 enum NoFile {
     /// A directory instead of a task file.
     DirectoryOfTasks(String),
-    /// A pattern without matching task files.
-    NoMatch { pattern: String, creation: Option<Fix> },
+    /// A pattern without matching task files, and a similar one that may match.
+    NoMatch { pattern: String, near: Option<String>, creation: Option<Fix> },
     /// A script that does not exist, with the id of the most similar one.
     Script { path: String, id: String, near: Option<String>, creation: Option<Fix> },
 }
@@ -43,10 +43,25 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
                 let name = pattern.replace("**/", "").replace('*', "first");
                 new_file::creation(&name, Template::Tasks, files)
             });
-            report.push(lint_node.finding(NoFile::NoMatch { pattern: path.to_owned(), creation }));
+            let near = similar_pattern(path, files);
+            report.push(lint_node.finding(NoFile::NoMatch { pattern: path.to_owned(), near, creation }));
         }
         Target::NoMatch { cut: true } | Target::Files(_) | Target::Outside(_) | Target::Nowhere => {}
     }
+}
+
+/// Returns a pattern with `/` for each backslash, or with the most similar directory instead of one that does not exist.
+fn similar_pattern(pattern: &str, files: &dyn Files) -> Option<String> {
+    if pattern.contains('\\') {
+        return Some(pattern.replace('\\', "/").trim_start_matches("./").to_owned());
+    }
+    let (first, rest) = pattern.trim_start_matches("./").split_once('/')?;
+    if first.contains(['*', '?', '[', '.']) || files.named(first) != Resolved::Nothing {
+        return None;
+    }
+    let directories = files.list("");
+    let names = directories.iter().filter(|(_, kind)| *kind == FileKind::Directory).map(|(name, _)| name.as_str());
+    Some(format!("{}/{rest}", nearest(first, names)?))
 }
 
 /// Checks an item of `providers` that names a script.
@@ -85,8 +100,17 @@ impl Rule for NoFile {
                     edits,
                 )
             }
-            NoFile::NoMatch { pattern, creation } => {
-                MessageParts::new(format!("no file matches `{pattern}`")).fix(creation.clone())
+            NoFile::NoMatch { pattern, near, creation } => {
+                let words = MessageParts::new(format!("no file matches `{pattern}`"));
+                let words = if pattern.contains('\\') { words.note(ONLY_SLASHES) } else { words };
+                let words = match near {
+                    Some(near) => {
+                        let edits = location.replaced(scalar(&format!("{SCHEME}{near}")));
+                        words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
+                    }
+                    None => words.help("correct the pattern, or create a task file"),
+                };
+                words.fix(creation.clone())
             }
             NoFile::Script { path, id, near, creation } => {
                 let words =

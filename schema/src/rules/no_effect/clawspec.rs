@@ -10,6 +10,7 @@ use crate::{
         waiting::WAITING,
     },
     edit,
+    files::Files,
     finding::{Finding, Location, MessageParts, Report, Rule, Scope},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
@@ -19,6 +20,8 @@ use crate::{
 /// A key without effect.
 #[derive(Debug)]
 enum Idle {
+    /// Settings in a file under another name than the one that is read.
+    Unread,
     /// A setting that the block `observability` replaces.
     Setting(&'static str),
     /// Parameters of an agent.
@@ -65,8 +68,11 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
     }
 }
 
-/// Reports settings that are set twice.
-pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
+/// Reports settings that are set twice, and those in a file that nothing reads.
+pub(crate) fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+    if files.place().ends_with("clawspec.yml") {
+        report.push(root.head_finding(Idle::Unread));
+    }
     const FLAT: [&str; 6] = [
         "observability_backend", "trace_poll_delay_ms", "time_window_padding_ms", "model_pricing", "opik_project_name",
         "opik_workspace",
@@ -108,11 +114,14 @@ impl Rule for Idle {
 
     fn severity(&self) -> Severity {
         // If the file is late, the assertion fails.
-        if matches!(self, Idle::Timeout(_)) { Severity::Warning } else { Self::SEVERITY }
+        if matches!(self, Idle::Timeout(_) | Idle::Unread) { Severity::Warning } else { Self::SEVERITY }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
         match self {
+            Idle::Unread => MessageParts::new("`clawspec.yml` has no effect")
+                .note("ClawSpec and speclens read only `clawspec.yaml`")
+                .help("rename the file to `clawspec.yaml`"),
             Idle::Setting(key) => MessageParts::new(format!("`{key}` has no effect"))
                 .note("the block `observability` replaces it")
                 .fix(comment(location)),

@@ -49,6 +49,12 @@ fn foreign_letter(text: &str) -> Option<ForeignLetter> {
     })
 }
 
+/// Whether the quotes around an unquoted text take the place of those of YAML.
+fn is_in_typographic_quotes(node: NodeRef<'_>, text: &str, first: &ForeignLetter) -> bool {
+    let closes = text.ends_with(['”', '“', '’', '‘']) && text.chars().count() > 1;
+    node.style() == Some(Style::Plain) && text.starts_with(first.written) && closes
+}
+
 /// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let node = value.node;
@@ -61,13 +67,14 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if !ends_with_break && letter.is_none() {
         return;
     }
-    let Some(compared) = value.compared() else { return };
+    let Some(compared) = value.compared().filter(|compared| *compared != Compared::Output) else { return };
     if ends_with_break {
         let name = value.own_key().map(str::to_owned);
         let is_folded = node.style() == Some(Style::Folded);
         report.push(value.lint_node().text_finding(FinalBreak { name, is_folded }));
     }
-    if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || compared == Compared::Name) {
+    let is_meant = |letter: &ForeignLetter| compared == Compared::Name || is_in_typographic_quotes(node, text, letter);
+    if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || is_meant(letter)) {
         report.push(value.lint_node().finding(letter));
     }
 }

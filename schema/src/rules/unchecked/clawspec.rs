@@ -14,6 +14,7 @@ use crate::{
 };
 
 pub(crate) mod assertion;
+pub(crate) mod traces;
 
 /// A part of a handoff contract that is not checked.
 #[derive(Debug)]

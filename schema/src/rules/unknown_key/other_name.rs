@@ -59,7 +59,7 @@ impl OtherName {
             field.shape.other_names().iter().any(|other| other.name != key && mapping.entry(other.name).is_some());
         let is_sure = is_synonym && !has_rival && mapping.anchor().is_none();
         let explains = match field.need {
-            Need::OneOf(_) => parent,
+            Need::OneOf(_) | Need::AnyOf(_) => parent,
             Need::Required | Need::Optional => parent.key(field.name),
         };
         let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_sure };

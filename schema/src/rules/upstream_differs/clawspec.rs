@@ -37,6 +37,8 @@ enum Difference {
     Defaults(UnrepeatedDefaults),
     /// A short form in ClawSpec's documentation.
     ShortConsistency,
+    /// Keys of the front matter of a Markdown file.
+    FrontMatter,
 }
 
 /// Reports blocks of a scenario that are not in ClawSpec's schema.
@@ -51,6 +53,9 @@ pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Repor
     let Some(info) = assertion.info else { return };
     if info.category == Category::Trace {
         report.extend(assertion.get("type").map(|it| it.finding(Difference::NotInSchema(info.name.to_owned()))));
+    }
+    if info.name == "artifact_contains" && assertion.text_at("path").is_some_and(|path| path.ends_with(".md")) {
+        report.extend(assertion.get("fields").map(|fields| fields.head_finding(Difference::FrontMatter)));
     }
     if info.name == "llm_judge" {
         let consistency = assertion.get("consistency").filter(|it| it.bool() == Some(true));
@@ -134,6 +139,9 @@ impl Rule for Difference {
                 );
                 left_to_do.help().into_iter().fold(words, MessageParts::help)
             }
+            Difference::FrontMatter => MessageParts::new("ClawSpec cannot read `fields` of a Markdown file")
+                .note("speclens looks for them in the front matter of the file; ClawSpec aborts with an error")
+                .help("use `sections` for its headings"),
             Difference::ShortConsistency => {
                 let meant = "{ runs: 3, min_passes: 3 }";
                 MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")

@@ -18,6 +18,10 @@ const LOWER: &str = "lower it";
 #[derive(Debug)]
 enum Vacuous {
     EmptyList,
+    /// All expectations of a test, if nothing happens.
+    Idle {
+        asks_model: bool,
+    },
     /// An empty part of `expect`.
     Empty(Part),
     /// `argsMatch` without arguments.
@@ -30,6 +34,8 @@ enum Vacuous {
     CostOfCommand,
     /// `pii` with an empty list of patterns.
     NoPattern,
+    /// `pii` with `enabled: false` as the only expectation.
+    PiiOff,
     /// `maxScore: 1`.
     AnyDrift,
     /// `method: field-diff` without fields.
@@ -89,9 +95,45 @@ pub(crate) fn check_test(parts: &TestParts<'_>, report: &mut Report) {
     if let Some(turns) = test.get("conversation").filter(|_| parts.asks_model) {
         empty_list(&turns, report);
     }
+    if let Some(expect) = test.get("expect").filter(|_| are_idle(&parts.expects)) {
+        report.push(expect.head_finding(Vacuous::Idle { asks_model: parts.asks_model }));
+    }
     for unknown in parts.tools.unknown.iter().filter(|unknown| unknown.call.is_forbidden && unknown.near.is_none()) {
         report.push(unknown.call.tool.finding(Vacuous::ToolNotGiven(unknown.call.name.to_owned())));
     }
+}
+
+/// Whether there are expectations, and an empty reply without tool calls meets all of them.
+fn are_idle(expects: &[Expect<'_>]) -> bool {
+    let mut forbids_something = false;
+    let mut is_idle = |(key, part): &(String, LintNode<'_>)| {
+        // An empty list is reported separately.
+        let has = |keys: &[&str]| part.find(keys).is_some_and(|list| !list.is_empty());
+        let (only, forbids): (&[&str], bool) = match key.as_str() {
+            "output" => (&["format", "notContains", "maxLength"], has(&["notContains"])),
+            "guardrails" => {
+                let is_off = part.find(&["pii", "enabled"]).and_then(|it| it.bool()) == Some(false);
+                (&["pii", "keywords"], part.get("pii").is_some() && !is_off || has(&["keywords", "deny"]))
+            }
+            "toolCalls" => {
+                let is_forbidden = |call: &LintNode<'_>| {
+                    call.get("shouldNotCall").and_then(|forbidden| forbidden.bool()) == Some(true)
+                };
+                forbids_something |= !part.is_empty();
+                return part.is_list() && part.items().iter().all(is_forbidden);
+            }
+            "latency" | "cost" => return true,
+            _ => return false,
+        };
+        forbids_something |= forbids;
+        let is_json = part.text_at("format").is_some_and(|format| format != "text");
+        let has_allowed = has(&["keywords", "allow"]);
+        part.is_mapping()
+            && !is_json
+            && !has_allowed
+            && part.entries().iter().all(|(key, _)| only.contains(&key.as_str()))
+    };
+    expects.iter().flat_map(|expect| expect.node.entries()).all(|entry| is_idle(&entry)) && forbids_something
 }
 
 fn check_expect(expect: &Expect<'_>, report: &mut Report) {
@@ -109,6 +151,9 @@ fn check_expect(expect: &Expect<'_>, report: &mut Report) {
     }
     if let Some(guardrails) = &expect.guardrails {
         check_guardrails(guardrails, report);
+        if let Some(enabled) = pii_off(guardrails).filter(|_| has_only(node, "guardrails")) {
+            report.push(enabled.finding(Vacuous::PiiOff));
+        }
     }
     if let Some(judge) = node.get("judge") {
         empty_list(&judge, report);
@@ -121,6 +166,16 @@ fn check_expect(expect: &Expect<'_>, report: &mut Report) {
     for bound in [["latency", "maxMs"], ["cost", "maxUsd"]].iter().filter_map(|path| node.find(path)) {
         boundless(&bound, report);
     }
+}
+
+/// Returns the `enabled: false` of `pii` if that is all there is in `guardrails`.
+fn pii_off<'n>(guardrails: &LintNode<'n>) -> Option<LintNode<'n>> {
+    let enabled = guardrails.get("pii")?.get("enabled").filter(|_| has_only(guardrails, "pii"))?;
+    (enabled.bool() == Some(false)).then_some(enabled)
+}
+
+fn has_only(mapping: &LintNode<'_>, key: &str) -> bool {
+    mapping.entries().iter().all(|(name, _)| name == key)
 }
 
 fn empty_list(list: &LintNode<'_>, report: &mut Report) {
@@ -249,7 +304,25 @@ impl Rule for Vacuous {
     const CODE: Code = Code::VacuousClaim;
 
     fn severity(&self) -> Severity {
-        if matches!(self, Vacuous::ToolNotGiven(_)) { Severity::Hint } else { Self::SEVERITY }
+        match self {
+            // A model answers in most cases, and a test may only be about what it must not say.
+            Vacuous::ToolNotGiven(_) | Vacuous::Idle { asks_model: true } => Severity::Hint,
+            Vacuous::EmptyList
+            | Vacuous::Idle { asks_model: false }
+            | Vacuous::Empty(_)
+            | Vacuous::AnyArguments
+            | Vacuous::EmptyText
+            | Vacuous::AnyScore
+            | Vacuous::CostOfCommand
+            | Vacuous::NoPattern
+            | Vacuous::PiiOff
+            | Vacuous::AnyDrift
+            | Vacuous::NoFields
+            | Vacuous::Boundless(_)
+            | Vacuous::WithinTimeout { .. }
+            | Vacuous::Gate { .. }
+            | Vacuous::IdleGate { .. } => Self::SEVERITY,
+        }
     }
 
     fn is_about_absence(&self) -> bool {
@@ -269,6 +342,15 @@ impl Rule for Vacuous {
         match self {
             Vacuous::EmptyList => {
                 MessageParts::new("an empty list checks nothing").help("add an item, or remove the key")
+            }
+            Vacuous::Idle { asks_model: true } => {
+                MessageParts::new("an empty reply without tool calls meets all of these expectations")
+                    .help("add an expectation about what must happen, such as `contains`")
+            }
+            Vacuous::Idle { asks_model: false } => {
+                MessageParts::new("a command that does nothing meets all of these expectations")
+                    .note("its exit code is not checked")
+                    .help("add an expectation about what must happen, such as `contains`")
             }
             Vacuous::Empty(Part::Output) => MessageParts::new("`output` checks nothing")
                 .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
@@ -294,6 +376,8 @@ impl Rule for Vacuous {
                 .help("remove it"),
             Vacuous::NoPattern => MessageParts::new("`pii` checks nothing without a pattern")
                 .help("remove `denyPatterns` to search for the built-in patterns"),
+            Vacuous::PiiOff => MessageParts::new("`pii` is off, and the test has no other expectation")
+                .help("add an expectation, or remove `enabled: false`"),
             Vacuous::AnyDrift => MessageParts::new("no drift exceeds `maxScore: 1`").help(LOWER),
             Vacuous::NoFields => MessageParts::new("`field-diff` checks nothing without `fields`")
                 .help("list the fields to compare in `fields`"),

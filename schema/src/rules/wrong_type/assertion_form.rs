@@ -6,8 +6,8 @@ use crate::{
     edit,
     finding::{Explanation, Finding, Location, MessageParts},
     problem::{Code, Fix},
-    shape::show,
-    validate::{Context, describe},
+    shape::{Type, show},
+    validate::{Context, describe, fix},
 };
 
 /// A value in another form.
@@ -80,19 +80,23 @@ impl Explanation for OtherForm {
                 let note = "`exit_code` takes a single number".to_owned();
                 MessageParts { message, note: Some(note), ..words }.help("write a task for each exit code")
             }
-            Form::NoExitCode => MessageParts {
-                message: format!("expected an integer for `exit_code`, found {}", describe(value)),
-                help: words.fixes.first().map(|fix| fix.title.clone()),
-                ..words
-            },
+            Form::NoExitCode => {
+                let fixes = fix::without_comma(value, Type::Integer).map_or(words.fixes, |fix| vec![fix]);
+                MessageParts {
+                    message: format!("expected an integer for `exit_code`, found {}", describe(value)),
+                    help: fixes.first().map(|fix| fix.title.clone()),
+                    fixes,
+                    ..words
+                }
+            }
             Form::List(key) => {
                 let help = format!("write an item `- {key}: …` for each string");
                 // Commands may be meant as alternatives, and an output equals only one string.
                 let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
-                let fix = if is_open { Fix::suggestion } else { Fix::safe };
+                let kind = if is_open { Fix::suggestion } else { Fix::safe };
                 let entry = location.parent().and_then(|assertion| assertion.entry(key));
                 match entry.and_then(|entry| edit::one_item_each(value, entry.key)) {
-                    Some(edits) => MessageParts { fixes: vec![fix(help.clone(), edits)], ..words }.help(help),
+                    Some(edits) => MessageParts { fixes: vec![kind(help.clone(), edits)], ..words }.help(help),
                     None => words.help(help),
                 }
             }
@@ -106,9 +110,9 @@ fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: MessageParts) -
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));
     let title = format!("write `{written}`");
     let is_plain = value.anchor().is_none() && value.tag().is_none() && !text.contains('\n');
-    let fix = if more.is_empty() { Fix::safe } else { Fix::guess };
+    let kind = if more.is_empty() { Fix::safe } else { Fix::guess };
     match edit::replace(value, written).filter(|_| is_plain) {
-        Some(edits) => MessageParts { fixes: vec![fix(title.clone(), edits)], ..words }.help(title),
+        Some(edits) => MessageParts { fixes: vec![kind(title.clone(), edits)], ..words }.help(title),
         None => words.help(title),
     }
 }

@@ -26,6 +26,10 @@ impl Reading {
         if behind.trim().is_empty() || comment_starts(behind).any(|at| behind[..at].trim().is_empty()) {
             return Reading::of_string(&value[..end]);
         }
+        let own = &behind[..comment_starts(behind).next().unwrap_or(behind.len())];
+        if own.trim() == "," {
+            return Reading::with_comma(value[..end + own.len()].trim_end());
+        }
         let comments = comment_starts(value).filter(|at| *at >= end);
         for extent in comments.clone().take(MAX_COMMENTS).chain([value.len()]) {
             let text = value[..extent].trim_end();
@@ -57,11 +61,16 @@ impl Reading {
         }
         let mut wrong = Vec::new();
         let mut has_escapes = false;
+        // `\b` beside `\d` is part of a pattern, and not a backspace.
+        let mut letters = Vec::new();
         let mut at = 1;
         while let Some(found) = string[at..].find('\\').map(|found| at + found) {
             match escape_length(&string[found + 1..]) {
                 Some(length) => {
-                    has_escapes = true;
+                    match string.as_bytes().get(found + 1) {
+                        Some(b'a' | b'b' | b'v' | b'f' | b'e' | b'N' | b'_' | b'L' | b'P') => letters.push(found),
+                        _ => has_escapes = true,
+                    }
                     at = found + 1 + length;
                 }
                 None => {
@@ -74,15 +83,16 @@ impl Reading {
         let length = string[first + 1..].chars().next().map_or(0, char::len_utf8);
         let escape = &string[*first..first + 1 + length];
         let mut doubled = string.to_owned();
-        wrong.iter().rev().for_each(|at| doubled.insert(*at, '\\'));
+        let mut meant = [wrong.as_slice(), &letters].concat();
+        meant.sort_unstable();
+        meant.iter().rev().for_each(|at| doubled.insert(*at, '\\'));
         let is_single = !has_escapes && !inner.contains('\'') && forbidden.is_none();
         Some(Reading {
             mark: *first..first + 1 + length,
             kind: FaultKind::InvalidEscape(escape.to_owned()),
             rewritten: if is_single { format!("'{inner}'") } else { escape_forbidden(&doubled) },
             extent: string.len(),
-            // Beside `\d`, `\b` is most likely part of a pattern, too, rather than a backspace.
-            is_certain: !has_escapes,
+            is_certain: !has_escapes && letters.is_empty(),
             is_template: false,
         })
     }

@@ -43,9 +43,17 @@ impl Reading {
                 let is_closed = value.matches(first).count() == value.matches(close).count();
                 let text = &value[..comment_starts(value).next().unwrap_or(value.len())];
                 let goes_on = !text.trim_end().ends_with(close);
+                let with_comma = Reading::with_comma(text.trim_end()).filter(|it| it.rewritten.ends_with(close));
+                if let Some(reading) = with_comma.filter(|_| is_closed) {
+                    return Some(reading);
+                }
                 (is_closed && goes_on).then(|| in_quotes(FaultKind::TextBehindBrackets { open: first }))?
             }
-            '*' => in_quotes(FaultKind::AliasSign),
+            '*' => Reading::with_colon_in_alias(value).or_else(|| {
+                // Only the author knows whether a name is that of an anchor.
+                let is_certain = !is_name(value[1..].split([' ', '\t']).next().unwrap_or_default());
+                in_quotes(FaultKind::AliasSign).map(|reading| Reading { is_certain, ..reading })
+            }),
             '&' => in_quotes(FaultKind::AnchorSign),
             // Only the author knows whether the character belongs to the text.
             '|' | '>' => {
@@ -69,6 +77,34 @@ impl Reading {
                     .map(|reading| Reading { mark: at..at + length, ..reading })
             }
         }
+    }
+
+    /// Reads a value with a comma after its end, as in JSON.
+    pub(super) fn with_comma(text: &str) -> Option<Reading> {
+        let value = text.strip_suffix(',')?.trim_end();
+        Some(Reading {
+            mark: text.len() - 1..text.len(),
+            kind: FaultKind::TrailingComma,
+            rewritten: value.to_owned(),
+            extent: text.len(),
+            is_certain: false,
+            is_template: false,
+        })
+    }
+
+    /// Reads an alias as a key: `*name: value`. YAML takes the colon as a part of the name.
+    fn with_colon_in_alias(value: &str) -> Option<Reading> {
+        let text = value[..comment_starts(value).next().unwrap_or(value.len())].trim_end();
+        let (name, rest) = text[1..].split_once(':')?;
+        let is_key = is_name(name) && (rest.is_empty() || rest.starts_with([' ', '\t']));
+        is_key.then(|| Reading {
+            mark: 1 + name.len()..2 + name.len(),
+            kind: FaultKind::ColonInAlias,
+            rewritten: format!("*{name} :{rest}"),
+            extent: text.len(),
+            is_certain: false,
+            is_template: false,
+        })
     }
 
     /// Reads an item on the line of its key, or of another dash.
@@ -201,6 +237,11 @@ impl Reading {
         let reading = Reading { mark, kind, rewritten, extent: text.len(), is_certain: true, is_template };
         (text, reading)
     }
+}
+
+/// Returns whether a word is the usual name of an anchor.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
 }
 
 /// Returns whether bracketed words are a key with a colon that lacks the space after it.

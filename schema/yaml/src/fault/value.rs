@@ -44,7 +44,11 @@ impl Fault {
         let Reading { mark, kind: fault, rewritten, extent, is_certain, is_template } =
             Reading::of(&text[value.clone()])?;
 
-        let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
+        let kind = match fault {
+            FaultKind::TrailingComma => RewriteKind::Comma,
+            _ if is_template => RewriteKind::Template,
+            _ => RewriteKind::Text,
+        };
         let value = value.start..value.start + extent;
         let before = &text[line.start..value.start];
         let behind = &text[value.end..line.end];

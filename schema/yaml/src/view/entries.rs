@@ -25,27 +25,32 @@ impl<'d> NodeRef<'d> {
         if !self.document.index.may_merge || depth > MAX_DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
-        let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);
-        merged.into_iter().find_map(|base| {
-            let bases = base.items();
-            let alone = (base.shape() == Shape::Mapping).then_some(base);
-            alone.into_iter().chain(bases).find_map(|base| {
-                *left = left.checked_sub(1)?;
-                base.entry_within(key, depth + 1, left)
-            })
+        self.bases().into_iter().find_map(|base| {
+            *left = left.checked_sub(1)?;
+            base.entry_within(key, depth + 1, left)
         })
+    }
+
+    /// Returns the values that are merged into a mapping. Earlier ones override later ones.
+    pub fn bases(self) -> Vec<NodeRef<'d>> {
+        let mut merged: Vec<_> = self.entries().filter(EntryRef::is_merge).map(|entry| entry.value).collect();
+        // PyYAML merges each `<<` over those before it, and readers of YAML 1.2 keep what is there.
+        if self.document.rules().is_yaml11() {
+            merged.reverse();
+        }
+        let of_value = |value: NodeRef<'d>| match value.shape() {
+            Shape::Sequence => value.items().collect(),
+            Shape::Scalar | Shape::Mapping | Shape::Dangling => vec![value],
+        };
+        merged.into_iter().flat_map(of_value).collect()
     }
 
     /// Returns the entries of a mapping, with merged ones after its own.
     pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
-        let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
-        let mut entries = own;
-        for base in bases.into_iter().map(|entry| entry.value) {
-            let alone = (base.shape() == Shape::Mapping).then_some(base);
-            for entry in alone.into_iter().chain(base.items()).flat_map(NodeRef::entries) {
-                if !entries.iter().any(|known| known.key.key_text() == entry.key.key_text()) {
-                    entries.push(entry);
-                }
+        let mut entries: Vec<_> = self.entries().filter(|entry| !entry.is_merge()).collect();
+        for entry in self.bases().into_iter().flat_map(NodeRef::entries) {
+            if !entries.iter().any(|known| known.key.key_text() == entry.key.key_text()) {
+                entries.push(entry);
             }
         }
         entries
@@ -107,7 +112,34 @@ impl<'d> NodeRef<'d> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Document, ScalarRules};
+    use crate::{Document, FaultKind, ScalarRules};
+
+    #[test]
+    fn of_two_merge_keys_the_later_counts_in_yaml_1_1() {
+        for mapping in ["c:\n  <<: *a\n  <<: *b\n", "c: {<<: *a, <<: *b}\n", "c:\r\n  <<: [*a]\r\n  <<: [*b, *a]\r\n"] {
+            let text = format!("a: &a {{x: 1, y: 1}}\nb: &b {{x: 2}}\n{mapping}");
+            for (rules, x) in [(ScalarRules::Yaml11, "2"), (ScalarRules::Yaml12Merging, "1")] {
+                let document = Document::read(&text, rules);
+                let merged = document.root().unwrap().get("c").unwrap();
+                assert_eq!(merged.get("x").and_then(|value| value.text()), Some(x), "{rules:?}");
+                assert_eq!(merged.get("y").and_then(|value| value.text()), Some("1"), "{rules:?}");
+                let entries = merged.merged_entries().into_iter();
+                let values: Vec<&str> = entries.filter_map(|entry| entry.value.text()).collect();
+                assert!(values.contains(&x) && values.len() == 2, "{values:?}");
+                assert_eq!(merged.to_value().unwrap()["x"].to_string(), x, "{rules:?}");
+                assert!(document.faults().is_empty(), "{rules:?}");
+            }
+            let faults = Document::read(&text, ScalarRules::Yaml12).faults();
+            assert!(
+                faults.iter().any(|fault| matches!(&fault.kind, FaultKind::DuplicateKey { key, .. } if key == "<<"))
+            );
+        }
+        // At the root, whose entries are in different blocks.
+        let root = "a: &a {x: 1}\nb: &b {x: 2}\n<<: *a\n<<: *b\n";
+        let document = Document::read(root, ScalarRules::Yaml11);
+        assert!(document.faults().is_empty());
+        assert_eq!(document.root().unwrap().get("x").and_then(|value| value.text()), Some("2"));
+    }
 
     #[test]
     fn keys_are_found_by_the_texts_of_their_values() {

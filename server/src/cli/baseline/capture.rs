@@ -11,6 +11,7 @@ use speclens_runner::{
     run::{Mode, Options},
 };
 use speclens_schema::{
+    act::Act,
     dialect::clawspec::{
         baselines::{Baseline, DEFAULT_RUNS, Distribution, MIN_EXACT_RUNS, MIN_RUNS, Metrics},
         measures::{Measuring, Metric},
@@ -177,7 +178,7 @@ impl Captured {
         }
         let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
         let mut missing: Vec<(Metric, String)> = Vec::new();
-        for (metric, measured) in evidence.iter().flat_map(|evidence| measuring.measure(evidence)) {
+        for (metric, measured) in evidence.iter().flat_map(|evidence| measuring.measure(Act::of(evidence))) {
             match measured {
                 Ok(value) => values.entry(metric).or_default().push(value),
                 Err(reason) if !missing.iter().any(|(known, _)| *known == metric) => missing.push((metric, reason)),

@@ -10,6 +10,7 @@ use speclens_runner::{
     run::{Mode, Options},
 };
 use speclens_schema::{
+    act::Act,
     dialect::clawspec::{
         baselines::Baseline,
         drift::{Drift, drift_of, is_difference},
@@ -17,7 +18,7 @@ use speclens_schema::{
         scenarios::{Compare, Regression},
     },
     suite::Case,
-    verdict::{Check, Status, Verdict},
+    verdict::{Check, Status},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -145,14 +146,13 @@ impl Compared {
         };
         let drift = Drift {
             regression: regression.clone(),
-            baseline: Some(baseline.clone()),
+            baseline: Ok(Some(baseline.clone())),
             scope: Arc::clone(&measuring.scope),
         };
         let limits = drift.limits();
-        let verdicts: Vec<Verdict> =
-            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.provisional(), verdict)).collect();
+        let verdicts = drift.check(Act::of(&evidence));
         let checks: Vec<Checked> = measuring
-            .measure(&evidence)
+            .measure(Act::of(&evidence))
             .into_iter()
             .filter_map(|(metric, measured)| {
                 let stored = metric.of(&baseline.metrics)?;

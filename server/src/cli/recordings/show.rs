@@ -7,10 +7,16 @@ use serde::Serialize;
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     recording::Recording,
-    report::{human::duration, json::EvidenceEntry, plain},
+    report::{
+        human::duration,
+        json::{EvidenceEntry, VerdictEntry},
+        plain,
+    },
 };
 use speclens_schema::{
-    evidence::{Capture, Ended, Evidence, Exchange, TraceAnswer},
+    evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
+    judge::{self, Judged},
+    suite::Case,
     words::nearest,
 };
 
@@ -24,7 +30,7 @@ use crate::{
         INVALID, PASSED,
         output::{self, Format},
     },
-    ide::transcript::{ended_by, waterfall},
+    ide::transcript::{ended_by, spent, waterfall},
 };
 
 /// The options of `speclens recordings show`.
@@ -65,6 +71,9 @@ struct RecordedEntry {
     error: Option<String>,
     notes: Vec<String>,
     evidence: EvidenceEntry,
+    /// The verdicts of the current assertions; absent for a recording that is not judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    verdicts: Vec<VerdictEntry>,
 }
 
 /// A recording, as far as it can be read, and the reason why it is not judged as it is.
@@ -112,6 +121,18 @@ fn not_found(test: &str, shelves: &[DirectoryOfRecordings]) -> anyhow::Result<u8
 }
 
 impl Read<'_> {
+    /// Returns the verdicts of the current assertions; none for a recording that is not judged.
+    fn verdicts(&self) -> Vec<Judged> {
+        let (Some(recording), State::Fresh, Some(case)) = (&self.recording, self.item.state, self.case()) else {
+            return Vec::new();
+        };
+        judge::judge(case, &recording.evidence, &self.shelf.secrets)
+    }
+
+    fn case(&self) -> Option<&Case> {
+        self.item.case.map(|(suite, case)| &*self.shelf.suites[suite].report.suite.cases[case])
+    }
+
     fn of<'s>(shelf: &'s DirectoryOfRecordings, at: usize, item: &'s Item) -> Read<'s> {
         let entry = &shelf.entries[at];
         let (recording, message) = match shelf.recordings.read(&entry.path, item.dialect, &shelf.secrets) {
@@ -144,8 +165,15 @@ fn json(read: &Read<'_>) -> ShownEntry {
         error: recording.evidence.error.as_ref().map(|error| error.message.clone()),
         notes: notes(read, recording),
         evidence: EvidenceEntry::of(&recording.evidence),
+        verdicts: verdicts(read),
     });
     ShownEntry { item: read.shelf.entry(read.at, read.item), message: read.message.clone(), recorded }
+}
+
+fn verdicts(read: &Read<'_>) -> Vec<VerdictEntry> {
+    let Some((suite, case)) = read.item.case else { return Vec::new() };
+    let report = &read.shelf.suites[suite].report;
+    VerdictEntry::all(report, &report.suite.cases[case], &read.verdicts())
 }
 
 fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
@@ -173,6 +201,7 @@ fn human(read: &Read<'_>) -> String {
     if let Some(recording) = recording {
         observed(&recording.evidence, &mut say);
         notes(read, recording).iter().for_each(|note| say("note", note));
+        judged(&read.verdicts(), &mut say);
     }
     text
 }
@@ -195,6 +224,8 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
             }
         }
     }
+    replies(evidence, say);
+    evidence.files.iter().for_each(|log| files(log, say));
     if let Some(Exchange { address, sent, status, answer }) = &evidence.exchange {
         say("asked", &format!("POST {address}\n{}", cut(sent.text.trim_end())));
         say("answered", &status.map_or_else(|| "nothing".to_owned(), |status| format!("status {status}")));
@@ -221,6 +252,43 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     }
     stream("standard output", evidence.stdout(), say);
     stream("standard error", evidence.stderr(), say);
+}
+
+/// Reports the replies of a model, and what they cost.
+fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
+    for (index, turn) in evidence.turns.iter().enumerate() {
+        let took = turn.duration_ms.map(|millis| duration(Duration::from_secs_f64((millis / 1000.0).max(0.0))));
+        let calls = Some(turn.calls.len()).filter(|calls| *calls > 0).map(|calls| plural(calls, "call"));
+        let facts: Vec<String> = [took, calls, turn.usage.map(spent)].into_iter().flatten().collect();
+        let text = turn.text.text.trim();
+        let text = if text.is_empty() { String::new() } else { format!("\n{}", cut(text)) };
+        say(&format!("turn {}", index + 1), &format!("{}{text}", facts.join(", ")));
+    }
+    if let Some(usage) = evidence.usage {
+        say("usage", &spent(usage));
+    }
+}
+
+/// Reports the files that changed.
+fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
+    for file in &log.files {
+        let size = file.size.map(|size| format!(", {}", super::size(size))).unwrap_or_default();
+        say(file.change.as_str(), &format!("{}{size}", file.path));
+    }
+    if log.cut {
+        say("files", "and more");
+    }
+}
+
+/// Reports the verdicts of the current assertions.
+fn judged(verdicts: &[Judged], say: &mut impl FnMut(&str, &str)) {
+    for Judged { verdict, .. } in verdicts {
+        let message = match verdict.outcome.message() {
+            "" => String::new(),
+            message => format!(": {message}"),
+        };
+        say(verdict.outcome.status().as_str(), &format!("{}{message}", verdict.label));
+    }
 }
 
 /// Returns the start of the output of one of several commands.

@@ -57,6 +57,11 @@ impl LastResults {
         past
     }
 
+    /// Whether there is nothing to run, and nothing is known of any test: that is not a success.
+    pub(super) fn knows_nothing(&self) -> bool {
+        self.recorded == 0 && self.unrecorded > 0 && !self.refused
+    }
+
     /// Returns a message if there is nothing to run.
     pub(super) fn nothing_failed(&self) -> Option<String> {
         if self.refused || self.failing.iter().any(|cases| !cases.is_empty()) {

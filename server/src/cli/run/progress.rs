@@ -10,6 +10,7 @@ use speclens_schema::{
     verdict::Status,
 };
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::output;
 
@@ -19,12 +20,16 @@ const MAX_LINES: usize = 8;
 /// Maximum number of events between two updates of the bar.
 const MAX_BATCH: usize = 64;
 
+/// The answer to an interrupt.
+const INTERRUPTED: &str = "interrupted: stopping, with at most 3 s for `teardown`; interrupt again to stop at once";
+
 /// Shows the progress of a run until it ends. `planned` has the number of attempts by subject.
 pub(super) async fn show(
     mut events: mpsc::UnboundedReceiver<Event>,
     suite: Arc<Suite>,
     planned: Vec<(Subject, usize)>,
     secrets: Arc<Secrets>,
+    cancel: CancellationToken,
     quiet: bool,
 ) {
     let bars = MultiProgress::with_draw_target(target(quiet));
@@ -46,8 +51,20 @@ pub(super) async fn show(
         .collect();
     let is_shown = !bars.is_hidden();
     let mut batch = Vec::new();
+    let mut is_answered = false;
     // Events that arrived in the meantime are shown at once.
-    'run: while events.recv_many(&mut batch, MAX_BATCH).await > 0 {
+    'run: loop {
+        let received = tokio::select! {
+            received = events.recv_many(&mut batch, MAX_BATCH) => received,
+            () = cancel.cancelled(), if !is_answered => {
+                is_answered = true;
+                bars.suspend(|| output::note(INTERRUPTED));
+                continue;
+            }
+        };
+        if received == 0 {
+            break;
+        }
         for event in batch.drain(..) {
             match &event {
                 Event::Started { attempts } => bar.set_length(*attempts as u64),

@@ -164,7 +164,7 @@ pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     let is_needed = |field: &Field| match &field.need {
         Need::Required => true,
         Need::OneOf(names) => names.len() == 2 && names.first() == Some(&field.name),
-        Need::Optional => false,
+        Need::AnyOf(_) | Need::Optional => false,
     };
     shape.fields(None).into_iter().filter(is_needed).collect()
 }

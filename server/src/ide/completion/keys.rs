@@ -163,7 +163,7 @@ impl<'c> List<'c> {
             }
             let rank = match (&field.need, has_effect) {
                 (Need::Required, _) => 0,
-                (Need::OneOf(_), _) => 1,
+                (Need::OneOf(_) | Need::AnyOf(_), _) => 1,
                 (Need::Optional, true) => 2,
                 (Need::Optional, false) => 5,
             };

@@ -6,7 +6,7 @@ use speclens_schema::{
     dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
     script,
-    shape::{Field, Need, Shape, Type, Variant, Word, scalar, show},
+    shape::{Need, Shape, Type, Variant, Word, scalar, show},
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert, known};
@@ -59,22 +59,49 @@ impl List<'_> {
         }
     }
 
-    /// Offers `{ tool: … }` as an item in brackets.
+    /// Offers `{ tool: … }` as an item in brackets: one for each form of the item, or for each key of which it has one.
     pub(super) fn mapping_in_brackets(&mut self, shape: &Shape) {
-        let fields = shape.fields(None);
-        let required: Vec<&Field> = fields.iter().filter(|field| field.need == Need::Required).collect();
-        let names: Vec<&str> = required.iter().map(|field| field.name).collect();
-        if names.is_empty() {
+        let required = |shape: &Shape| -> Vec<&'static str> {
+            let fields = shape.fields(None).into_iter();
+            fields.filter(|field| field.need == Need::Required).map(|field| field.name).collect()
+        };
+        let forms = shape.variants();
+        let tagged: Vec<(&Variant, &str, &str)> = forms
+            .iter()
+            .filter(|form| !form.shape.is_open())
+            .filter_map(|form| form.tag.map(|(tag, value)| (form, tag, value)))
+            .collect();
+        for (form, tag, value) in &tagged {
+            let names: Vec<&str> = required(&form.shape).into_iter().filter(|name| name != tag).collect();
+            let docs = form.shape.type_docs().unwrap_or_default();
+            self.in_brackets(value, &format!("{tag}: {}", scalar(value)), &names, docs);
+        }
+        if !tagged.is_empty() {
             return;
         }
-        let text: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
-        let stops: Vec<String> =
-            names.iter().enumerate().map(|(index, name)| format!("{name}: ${{{}}}", index + 1)).collect();
-        let snippet = format!("{}{{ {} }}", self.lead, stops.join(", "));
-        let text = format!("{{ {} }}", text.join(", "));
-        let item = self.offer(0, names.join(", "), CompletionKind::Snippet, &text);
+        let needed = required(shape);
+        if !needed.is_empty() {
+            return self.in_brackets(&needed.join(", "), "", &needed, "");
+        }
+        for field in shape.fields(None) {
+            self.in_brackets(field.name, "", &[field.name], field.shape.docs().unwrap_or_default());
+        }
+    }
+
+    /// Offers an item in brackets with these keys after its beginning.
+    fn in_brackets(&mut self, label: &str, beginning: &str, names: &[&str], docs: &str) {
+        let written = |stop: &dyn Fn(usize) -> String| {
+            let keys = names.iter().enumerate().map(|(index, name)| format!("{name}: {}", stop(index + 1)));
+            let begun = Some(beginning.to_owned()).filter(|text| !text.is_empty());
+            begun.into_iter().chain(keys).collect::<Vec<_>>().join(", ")
+        };
+        let snippet = format!("{}{{ {} }}", self.lead, written(&|stop| format!("${{{stop}}}")));
+        let text = format!("{{ {} }}", written(&|_| String::new()));
+        let docs = docs.to_owned();
+        let item = self.offer(0, label, CompletionKind::Snippet, &text);
         item.snippet = Some(snippet);
         item.detail = "a mapping".to_owned();
+        item.docs = docs;
     }
 
     pub(super) fn scalar_values(&mut self, shape: &Shape, is_item: bool) {

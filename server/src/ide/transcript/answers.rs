@@ -26,7 +26,7 @@ impl JudgeAnswers<'_> {
 }
 
 /// Returns tokens and cost in a few words.
-pub(super) fn spent(usage: Usage) -> String {
+pub(crate) fn spent(usage: Usage) -> String {
     let cost = usage.cost_usd.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
     format!("{} input and {} output tokens{cost}", usage.input_tokens, usage.output_tokens)
 }

@@ -2,7 +2,7 @@
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::{Capture, Change, Evidence, Exchange, Ran, ToolCall, TraceAnswer},
+    evidence::{Capture, Evidence, Exchange, Ran, ToolCall, TraceAnswer},
     judge::Judged,
     mask::shown,
     verdict::Outcome,
@@ -24,14 +24,18 @@ const MAX_BYTES: usize = 8 * 1024;
 pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
     let mut sorted: Vec<&RunResult> = attempts.to_vec();
     sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
-    let mut text = format!("# {}\n", one_line(test));
+    let mut text = format!("# {}\n", markdown::escaped(&one_line(test)));
     sorted.iter().for_each(|attempt| push_attempt(&mut text, attempt));
     text
 }
 
 fn push_attempt(text: &mut String, attempt: &RunResult) {
     let repeat = if attempt.repeat > 0 { format!(", attempt {}", attempt.repeat + 1) } else { String::new() };
-    text.push_str(&format!("\n## {} {}{repeat}\n\n", mark(attempt.status), one_line(&attempt.subject.to_string())));
+    text.push_str(&format!(
+        "\n## {} {}{repeat}\n\n",
+        mark(attempt.status),
+        markdown::escaped(&one_line(&attempt.subject.to_string()))
+    ));
     let Some(evidence) = attempt.evidence.get() else {
         let reason =
             attempt.absence.as_ref().map_or("the recording no longer exists; run the test again", |it| &it.message);
@@ -188,11 +192,7 @@ fn push_files(text: &mut String, evidence: &Evidence) {
     let Some(log) = evidence.files.as_ref().filter(|log| !log.files.is_empty()) else { return };
     text.push_str("\n### Files\n\n");
     for file in &log.files {
-        let what = match file.change {
-            Change::Created => "created",
-            Change::Modified => "modified",
-            Change::Removed => "removed",
-        };
+        let what = file.change.as_str();
         let size = file.size.map_or_else(String::new, |size| format!(", {size} bytes"));
         text.push_str(&format!("- {} {what}{size}\n", markdown::inline(&file.path)));
     }
@@ -263,7 +263,7 @@ mod tests {
     use speclens_runner::event::StoredEvidence;
     use speclens_schema::{
         evidence::{
-            Answer, AskedModel, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation,
+            Answer, AskedModel, Change, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation,
             QuestionAnswer, QuestionNeed, QuestionPart, Turn, Usage,
         },
         judge::Judged,

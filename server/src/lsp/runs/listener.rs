@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use speclens_runner::{
     event::{Event, RunResult},
     evidence_store::AttemptRef,
+    report::plain,
 };
 use speclens_schema::verdict::Status;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -76,7 +77,7 @@ impl<'p> Listener<'p> {
                 self.with_results(|results| results.started(name, &subject));
             }
             Event::TurnStarted { case, subject, turn, turns, .. } => {
-                let name = &self.planned.suite.cases[case].name;
+                let name = self.shown_name(case);
                 let by = if self.attempts > 1 { format!(" by {subject}") } else { String::new() };
                 let message = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
                 self.report(serde_json::json!({"kind": "report", "message": message})).await;
@@ -110,24 +111,30 @@ impl<'p> Listener<'p> {
                 self.write_report(case, &run).await;
                 self.last = Some((case, Arc::clone(&run)));
                 if !cancelled {
-                    let message = format!("{}/{} {name}", self.done, self.attempts);
+                    let message = format!("{}/{} {}", self.done, self.attempts, self.shown_name(case));
                     let percentage = self.done * 100 / self.attempts.max(1);
                     let report = serde_json::json!({"kind": "report", "message": message, "percentage": percentage});
                     self.report(report).await;
                 }
             }
             Event::Waiting { case } => {
-                let name = &self.planned.suite.cases[case].name;
+                let name = self.shown_name(case);
                 let message = format!("{}/{} {name} is waiting for another run", self.done, self.attempts);
                 self.report(serde_json::json!({"kind": "report", "message": message})).await;
                 return;
             }
             Event::Note { message } => {
+                let message = plain::block(&self.planned.prepared.secrets().mask(&message));
                 self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
             }
             Event::Finished(_) => return,
         }
         self.planned.session.analyze_suite(&self.planned.snapshot.results);
+    }
+
+    /// Returns the name of a case for a message: on one line, without secrets.
+    fn shown_name(&self, case: usize) -> String {
+        plain::line(&self.planned.prepared.secrets().mask(&self.planned.suite.cases[case].name))
     }
 
     /// Marks an attempt of a case as ended.
@@ -194,7 +201,7 @@ impl<'p> Listener<'p> {
         };
         let message = match &self.last {
             Some((case, run)) if self.attempts == 1 => {
-                let name = &self.planned.suite.cases[*case].name;
+                let name = self.shown_name(*case);
                 match run.status {
                     Status::Pass | Status::Warn => format!("`{name}` passed"),
                     Status::Fail => format!("`{name}` failed"),
@@ -286,7 +293,7 @@ mod tests {
             session.changes.look(About::Document(&uri), move || looking.snapshot(&at)).await.unwrap().unwrap();
         let workspace = snapshot.workspace();
         let suite = Arc::new(session.whole_suite(&snapshot, &workspace));
-        let prepared = session.prepare(&uri, &snapshot, &workspace, &suite, true);
+        let prepared = session.prepare(&uri, &snapshot, &workspace, &suite, None);
         let progress = lsp::ProgressToken::String("speclens/run/1".to_owned());
         let running = Running {
             cancel: CancellationToken::new(),

@@ -89,7 +89,9 @@ fn facts(log: GatewayLog) -> impl PartialEq + std::fmt::Debug {
         log.sessions.into_iter().map(|session| (session.relation, session.run, session.agent)).collect();
     let usages: Vec<_> =
         log.usages.into_iter().map(|usage| (usage.relation, usage.input, usage.output, usage.total)).collect();
-    (calls, sessions, usages, log.known.is_some(), log.is_detailed, log.is_done, log.unseen_children, log.traces)
+    let unclear: Vec<_> = log.unclear.into_iter().map(|unclear| unclear.tool).collect();
+    let state = (log.is_done, log.gaps, log.failure, unclear);
+    (calls, sessions, usages, log.known.is_some(), log.is_detailed, state, log.traces)
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{
     PatternError, PatternErrorKind,
     syntax::Node,
-    units::{Units, same_ignoring_case, word},
+    units::{Units, line_ends, same_ignoring_case, word},
 };
 use crate::mask::MASK_CHARACTER;
 
@@ -25,28 +25,12 @@ pub(super) fn translate(root: &Node, ignore_case: bool) -> Result<Translation, P
     let backtracks = root.any(&|node| {
         matches!(node, Node::Look { .. } | Node::Reference { .. } | Node::WordBoundary { negative: true })
     });
-    let mut writer =
-        Writer { out: String::new(), ignore_case, backtracks, relaxed: false, references, captures: Vec::new() };
+    let mut writer = Writer { out: String::new(), ignore_case, backtracks, references, captures: Vec::new() };
     writer.captures = writer.references.iter().filter_map(|it| it.live.then_some(it.group)).collect();
     writer.captures.sort_unstable();
     writer.captures.dedup();
     writer.node(root);
     Ok(Translation { pattern: writer.out, backtracks })
-}
-
-/// Returns a pattern that matches wherever the original could, if hidden units may be anything. Every unit and set
-/// matches a hidden unit as well; parts that may only forbid a match are omitted; a reference matches anything.
-pub(super) fn relaxed(root: &Node, ignore_case: bool) -> String {
-    let mut writer = Writer {
-        out: String::new(),
-        ignore_case,
-        backtracks: true,
-        relaxed: true,
-        references: Vec::new(),
-        captures: Vec::new(),
-    };
-    writer.node(root);
-    writer.out
 }
 
 fn untranslatable(at: usize, message: &str) -> PatternError {
@@ -184,8 +168,6 @@ struct Writer {
     out: String,
     ignore_case: bool,
     backtracks: bool,
-    /// Whether a hidden unit may be anything.
-    relaxed: bool,
     /// In the order of the pattern; taken from the front.
     references: Vec<Reference>,
     /// The groups that must be captured, in order.
@@ -202,7 +184,7 @@ impl Writer {
             Node::Empty => self.push("(?:)"),
             Node::Unit(unit) => {
                 let same = if self.ignore_case { same_ignoring_case(*unit) } else { Units::one(*unit) };
-                if same == Units::one(*unit) && !self.relaxed {
+                if same == Units::one(*unit) {
                     self.unit(*unit);
                 } else {
                     self.set(&same);
@@ -229,7 +211,6 @@ impl Writer {
                 self.node(body);
                 self.push(")");
             }
-            Node::Look { negative: true, .. } if self.relaxed => self.push("(?:)"),
             Node::Look { behind, negative, body } => {
                 self.push(match (behind, negative) {
                     (false, false) => "(?=",
@@ -289,7 +270,6 @@ impl Writer {
             out: String::new(),
             ignore_case: false,
             backtracks: true,
-            relaxed: false,
             references: Vec::new(),
             captures: Vec::new(),
         };
@@ -300,18 +280,11 @@ impl Writer {
         } else {
             format!("(?:(?<={set})(?!{set})|(?<!{set})(?={set}))")
         };
-        if !self.relaxed {
-            return self.push(&text);
-        }
-        let hidden = format!(r"\x{{{:X}}}", u32::from(MASK_CHARACTER));
-        self.push(&format!("(?:(?<={hidden})|(?={hidden})|{text})"));
+        self.push(&text);
     }
 
     /// Writes a reference. A group that took no part is empty in ECMAScript.
     fn reference(&mut self) {
-        if self.relaxed {
-            return self.push(r"[\x{0}-\x{10FFFF}]*");
-        }
         let reference = self.references.remove(0);
         let number = match self.captures.binary_search(&reference.group) {
             Ok(place) if reference.live => place + 1,
@@ -326,13 +299,7 @@ impl Writer {
     }
 
     fn set(&mut self, units: &Units) {
-        let with_hidden;
-        let units = if self.relaxed {
-            with_hidden = units.union(&Units::one(hidden_unit()));
-            &with_hidden
-        } else {
-            units
-        };
+        let units = &known(units);
         if units.ranges().is_empty() {
             return self.push(r"[^\x{0}-\x{10FFFF}]");
         }
@@ -361,10 +328,13 @@ impl Writer {
     }
 }
 
-/// Returns the unit that represents hidden text.
-fn hidden_unit() -> u16 {
-    let mut units = [0; 2];
-    MASK_CHARACTER.encode_utf16(&mut units)[0]
+/// Returns a set without the units for what is hidden, unless it takes every unit of a line, so whatever is hidden.
+fn known(units: &Units) -> Units {
+    if units.union(&line_ends()).ranges() == [(0, 0xFFFF)] {
+        return units.clone();
+    }
+    let hidden = [MASK_CHARACTER, char::REPLACEMENT_CHARACTER].map(|it| it.encode_utf16(&mut [0; 2])[0]);
+    units.inverted().union(&Units::of(&hidden.map(|unit| (unit, unit)))).inverted()
 }
 
 /// Returns a unit as a character of the searched text: itself, or a private-use character for half of a surrogate pair.

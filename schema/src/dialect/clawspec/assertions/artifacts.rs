@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    act::Until,
     check::{
         headings,
         python::{NoValue, PythonValue},
@@ -12,14 +13,16 @@ use crate::{
     dialect::{
         ScalarRules,
         clawspec::claim::{
-            AssertionRow, AssertionType, FileText, Fresh, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch,
+            AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
         },
     },
     document::{Document, NodeRef},
-    evidence::{Context, FilesNeed, Need},
+    evidence::{Context, FilesNeed, Need, SeenFile},
     faults,
     files::Files,
-    verdict::{FilePlace, Provisional},
+    seen::{Found, Proof, Why},
+    text::Text,
+    verdict::{At, FilePlace, Judged, Mismatch, Row},
     words::{Artifact, Name},
 };
 
@@ -60,16 +63,19 @@ pub(super) fn appeared<'e>(
     wait: &Wait<'_>,
     content: bool,
     what: &str,
-) -> Result<(String, Fresh<'e>), AssertionRow> {
-    let (pattern, fresh) = seen.fresh(path, wait, content)?;
-    if !fresh.files.is_empty() {
-        return Ok((pattern, fresh));
+    until: Until,
+) -> Result<(String, Fresh<'e>, Proof), Row> {
+    let (pattern, fresh) = seen.fresh(path, wait, content, until)?;
+    match fresh.files.search(|files| files.first()).at("path")? {
+        Found::Yes(_, proof) => Ok((pattern, fresh, proof)),
+        Found::No(proof) => {
+            let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
+            let mut mismatch =
+                mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match");
+            mismatch.notes = seen.notes_on_missing(&pattern);
+            Err(Row::fail("path", proof, mismatch))
+        }
     }
-    let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
-    let mut mismatch =
-        mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
-    mismatch.notes = seen.notes_on_missing(&pattern);
-    Err(AssertionRow::fail("path", mismatch))
 }
 
 impl ArtifactExists {
@@ -90,9 +96,9 @@ impl AssertionType for ArtifactExists {
         self.wait().need(&self.path, false, scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        appeared(seen, &self.path, &self.wait(), false, "Artifact")?;
-        Ok(AssertionRow::pass("path"))
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (_, _, proof) = appeared(seen, &self.path, &self.wait(), false, "Artifact", Until::TimeLimit)?;
+        Ok(Row::pass("path", proof))
     }
 }
 
@@ -108,6 +114,7 @@ impl AssertionType for ArtifactExists {
 /// `fields` the first one by name. ClawSpec considers a section present if `# name` or `name:` occurs anywhere in the
 /// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["sections"] }, { "required": ["fields"] }]))]
 pub struct ArtifactContains {
     /// Path of the file. Wildcards are allowed.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -115,10 +122,12 @@ pub struct ArtifactContains {
     /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
     /// Headings in code and in comments do not count. In a YAML file, the keys count as headings.
-    #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
+    #[schemars(extend("x-compared" = "text", "examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
     /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
-    #[schemars(extend("examples" = [["status", "meta.author"]]))]
+    ///
+    /// In a Markdown file, the keys of its front matter; ClawSpec cannot read these.
+    #[schemars(extend("x-compared" = "name", "examples" = [["status", "meta.author"]]))]
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
@@ -147,82 +156,111 @@ impl AssertionType for ArtifactContains {
         self.wait().need(&self.path, true, scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (pattern, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
-        let mut parts: Vec<String> = Vec::new();
-        let mut first: Option<(&str, usize)> = None;
-        let (mut notes, mut places) = (Vec::new(), Vec::new());
-        let mut uncertainty = None;
-        if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
-            let text = seen.text("path", seen.newest(&fresh)?)?;
-            let found = headings::headings(text.text);
-            let newest = &seen.newest(&fresh)?.path;
-            // In YAML, keys count as headings.
-            let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
-            let mut missing = Vec::new();
-            for (index, section) in sections.iter().enumerate() {
-                let section_text = seen.expand("sections", section)?;
-                let is_key = keys.iter().any(|key| *key == case_folded(section_text.trim()));
-                if !is_key && !found.iter().any(|heading| heading.is(&section_text)) {
-                    first = first.or(Some(("sections", index)));
-                    uncertainty = uncertainty.or(text.uncertainty);
-                    if keys.is_empty() {
-                        let (near, place) = seen.note_on_heading(&section_text, newest, text.text);
-                        notes.push(near);
-                        places.extend(place);
-                    } else {
-                        let near = crate::words::nearest(&section_text, keys.iter().map(String::as_str));
-                        notes.extend(near.map(|near| format!("the key nearest to `{section_text}` is `{near}`")));
-                    }
-                    missing.push(section_text);
-                }
-            }
-            if !missing.is_empty() {
-                parts.push(format!("missing sections: {}", missing.join(", ")));
-            }
-        }
-        if let Some(fields) = self.fields.as_ref().filter(|fields| !fields.is_empty()) {
-            let file = fresh.files[0];
-            let text = seen.text("path", file)?;
-            let value = structured(&file.path, text).map_err(|reason| {
-                AssertionRow::broken("path", format!("`{}` cannot be read: {reason}", file.path))
-                    .unless(text.uncertainty)
-            })?;
-            if !value.is_map() {
-                let message = format!("Artifact not found: {pattern}");
-                let actual = value.kind();
-                return Ok(
-                    AssertionRow::fail("fields", mismatch(message, "a mapping", actual)).unless(text.uncertainty)
-                );
-            }
-            let mut missing = Vec::new();
-            for (index, field) in fields.iter().enumerate() {
-                let key = seen.expand("fields", field)?;
-                if value.dotted(&key).is_none() {
-                    first = first.or(Some(("fields", index)));
-                    uncertainty = uncertainty.or(text.uncertainty);
-                    missing.push(key);
-                }
-            }
-            if !missing.is_empty() {
-                parts.push(format!("missing fields: {}", missing.join(", ")));
-            }
-        }
-        if self.sections.is_none() && self.fields.is_none() {
-            return Err(AssertionRow::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
-        }
-        let Some((field, index)) = first else { return Ok(AssertionRow::pass("path")) };
-        let message = parts.join("; ");
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
+        let sections = match self.sections.as_deref() {
+            Some(sections) if !sections.is_empty() => Some(sections_of(sections, seen, seen.newest(&fresh)?)?),
+            Some(_) | None => None,
+        };
+        let fields = match self.fields.as_deref() {
+            Some(fields) if !fields.is_empty() => Some(fields_of(fields, seen, fresh.files.so_far()[0])?),
+            Some(_) | None => None,
+        };
+        let proof = sections.iter().chain(&fields).map(|part| part.proof).next();
+        let nothing = || unknown("", "neither `sections` nor `fields` is set, so nothing is checked");
+        let proof = proof.ok_or_else(nothing)?;
+        let lacking = || sections.iter().chain(&fields).filter(|part| !part.missing.is_empty());
+        let Some(first) = lacking().next() else { return Ok(Row::pass("path", proof)) };
+        let message: Vec<String> =
+            lacking().map(|part| format!("missing {}: {}", part.field, part.missing.join(", "))).collect();
+        let message = message.join("; ");
         let expected = match (&self.sections, &self.fields) {
             (Some(_), Some(_)) => "all sections and fields",
             (None, Some(_)) => "all fields",
             (Some(_) | None, None) => "all sections",
         };
-        let mut mismatch = mismatch(message.clone(), expected, message);
+        let mut notes: Vec<String> = lacking().flat_map(|part| part.notes.clone()).collect();
         notes.dedup();
-        mismatch.notes = notes;
-        Ok(AssertionRow::fail(field, mismatch).at_item(index).with_places(places).unless(uncertainty))
+        let mismatch = Mismatch { notes, ..mismatch(message.clone(), expected, message) };
+        let places = lacking().flat_map(|part| part.places.clone());
+        Ok(Row::fail(first.field, first.proof, mismatch).at_item(first.first).with_places(places))
     }
+}
+
+/// The parts of a list that a file lacks.
+struct Lacking {
+    field: &'static str,
+    /// The index of the first one.
+    first: usize,
+    missing: Vec<String>,
+    notes: Vec<String>,
+    places: Vec<(String, FilePlace)>,
+    proof: Proof,
+}
+
+impl Lacking {
+    fn nothing(field: &'static str, proof: Proof) -> Lacking {
+        Lacking { field, first: 0, missing: Vec::new(), notes: Vec::new(), places: Vec::new(), proof }
+    }
+
+    fn lacks(&mut self, index: usize, name: String, proof: Proof) {
+        if self.missing.is_empty() {
+            self.first = index;
+        }
+        self.missing.push(name);
+        self.proof = proof;
+    }
+}
+
+/// Returns the sections that a file lacks.
+fn sections_of(sections: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Result<Lacking, Row> {
+    let text = seen.text("path", file, Until::TimeLimit)?;
+    let known = text.so_far();
+    let headings = headings::headings(known);
+    // In YAML, keys count as headings.
+    let is_yaml = file.path.ends_with(".yaml") || file.path.ends_with(".yml");
+    let keys = if is_yaml { keys(known) } else { Vec::new() };
+    let mut lacking: Option<Lacking> = None;
+    for (index, section) in sections.iter().enumerate() {
+        let section = seen.expand("sections", section)?;
+        let found = text.search(|_| {
+            let is_key = keys.iter().any(|key| *key == case_folded(section.trim()));
+            (is_key || headings.iter().any(|heading| heading.is(&section))).then_some(())
+        });
+        let found = found.map_err(|why| Row::not_known("sections", why).at_item(index))?;
+        let lacking = lacking.get_or_insert_with(|| Lacking::nothing("sections", found.proof()));
+        let Found::No(proof) = found else { continue };
+        if keys.is_empty() {
+            let (near, place) = seen.note_on_heading(&section, &file.path, known);
+            lacking.notes.push(near);
+            lacking.places.extend(place);
+        } else {
+            let near = crate::words::nearest(&section, keys.iter().map(String::as_str));
+            lacking.notes.extend(near.map(|near| format!("the key nearest to `{section}` is `{near}`")));
+        }
+        lacking.lacks(index, section, proof);
+    }
+    lacking.ok_or_else(|| unknown("sections", "the list is empty, so nothing is checked"))
+}
+
+/// Returns the keys that a YAML or JSON file lacks.
+fn fields_of(fields: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Result<Lacking, Row> {
+    let text = seen.text("path", file, Until::TimeLimit)?;
+    let (text, proof) = text.complete().at("fields")?;
+    let value = structured(&file.path, text)
+        .map_err(|reason| broken("path", format!("`{}` cannot be read: {reason}", file.path)))?;
+    if !value.is_map() {
+        let message = format!("`{}` contains {}, which has no fields", file.path, value.kind());
+        return Err(Row::fail("fields", proof, mismatch(message, "a mapping", value.kind())));
+    }
+    let mut lacking = Lacking::nothing("fields", proof);
+    for (index, field) in fields.iter().enumerate() {
+        let key = seen.expand("fields", field)?;
+        if value.dotted(&key).is_none() {
+            lacking.lacks(index, key, proof);
+        }
+    }
+    Ok(lacking)
 }
 
 /// Returns the keys of a YAML text at any level, in lower case.
@@ -241,10 +279,11 @@ fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// Returns the content of a YAML or JSON file.
-pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
+/// Returns the content of a YAML or JSON file, or of the front matter of a Markdown file.
+pub(super) fn structured(path: &str, text: &str) -> Result<PythonValue, String> {
     let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
-    read(text.text).map_err(|error| unread(&error))
+    let front_matter = if path.ends_with(".md") { headings::front_matter_of(text) } else { None };
+    read(front_matter.unwrap_or(text)).map_err(|error| unread(&error))
 }
 
 /// Returns the reason why a value cannot be read.
@@ -273,20 +312,21 @@ pub(super) fn unread(error: &NoValue) -> String {
 ///   key: tone.banned
 /// ```
 ///
-/// Words are found anywhere, even inside other words, ignoring case. ClawSpec treats a missing list as empty, so the
-/// assertion always passes.
+/// Words are found anywhere, even inside other words, ignoring case. A phrase is found also if it is broken over two
+/// lines, which ClawSpec misses. ClawSpec treats a missing list as empty, so the assertion always passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend(
     "x-other-names" = [
         "artifact_not_contains", "file_not_contains", "log_not_contains", "log_entry_absent", "no_log_entry",
     ],
 ))]
+#[schemars(extend("anyOf" = [{ "required": ["words"] }, { "required": ["source"] }]))]
 pub struct ArtifactAbsentWords {
     /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Words and phrases that must not occur.
-    #[schemars(extend("items" = { "type": ["string", "number"] }, "x-compared" = "text", "examples" = [["urgent", "guaranteed"]]))]
+    #[schemars(extend("items" = { "type": ["string", "number"] }, "x-compared" = "text", "x-forbids" = "`log_entry` with `absent: true`", "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
     /// YAML or JSON file with the list, instead of `words`.
     #[schemars(extend("x-exists" = "", "examples" = ["brand/rules.yaml"]))]
@@ -324,46 +364,40 @@ impl ArtifactAbsentWords {
     }
 
     /// Returns the list of words, from the assertion or from the file that it names.
-    fn list(&self, seen: &ScopedEvidence<'_>) -> Result<Vec<String>, AssertionRow> {
+    fn list(&self, seen: &ScopedEvidence<'_>) -> Result<Vec<String>, Row> {
         match &self.written {
             Some(Ok(written)) => return written.iter().map(|word| seen.expand("words", word)).collect(),
             Some(Err(reason)) => {
-                return Err(AssertionRow::broken("words", format!("the list of words cannot be read: {reason}")));
+                return Err(broken("words", format!("the list of words cannot be read: {reason}")));
             }
             None => {}
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(AssertionRow::broken("", "missing list of words; set `words`, or `source` and `key`"));
+            return Err(broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
-            Some(stored) => (source.0.clone(), FileText { text: &stored.text, uncertainty: None }),
-            None => {
-                let (path, file) = seen.first_file("source", source)?;
-                let Some(file) = file else {
-                    return Err(AssertionRow::broken(
-                        "source",
-                        format!("the list of words cannot be read: `{path}` does not exist"),
-                    ));
-                };
-                (file.path.clone(), seen.text("source", file)?)
-            }
+            Some(stored) => (source.0.clone(), Text::whole(&stored.text)),
+            None => match seen.first_file("source", source, Until::TimeLimit)? {
+                (_, Found::Yes(file, _)) => (file.path.clone(), seen.text("source", file, Until::TimeLimit)?),
+                (path, Found::No(_)) => {
+                    let reason = format!("the list of words cannot be read: `{path}` does not exist");
+                    return Err(broken("source", reason));
+                }
+            },
         };
-        let value = structured(&path, text)
-            .map_err(|reason| AssertionRow::broken("source", format!("`{path}` cannot be read: {reason}")))?;
+        let (text, _) = text.complete().at("source")?;
+        let value =
+            structured(&path, text).map_err(|reason| broken("source", format!("`{path}` cannot be read: {reason}")))?;
         match value.dotted(key) {
             Some(PythonValue::List(words)) => Ok(words.iter().map(PythonValue::show).collect()),
-            Some(other) => Err(AssertionRow::broken(
-                "key",
-                format!("`{key}` in `{path}` is {}, not a list of words", other.kind()),
-            )),
-            None => Err(AssertionRow::broken("key", format!("`{path}` has no list at `{key}`"))),
+            Some(other) => Err(broken("key", format!("`{key}` in `{path}` is {}, not a list of words", other.kind()))),
+            None => Err(broken("key", format!("`{path}` has no list at `{key}`"))),
         }
     }
 }
 
 impl AssertionType for ArtifactAbsentWords {
     const NAME: &'static str = "artifact_absent_words";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {
@@ -389,32 +423,35 @@ impl AssertionType for ArtifactAbsentWords {
         needs
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
         let file = seen.newest(&fresh)?;
-        let text = seen.text("path", file)?;
+        let text = seen.text("path", file, Until::End)?;
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
-        if words.is_empty() {
-            return Err(AssertionRow::unknown(field, "the list is empty, so nothing is checked"));
-        }
-        let folded = CaseFolded::new(text.text);
-        let occurs = |word: &str| folded.contains(word);
+        let folded = CaseFolded::new(text.so_far());
+        let occurs = |word: &str| word.is_empty() || folded.find_phrase(word).is_some();
         let found: Vec<(usize, &str)> = words
             .iter()
             .enumerate()
-            .filter(|(_, word)| occurs(word.as_str()))
+            .filter(|(_, word)| occurs(word))
             .map(|(index, word)| (index, word.as_str()))
             .collect();
-        let Some((first, _)) = found.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
-        let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
-        let mismatch =
-            mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of the words", names.join(", "));
-        let places = names.iter().filter_map(|word| {
-            let place = FilePlace::bytes(&file.path, text.text, folded.find(word)?);
+        if words.is_empty() {
+            return Err(Why::unknown("the list is empty, so nothing is checked")).at(field);
+        }
+        let row = Row::absent(field, text.search(|_| found.first()).at(field)?, |_| {
+            let names = found.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ");
+            mismatch(format!("Found prohibited words: {names}"), "none of the words", names)
+        });
+        let places = found.iter().filter_map(|(_, word)| {
+            let place = FilePlace::bytes(&file.path, text.so_far(), folded.find_phrase(word)?);
             Some((format!("the word `{word}`"), place))
         });
-        let row = AssertionRow::fail(field, mismatch).with_places(places);
-        Ok(if field == "words" { row.at_item(*first) } else { row })
+        let row = row.with_places(places);
+        Ok(match found.first() {
+            Some((first, _)) if field == "words" => row.at_item(*first),
+            Some(_) | None => row,
+        })
     }
 }

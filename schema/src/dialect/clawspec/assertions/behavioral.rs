@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::artifacts::structured;
 use crate::{
+    act::Until,
     check::{log_search::LogSearch, python::PythonValue, text::shortened},
-    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
-    evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
+    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
+    evidence::{Address, Context, FilesNeed, Need, ResponseNeed},
     mask::MASK_CHARACTER,
-    verdict::FilePlace,
+    seen::{Found, Observed, Why},
+    text::Text,
+    verdict::{At, FilePlace, Judged, Row},
     words::{Artifact, PythonPattern, RunText, plural},
 };
 
@@ -34,7 +37,7 @@ pub struct GatewayResponse {
     #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
     /// String that the body must contain. ClawSpec does not document this key, but reads it.
-    #[schemars(extend("examples" = ["\"ok\""]))]
+    #[schemars(extend("x-compared" = "output", "examples" = ["\"ok\""]))]
     #[schemars(extend("x-other-names" = ["body"]))]
     pub expected_body: Option<RunText>,
 }
@@ -57,38 +60,27 @@ impl AssertionType for GatewayResponse {
         self.need(scope, context).map(Need::Response).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let url = seen.expand("endpoint", &self.endpoint)?;
         let want = ResponseNeed { address: Address::Url(url.clone()), moment: seen.scope.moment };
-        let answer = seen.response("endpoint", &want, &format!("the response of {url}"))?;
+        let (answer, proof) = seen.response("endpoint", &want, &format!("the response of {url}"))?;
         let expected = self.expected_status;
         let Some(status) = answer.status else {
             let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-            return Ok(AssertionRow::fail("endpoint", mismatch(reason.clone(), format!("status {expected}"), reason)));
+            return Ok(Row::fail("endpoint", proof, mismatch(reason.clone(), format!("status {expected}"), reason)));
         };
         if status != expected {
             let message = format!("Expected {expected}, got {status}");
-            return Ok(AssertionRow::fail(
-                "expected_status",
-                mismatch(message, expected.to_string(), status.to_string()),
-            ));
+            let mismatch = mismatch(message, expected.to_string(), status.to_string());
+            return Ok(Row::fail("expected_status", proof, mismatch));
         }
-        let Some(body) = &self.expected_body else { return Ok(AssertionRow::pass("expected_status")) };
+        let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status", proof)) };
         let body = seen.expand("expected_body", body)?;
-        let Capture { text, masked, cut, .. } = &answer.body;
-        // A masked secret does not match literal asterisks.
-        let is_masked = |at: usize| masked.iter().any(|&(start, end)| start < at + body.len() && at < end);
-        if text.match_indices(&body).any(|(at, _)| !is_masked(at)) {
-            return Ok(AssertionRow::pass("expected_body"));
-        }
-        let message = format!("Expected body fragment not found: {body}");
-        let uncertainty = match (*cut, !masked.is_empty()) {
-            (true, _) => Some("the response was cut off, and the missing part could change the result"),
-            (false, true) => Some("parts of the response are masked as secrets, which could change the result"),
-            (false, false) => None,
-        };
-        Ok(AssertionRow::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000)))
-            .unless(uncertainty))
+        let found = Text::of_body(&answer.body).contains(&body).at("expected_body")?;
+        Ok(Row::present("expected_body", found, || {
+            let message = format!("Expected body fragment not found: {body}");
+            mismatch(message, body.clone(), shortened(&answer.body.text, 2_000))
+        }))
     }
 }
 
@@ -133,58 +125,60 @@ impl AssertionType for LogEntry {
         need.map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let pattern = seen.expand("pattern", &self.pattern)?;
-        let (_, file) = seen.existing("path", &self.path, "Log file")?;
-        let log = seen.text("path", file)?;
-        let unknown = |reason: String| AssertionRow::unknown("pattern", reason);
+        let until = if self.absent { Until::End } else { Until::TimeLimit };
+        let (_, file) = seen.existing("path", &self.path, "Log file", until)?;
+        let log = seen.text("path", file, until)?;
         let search = LogSearch::new(&pattern);
-        // Only the beginning of a long log is stored, but all of it was searched.
+        // A long log is not stored, but all of it was searched.
         let whole = file.searches.iter().find(|it| it.pattern == pattern);
         let (text, first) = match whole.and_then(|whole| whole.found.as_ref()) {
             Some(found) => (found.text.text.as_str(), found.line),
-            None => (log.text, 0),
+            None => (log.so_far(), 0),
         };
-        let found = search.find(text).map_err(unknown)?;
-        let masked = || unknown("the match is partly masked as a secret".to_owned());
+        let found = search.find(text).map_err(Why::Unknown).at("pattern")?;
+        let masked = || Err(unknown("pattern", "the match is partly masked as a secret"));
         match found {
-            Some((start, end)) if text[start..end].contains(MASK_CHARACTER) => return Err(masked()),
+            Some((start, end)) if text[start..end].contains(MASK_CHARACTER) => return masked(),
             // It was found before masking.
-            None if whole.is_some_and(|whole| whole.found.is_some()) => return Err(masked()),
+            None if whole.is_some_and(|whole| whole.found.is_some()) => return masked(),
             Some(_) | None => {}
         }
-        let line = |(at, _): (usize, usize)| {
-            let number = text[..at].matches('\n').count();
-            let line = text.lines().nth(number).unwrap_or_default();
-            format!("line {}: {}", first + number + 1, shortened(line, 500))
-        };
-        let open = |row: AssertionRow| match whole.map(|whole| &whole.gap) {
-            Some(Some(gap)) => unknown(format!("not all of the log was searched: {gap}")),
-            Some(None) => row,
-            None => row.unless(log.uncertainty),
-        };
-        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
-        Ok(match (found, self.absent) {
-            (Some(found), false) => AssertionRow::pass("pattern").found_at("found here", Some(place(found))),
-            (None, true) => open(AssertionRow::pass("pattern")),
-            (Some(found), true) => AssertionRow::fail(
-                "pattern",
-                mismatch("Pattern was present", format!("no line with {pattern}"), line(found)),
-            )
-            .with_places([("found here".to_owned(), place(found))]),
-            (None, false) => {
-                let lines = whole.map_or_else(|| log.text.lines().count(), |whole| whole.lines);
-                let actual = format!("{} without it", plural(lines, "line"));
-                let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
-                let close = crate::check::text::closest_line(log.text, &pattern);
-                let near = close.as_ref().map(|line| {
-                    ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
-                });
-                let note = close.map(|line| format!("line {} is the closest match: {}", line.number, line.text));
-                mismatch.notes = note.into_iter().collect();
-                open(AssertionRow::fail("pattern", mismatch).with_places(near))
+        let gap = match whole {
+            Some(whole) => {
+                whole.gap.as_ref().map(|gap| Why::Unknown(format!("not all of the log was searched: {gap}")))
             }
-        })
+            None => log.complete().err(),
+        };
+        let open = if self.absent { seen.act.open_end_at(seen.scope.moment) } else { None };
+        let searched = Observed::new(found, gap).with_gap(open).search(|found| *found).at("pattern")?;
+        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
+        if self.absent {
+            let row = Row::absent("pattern", searched, |(at, _)| {
+                let number = text[..at].matches('\n').count();
+                let line = text.lines().nth(number).unwrap_or_default();
+                let line = format!("line {}: {}", first + number + 1, shortened(line, 500));
+                mismatch("Pattern was present", format!("no line with {pattern}"), line)
+            });
+            return Ok(row.with_places(found.map(|found| ("found here".to_owned(), place(found)))));
+        }
+        let close = || crate::check::text::closest_line(log.so_far(), &pattern);
+        let near = match searched {
+            Found::Yes(..) => None,
+            Found::No(_) => close().map(|line| {
+                ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.so_far(), line.number - 1))
+            }),
+        };
+        let row = Row::present("pattern", searched, || {
+            let lines = whole.map_or_else(|| log.so_far().lines().count(), |whole| whole.lines);
+            let actual = format!("{} without it", plural(lines, "line"));
+            let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
+            let note = close().map(|line| format!("line {} is the closest match: {}", line.number, line.text));
+            mismatch.notes = note.into_iter().collect();
+            mismatch
+        });
+        Ok(row.found_at("found here", found.map(place)).with_places(near))
     }
 }
 
@@ -221,27 +215,26 @@ impl AssertionType for DecisionRoutedTo {
         scope.first_file(&self.state_path, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let expected = seen.expand("expected_agent", &self.expected_agent)?;
-        let (path, file) = seen.existing("state_path", &self.state_path, "State file")?;
-        let text = seen.text("state_path", file)?;
-        let state = structured(&file.path, text).map_err(|reason| {
-            AssertionRow::broken("state_path", format!("`{}` cannot be read: {reason}", file.path))
-                .unless(text.uncertainty)
-        })?;
+        let (path, file) = seen.existing("state_path", &self.state_path, "State file", Until::TimeLimit)?;
+        let text = seen.text("state_path", file, Until::TimeLimit)?;
+        let (text, proof) = text.complete().at("state_path")?;
+        let state = structured(&file.path, text)
+            .map_err(|reason| broken("state_path", format!("`{}` cannot be read: {reason}", file.path)))?;
         if !state.is_map() {
             let message = format!("State file not found: {path} (it contains {})", state.kind());
-            return Ok(
-                AssertionRow::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.uncertainty)
-            );
+            return Ok(Row::fail("state_path", proof, mismatch(message, "a mapping", state.kind())));
         }
         let found = decided(&state);
         if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
-            return Ok(AssertionRow::pass("expected_agent").unless(text.uncertainty));
+            return Ok(Row::pass("expected_agent", proof));
         }
-        let shown = found.map_or_else(|| "None".to_owned(), |found| found.show());
-        let message = format!("Expected {expected}, got {shown}");
-        Ok(AssertionRow::fail("expected_agent", mismatch(message, expected, shown)).unless(text.uncertainty))
+        let (message, shown) = match found {
+            Some(found) => (format!("Expected {expected}, got {}", found.show()), found.show()),
+            None => (format!("Expected {expected}, but `{}` names no agent", file.path), "no agent".to_owned()),
+        };
+        Ok(Row::fail("expected_agent", proof, mismatch(message, expected, shown)))
     }
 }
 

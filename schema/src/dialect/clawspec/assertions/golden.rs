@@ -5,16 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::artifacts::{appeared, is_zero};
 use crate::{
+    act::Until,
     check::{
         passages::{Passage, passages},
         rouge,
     },
     dialect::clawspec::claim::{
-        AssertionRow, AssertionType, FileText, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch,
+        AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown,
     },
     evidence::{Context, FilesNeed, Need},
     files::Files,
-    verdict::FilePlace,
+    seen::Found,
+    text::Text,
+    verdict::{At, FilePlace, Judged, Row},
     words::Artifact,
 };
 
@@ -96,33 +99,33 @@ impl AssertionType for ArtifactMatchesGolden {
         needs
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (_, fresh) = appeared(seen, &self.path, &self.wait(), true, "Artifact")?;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
         let newest = seen.newest(&fresh)?;
-        let text = seen.text("path", newest)?;
+        let text = seen.text("path", newest, Until::TimeLimit)?;
         let (golden_path, golden) = match &self.stored.0 {
-            Some(stored) => (&stored.path, FileText { text: &stored.text, uncertainty: None }),
-            None => {
-                let (path, file) = seen.first_file("golden", &self.golden)?;
-                let Some(file) = file else {
+            Some(stored) => (&stored.path, Text::whole(&stored.text)),
+            None => match seen.first_file("golden", &self.golden, Until::TimeLimit)? {
+                (_, Found::Yes(file, _)) => (&file.path, seen.text("golden", file, Until::TimeLimit)?),
+                (path, Found::No(proof)) => {
                     let message = format!("Golden file not found: {path}");
-                    return Ok(AssertionRow::fail("golden", mismatch(message, format!("{path} exists"), "nothing")));
-                };
-                (&file.path, seen.text("golden", file)?)
-            }
+                    return Ok(Row::fail("golden", proof, mismatch(message, format!("{path} exists"), "nothing")));
+                }
+            },
         };
-        let uncertainty = text.uncertainty.or(golden.uncertainty);
-        let Some(score) = rouge::score(text.text, golden.text) else {
-            return Err(AssertionRow::unknown("path", "the files are too long to be compared word by word"));
+        let (text, proof) = text.complete().at("path")?;
+        let (golden, _) = golden.complete().at("golden")?;
+        let Some(score) = rouge::score(text, golden) else {
+            return Err(unknown("path", "the files are too long to be compared word by word"));
         };
         let least = self.rouge_threshold;
         if score >= least {
-            return Ok(AssertionRow::pass("rouge_threshold").with_score(score).unless(uncertainty));
+            return Ok(Row::pass("rouge_threshold", proof).rated(None, Some(score)));
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
-        let row = AssertionRow::short("rouge_threshold", mismatch, seen.scope).with_score(score);
-        let passages = passages(text.text, golden.text).into_iter().take(MAX_PASSAGES);
+        let row = short("rouge_threshold", proof, mismatch, seen.scope).rated(None, Some(score));
+        let passages = passages(text, golden).into_iter().take(MAX_PASSAGES);
         let places = passages.flat_map(|Passage { lines, other_lines, words }| {
             let count = if words == 1 { "1 word".to_owned() } else { format!("{words} words") };
             let (here, there) = match (lines.is_empty(), other_lines.is_empty()) {
@@ -130,10 +133,10 @@ impl AssertionType for ArtifactMatchesGolden {
                 (false, true) => (format!("{count} here that the golden file lacks"), "the golden file lacks it here"),
                 (false, false) => (format!("{count} different here"), "the golden file has this instead"),
             };
-            let place = FilePlace::line(&newest.path, text.text, lines.start);
-            [(here, place), (there.to_owned(), FilePlace::line(golden_path, golden.text, other_lines.start))]
+            let place = FilePlace::line(&newest.path, text, lines.start);
+            [(here, place), (there.to_owned(), FilePlace::line(golden_path, golden, other_lines.start))]
         });
-        Ok(row.with_places(places).unless(uncertainty))
+        Ok(row.with_places(places))
     }
 }
 

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
-        gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, SPAWN, Usage},
+        claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, skipped, unknown},
+        gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, SPAWN, Session, Unclear, Usage},
     },
-    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, ReadFailure, Tokens},
-    mask::MASK_CHARACTER,
-    verdict::{FilePlace, Provisional},
+    evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure, Tokens},
+    seen::{Found, Observed, Proof, Why},
+    verdict::{At, FilePlace, Judged, Row},
     words::{Artifact, Name, RunText, ToolName},
 };
 
@@ -56,6 +56,8 @@ struct RunLog<'e> {
     /// The run, for messages.
     run: String,
     answer: &'e LogAnswer,
+    /// The entries, and the reason why some may be missing.
+    seen: Observed<&'e LogAnswer>,
     lines: Vec<(&'e str, LinePlace)>,
     log: GatewayLog,
     /// Why the run is not known.
@@ -65,23 +67,20 @@ struct RunLog<'e> {
 }
 
 impl<'e> RunLog<'e> {
-    fn of(
-        seen: &ScopedEvidence<'e>,
-        log_path: Option<&Artifact>,
-        run_id: Option<&String>,
-    ) -> Result<RunLog<'e>, AssertionRow> {
+    fn of(seen: &ScopedEvidence<'e>, log_path: Option<&Artifact>, run_id: Option<&String>) -> Result<RunLog<'e>, Row> {
         let field = if log_path.is_some() { "log_path" } else { "" };
         let callee = seen.scope.callee(run_id);
         let written = run_id.filter(|_| callee.is_none());
         let run_field = if run_id.is_some() { "run_id" } else { "" };
         let run = seen.expand(run_field, written.map_or(RUN_ID, String::as_str))?;
         let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
-        let answer = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
+        let seen = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
+        let answer = *seen.so_far();
         let lines = answer.placed().collect();
         let Some(handoff) = callee else {
             let log = GatewayLog::of(answer, &run);
             let named = if run.is_empty() { "any run".to_owned() } else { format!("run `{run}`") };
-            return Ok(RunLog { field, run: named, answer, lines, log, unknown_run: None, is_partial: false });
+            return Ok(RunLog { field, run: named, answer, seen, lines, log, unknown_run: None, is_partial: false });
         };
         let CalleeLog { log, ids, is_partial } = GatewayLog::of_callee(answer, &run, &handoff);
         let unknown_run = ids.is_empty().then(|| {
@@ -89,30 +88,57 @@ impl<'e> RunLog<'e> {
             format!("{} contain {what} `{}`, so its run is unknown", logs_do_not(answer), handoff.to)
         });
         let named = format!("the run of `{}`, `{}`", handoff.to, ids.join("`, `"));
-        Ok(RunLog { field, run: named, answer, lines, log, unknown_run, is_partial })
+        Ok(RunLog { field, run: named, answer, seen, lines, log, unknown_run, is_partial })
     }
 
-    /// Returns an error unless the log mentions the run; otherwise it is unknown what the run did not do.
-    fn with_run(&self) -> Result<&RunLog<'e>, AssertionRow> {
+    /// Returns an error unless the log is known to contain everything that the run did with tools.
+    fn complete(&self, is_relevant: impl Fn(&str) -> bool) -> Result<Proof, Row> {
+        let proof = self.with_run()?;
+        self.with_readable(is_relevant)?;
+        self.with_calls()?;
+        Ok(proof)
+    }
+
+    /// Returns an error if a line about a relevant tool, or about one that is not known, cannot be read.
+    fn with_readable(&self, is_relevant: impl Fn(&str) -> bool) -> Result<(), Row> {
+        let is_relevant = |unclear: &&Unclear| unclear.tool.as_ref().is_none_or(|tool| is_relevant(tool));
+        let Some((text, place)) =
+            self.log.unclear.iter().find(is_relevant).and_then(|unclear| self.lines.get(unclear.line))
+        else {
+            return Ok(());
+        };
+        let line = place.line + 1;
+        let reason = format!(
+            "line {line} of the log is about the run, but it cannot be read: `{}`",
+            crate::check::text::shortened(text, MAX_LINE)
+        );
+        Err(unknown(self.field, reason))
+    }
+
+    /// Returns an error unless the log mentions the run, and everything about it; otherwise it is unknown what the run
+    /// did not do.
+    fn with_run(&self) -> Result<Proof, Row> {
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, ReadFailure::Directory)) => {
-                    AssertionRow::broken(self.field, format!("`{path}` is a directory; name a file"))
+                    broken(self.field, format!("`{path}` is a directory; name a file"))
                 }
                 Some((path, ReadFailure::Failed(reason))) => {
-                    AssertionRow::broken(self.field, format!("`{path}` cannot be read: {reason}"))
+                    broken(self.field, format!("`{path}` cannot be read: {reason}"))
                 }
-                None => AssertionRow::unknown(self.field, self.missing()),
+                None => unknown(self.field, self.missing()),
             });
         }
         if let Some(reason) = &self.unknown_run {
-            return Err(AssertionRow::unknown("run_id", reason.clone()));
+            return Err(unknown("run_id", reason.clone()));
         }
+        // The run may be mentioned in the missing part.
+        let proof = self.whole()?;
         if self.log.known.is_none() {
             let reason = format!("{} mention {}", logs_do_not(self.answer), self.run);
-            return Err(AssertionRow::unknown(self.field, reason));
+            return Err(unknown(self.field, reason));
         }
-        Ok(self)
+        Ok(proof)
     }
 
     fn missing(&self) -> String {
@@ -128,38 +154,48 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns an error unless the log contains tool calls.
-    fn with_calls(&self) -> Result<&RunLog<'e>, AssertionRow> {
-        self.with_run()?;
+    fn with_calls(&self) -> Result<(), Row> {
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
                 "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
-            return Err(AssertionRow::unknown(self.field, reason));
+            return Err(unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
                 "{} contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
                 logs_do_not(self.answer)
             );
-            return Err(AssertionRow::unknown(self.field, reason));
+            return Err(unknown(self.field, reason));
         }
-        Ok(self)
+        Ok(())
     }
 
-    /// Returns the reason why something may have happened although it was not found.
-    fn uncertainty(&self) -> Option<&'static str> {
-        let lines = &self.answer.lines;
-        match self.answer.gaps.first() {
-            Some(gap) => Some(gap.reason()),
-            None if lines.cut => Some(LogGap::Cut.reason()),
-            None if !lines.masked.is_empty() || lines.text.contains(MASK_CHARACTER) => {
-                Some("parts of the log are masked as secrets, which could change the result")
-            }
-            None if self.is_partial => Some(
+    /// Returns the proof that nothing is missing in what the log says about the run.
+    fn whole(&self) -> Result<Proof, Row> {
+        // The log says more precisely than the act what is missing.
+        if let Some(gap) = self.answer.gaps.iter().chain(&self.log.gaps).next() {
+            return Err(unknown(self.field, gap.reason()));
+        }
+        let partial = self.is_partial.then(|| {
+            Why::unknown(
                 "the log does not contain the id of every run of the callee, and the other runs could change the result",
-            ),
-            None => None,
+            )
+        });
+        Ok(self.seen.as_ref().with_gap(partial).complete().at(self.field)?.1)
+    }
+
+    /// Searches the calls. They are not all known unless the log is known to contain everything that the run did with
+    /// the relevant tools.
+    fn search<'s, R>(
+        &'s self,
+        is_relevant: impl Fn(&str) -> bool,
+        look: impl FnOnce(&'s GatewayLog) -> Option<R>,
+    ) -> Result<Found<R>, Row> {
+        match self.seen.as_ref().map(|_| ()).search(|()| look(&self.log)) {
+            Ok(Found::Yes(seen, proof)) => Ok(Found::Yes(seen, proof)),
+            Ok(Found::No(_)) | Err(_) => self.complete(is_relevant).map(Found::No),
         }
     }
 
@@ -229,8 +265,19 @@ fn logs_do_not(answer: &LogAnswer) -> String {
     }
 }
 
+/// Returns where a call was made, in the run itself or in one that it started.
+fn called_here(call: &Call) -> String {
+    match call.relation {
+        RunRelation::Own => "called here".to_owned(),
+        RunRelation::Started => format!("called here, in run `{}`, which this run started", call.run),
+    }
+}
+
 /// Maximum number of calls in a note.
 const MAX_SHOWN: usize = 12;
+
+/// Maximum number of characters of a line in a reason.
+const MAX_LINE: usize = 200;
 
 fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
     let path = log_path.map(|path| scope.expand(&path.0, context)).transpose();
@@ -254,15 +301,15 @@ pub(crate) struct LogFigures {
     pub(crate) calls: Option<u64>,
     /// Number of agents that took over.
     pub(crate) delegations: Option<u64>,
-    /// Reason why there may have been more.
-    pub(crate) uncertainty: Option<&'static str>,
 }
 
 impl LogFigures {
     /// Returns the measurements; `None` if the log does not mention the run.
-    pub(crate) fn of(seen: &ScopedEvidence<'_>) -> Option<LogFigures> {
+    pub(crate) fn of(seen: &ScopedEvidence<'_>) -> Option<Observed<LogFigures>> {
         let run = RunLog::of(seen, None, None).ok()?;
-        run.with_run().ok()?;
+        if !run.answer.was_read() || run.log.known.is_none() {
+            return None;
+        }
         let sum = |tokens: fn(&Usage) -> u64| {
             run.log.usages.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
         };
@@ -271,15 +318,16 @@ impl LogFigures {
             output: sum(|usage| usage.output),
             total: sum(|usage| usage.total),
         };
-        let has_calls = run.with_calls().is_ok();
+        let has_calls = run.with_readable(|_| true).and_then(|()| run.with_calls()).is_ok();
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let delegations = run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started).count();
-        Some(LogFigures {
+        let gap = run.with_run().err().map(|row| Why::unknown(row.message()));
+        let figures = LogFigures {
             tokens: (!run.log.usages.is_empty()).then_some(tokens),
             calls: has_calls.then(|| count(run.log.calls.len())),
             delegations: has_calls.then(|| count(delegations)),
-            uncertainty: run.uncertainty(),
-        })
+        };
+        Some(Observed::new(figures, gap))
     }
 }
 
@@ -294,19 +342,24 @@ impl AssertionType for ToolWasCalled {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        if let Some(call) = run.log.own_calls().find(|call| call.tool == tool) {
-            let place = run.line("called here", call.line).map(|(_, place)| place);
-            return Ok(AssertionRow::pass("tool").found_at("called here", place));
-        }
-        run.with_calls()?;
-        let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
-        let instead = run.instead_of(&tool);
-        mismatch.notes = vec![instead.note];
-        mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
-        Ok(AssertionRow::fail("tool", mismatch).with_places(instead.place).unless(run.uncertainty()))
+        let found = run.search(|name| name == tool, |log| log.own_calls().find(|call| call.tool == tool))?;
+        Ok(match found {
+            Found::Yes(call, proof) => {
+                let place = run.line("called here", call.line).map(|(_, place)| place);
+                Row::pass("tool", proof).found_at("called here", place)
+            }
+            Found::No(proof) => {
+                let mut mismatch =
+                    mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
+                let instead = run.instead_of(&tool);
+                mismatch.notes = vec![instead.note];
+                mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
+                Row::fail("tool", proof, mismatch).with_places(instead.place)
+            }
+        })
     }
 }
 
@@ -319,8 +372,9 @@ impl AssertionType for ToolWasCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// If the log is missing or does not mention the run, the result is unknown; in ClawSpec the assertion passes. OpenClaw
-/// gateways log tool calls only at log level `debug`.
+/// Calls of the agents that the run started count, too. If the log is missing, does not mention the run, or does not
+/// contain its end, the result is unknown; in ClawSpec the assertion passes. OpenClaw gateways log tool calls only at
+/// log level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
@@ -338,7 +392,6 @@ pub struct ToolNotCalled {
 
 impl AssertionType for ToolNotCalled {
     const NAME: &'static str = "tool_not_called";
-    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         self.tool.to_string()
@@ -348,20 +401,16 @@ impl AssertionType for ToolNotCalled {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let calls: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == tool).collect();
-        if calls.is_empty() {
-            run.with_calls()?;
-            return Ok(AssertionRow::pass("tool").unless(run.uncertainty()));
-        }
-        let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
-        let row = AssertionRow::fail(
-            "tool",
-            mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual),
-        );
-        Ok(row.with_places(calls.iter().filter_map(|call| run.line("called here", call.line))))
+        let calls: Vec<&Call> = run.log.calls.iter().filter(|call| call.tool == tool).collect();
+        let found = run.search(|name| name == tool, |_| calls.first())?;
+        let row = Row::absent("tool", found, |_| {
+            let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
+            mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual)
+        });
+        Ok(row.with_places(calls.iter().filter_map(|call| run.line(called_here(call), call.line))))
     }
 }
 
@@ -409,44 +458,46 @@ impl AssertionType for DelegationOccurred {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let agent = seen.expand("to_agent", &self.to_agent)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let spawns: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == SPAWN).collect();
         // An OpenClaw gateway logs that an agent was started and what it does, but not which call started it.
         let is_unnamed = spawns.iter().any(|call| call.to_agent.is_none());
-        if is_unnamed
-            && run.log.sessions.iter().any(|session| session.relation == RunRelation::Started && session.agent == agent)
-        {
-            return Ok(AssertionRow::pass("to_agent"));
-        }
-        let fail = |message: &str, actual: String| {
-            AssertionRow::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
+        let spawn = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent));
+        let child = spawn.and_then(|call| call.child_run.as_ref());
+        let began = run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started && is_unnamed);
+        let found = run.search(
+            |name| name == SPAWN,
+            |log| {
+                let is_child = |session: &&Session| session.agent == agent && Some(&session.run) == child;
+                began.clone().find(|session| session.agent == agent).or_else(|| log.sessions.iter().find(is_child))
+            },
+        )?;
+        let proof = match found {
+            Found::Yes(_, proof) => return Ok(Row::pass("to_agent", proof)),
+            Found::No(proof) => proof,
         };
-        let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
-            run.with_calls()?;
+        let fail = |message: &str, actual: String| {
+            Row::fail("to_agent", proof, mismatch(message, format!("a handoff to {agent}"), actual))
+        };
+        let Some(spawn) = spawn else {
             let named = spawns.iter().filter_map(|call| Some((call.to_agent.as_deref()?, call.line)));
-            let began =
-                run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started && is_unnamed);
             let others: Vec<(&str, usize)> =
                 named.chain(began.map(|session| (session.agent.as_str(), session.line))).collect();
             let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
             let actual = if names.is_empty() { "no delegation".to_owned() } else { names.join(", ") };
             let places = others.iter().filter_map(|(name, at)| run.line(format!("`{name}` took over here"), *at));
-            let row = fail("No matching sessions_spawn call found", actual);
-            return Ok(row.with_places(places).unless(run.uncertainty()));
+            return Ok(fail("No matching sessions_spawn call found", actual).with_places(places));
         };
-        let handed_over = run.line("handed over here", spawn.line);
-        let Some(child) = &spawn.child_run else {
-            let row = fail("Delegation log entry missing child run id", "a call without `child_run_id`".to_owned());
-            return Ok(row.with_places(handed_over).unless(run.uncertainty()));
+        let row = match child {
+            Some(child) => {
+                let actual = format!("no session of {agent} in run {child}");
+                fail("Child session for delegated agent not found", actual)
+            }
+            None => fail("Delegation log entry missing child run id", "a call without `child_run_id`".to_owned()),
         };
-        if run.log.sessions.iter().any(|session| session.run == *child && session.agent == agent) {
-            return Ok(AssertionRow::pass("to_agent"));
-        }
-        let actual = format!("no session of {agent} in run {child}");
-        let row = fail("Child session for delegated agent not found", actual);
-        Ok(row.with_places(handed_over).unless(run.uncertainty()))
+        Ok(row.with_places(run.line("handed over here", spawn.line)))
     }
 }
 
@@ -460,7 +511,8 @@ impl AssertionType for DelegationOccurred {
 /// ```
 ///
 /// The list is an allow-list: a call to any other tool fails the assertion. To forbid one tool, use `tool_not_called`
-/// or `tool_not_invoked`. If the log is missing or does not mention the run, the result is unknown.
+/// or `tool_not_invoked`. Calls of the agents that the run started count, too. If the log is missing, does not mention
+/// the run, or does not contain its end, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-advice" = [
     {
@@ -492,7 +544,6 @@ pub struct ToolNotPermitted {
 
 impl AssertionType for ToolNotPermitted {
     const NAME: &'static str = "tool_not_permitted";
-    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         let names: Vec<&str> = self.allowed_tools.iter().map(|name| name.0.as_str()).collect();
@@ -503,24 +554,22 @@ impl AssertionType for ToolNotPermitted {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let allowed =
             self.allowed_tools.iter().map(|name| seen.expand("allowed_tools", name)).collect::<Result<Vec<_>, _>>()?;
-        let is_wrong = |call: &&Call| !allowed.contains(&call.tool);
-        let calls: Vec<&Call> = run.log.own_calls().filter(is_wrong).collect();
-        let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-        wrong.sort_unstable();
-        wrong.dedup();
-        if wrong.is_empty() {
-            run.with_calls()?;
-            return Ok(AssertionRow::pass("allowed_tools").unless(run.uncertainty()));
-        }
-        let names = wrong.join(", ");
-        let expected = format!("only {}", if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") });
-        let row =
-            AssertionRow::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names));
-        let place = |call: &&Call| run.line(format!("`{}` was called here", call.tool), call.line);
+        let is_wrong = |tool: &str| !allowed.iter().any(|allowed| allowed == tool);
+        let calls: Vec<&Call> = run.log.calls.iter().filter(|call| is_wrong(&call.tool)).collect();
+        let found = run.search(is_wrong, |_| calls.first())?;
+        let row = Row::absent("allowed_tools", found, |_| {
+            let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+            wrong.sort_unstable();
+            wrong.dedup();
+            let names = wrong.join(", ");
+            let allowed = if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") };
+            mismatch(format!("Disallowed tools used: {names}"), format!("only {allowed}"), names)
+        });
+        let place = |call: &&Call| run.line(format!("`{}` was {}", call.tool, called_here(call)), call.line);
         Ok(row.with_places(calls.iter().filter_map(place)))
     }
 }
@@ -539,6 +588,7 @@ impl AssertionType for ToolNotPermitted {
 /// line has token counts, the assertion is skipped. If the log is missing or does not mention the run, the result is
 /// unknown. OpenClaw gateways do not log tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["max_total_tokens"] }, { "required": ["max_input_tokens"] }, { "required": ["max_output_tokens"] }]))]
 pub struct TokenBudget {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
@@ -560,40 +610,39 @@ pub struct TokenBudget {
 
 impl AssertionType for TokenBudget {
     const NAME: &'static str = "token_budget";
-    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.relation == RunRelation::Own).collect();
-        if of_run.is_empty() {
-            run.with_run()?;
-            return Ok(AssertionRow::skip("", "Token usage unavailable in gateway log").unless(run.uncertainty()));
-        }
         let sum = |tokens: fn(&Usage) -> u64| of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)));
         let limits = [
             ("max_input_tokens", "input", self.max_input_tokens, sum(|usage| usage.input)),
             ("max_output_tokens", "output", self.max_output_tokens, sum(|usage| usage.output)),
             ("max_total_tokens", "total", self.max_total_tokens, sum(|usage| usage.total)),
         ];
-        let mut passed = None;
-        for (field, name, most, used) in limits {
-            let Some(most) = most else { continue };
-            if used > most {
-                let message = format!("{name} tokens {used} exceeded budget {most}");
-                let row = AssertionRow::fail(field, mismatch(message, format!("at most {most}"), used.to_string()));
-                return Ok(
-                    row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line)))
-                );
+        let limits = || limits.into_iter().filter_map(|(field, name, most, used)| Some((field, name, most?, used)));
+        let (last, ..) = limits().next_back().ok_or_else(|| unknown("", "no limit is set, so nothing is checked"))?;
+        if of_run.is_empty() {
+            run.with_run()?;
+            return Err(skipped("", "no token counts in the log"));
+        }
+        let found = match run.seen.search(|_| limits().find(|(_, _, most, used)| used > most)) {
+            Ok(Found::Yes(wrong, proof)) => Found::Yes(wrong, proof),
+            Ok(Found::No(_)) | Err(_) => {
+                let proof = run.with_run()?;
+                run.with_readable(|_| false)?;
+                Found::No(proof)
             }
-            passed = Some(field);
-        }
-        match passed {
-            Some(field) => Ok(AssertionRow::pass(field).unless(run.uncertainty())),
-            None => Err(AssertionRow::unknown("", "no limit is set, so nothing is checked")),
-        }
+        };
+        let field = found.map(|(field, ..)| field).yes().unwrap_or(last);
+        let row = Row::absent(field, found, |(_, name, most, used)| {
+            let message = format!("{name} tokens {used} exceeded budget {most}");
+            mismatch(message, format!("at most {most}"), used.to_string())
+        });
+        Ok(row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line))))
     }
 }

@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch},
-    evidence::{Address, Context, FilesAnswer, FilesNeed, Need, Presence, ResponseNeed, VariablesNeed},
-    verdict::Provisional,
+    act::Until,
+    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, unknown},
+    evidence::{Address, Context, FilesNeed, Need, Presence, ResponseNeed, SeenFile, VariablesNeed},
+    seen::Found,
+    verdict::{At, Judged, Row},
     words::{Name, OneFile, RunText},
 };
 
@@ -33,10 +35,12 @@ fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> 
     Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })
 }
 
-fn look<'e>(path: &str, seen: &ScopedEvidence<'e>) -> Result<(String, &'e FilesAnswer), AssertionRow> {
+/// Returns the expanded path, and the file or directory there.
+fn look<'e>(path: &str, seen: &ScopedEvidence<'e>, until: Until) -> Result<(String, Found<&'e SeenFile>), Row> {
     let pattern = seen.expand("path", path)?;
     let want = FilesNeed { pattern: pattern.clone(), moment: seen.scope.moment, ..FilesNeed::default() };
-    Ok((pattern, seen.files("path", &want)?))
+    let found = seen.files("path", &want, until)?.search(|files| files.first()).at("path")?;
+    Ok((pattern, found))
 }
 
 impl AssertionType for FilePresent {
@@ -50,12 +54,12 @@ impl AssertionType for FilePresent {
         path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (path, answer) = look(&self.path, seen)?;
-        match answer.files.is_empty() {
-            true => Err(seen.missing("path", &path, format!("File not found: {path}"))),
-            false => Ok(AssertionRow::pass("path")),
-        }
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (path, found) = look(&self.path, seen, Until::TimeLimit)?;
+        Ok(match found {
+            Found::Yes(_, proof) => Row::pass("path", proof),
+            Found::No(proof) => seen.missing("path", &path, proof, format!("File not found: {path}")),
+        })
     }
 }
 
@@ -83,7 +87,6 @@ pub struct FileAbsent {
 
 impl AssertionType for FileAbsent {
     const NAME: &'static str = "file_absent";
-    const PROVISIONAL: Provisional = Provisional::Pass;
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -93,16 +96,12 @@ impl AssertionType for FileAbsent {
         path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (path, answer) = look(&self.path, seen)?;
-        if answer.files.is_empty() {
-            return Ok(AssertionRow::pass("path"));
-        }
-        let found = if answer.files.iter().any(|file| file.directory) { "a directory" } else { "a file" };
-        Ok(AssertionRow::fail(
-            "path",
-            mismatch(format!("File exists: {path}"), format!("no file or directory at {path}"), found),
-        ))
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (path, found) = look(&self.path, seen, Until::End)?;
+        Ok(Row::absent("path", found, |file| {
+            let kind = if file.directory { "a directory" } else { "a file" };
+            mismatch(format!("File exists: {path}"), format!("no file or directory at {path}"), kind)
+        }))
     }
 }
 
@@ -139,24 +138,22 @@ impl AssertionType for GatewayHealthy {
         self.need(scope, context).map(Need::Response).into_iter().collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let field = if self.endpoint.is_some() { "endpoint" } else { "" };
-        let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(AssertionRow::unknown(
-                field,
-                "the address contains a template variable without a value in this run",
-            ));
+        let Some(want) = self.need(seen.scope, seen.act.context()) else {
+            return Err(unknown(field, "the address contains a template variable without a value in this run"));
         };
-        let answer = seen.response(field, &want, "the gateway's health")?;
+        let (answer, proof) = seen.response(field, &want, "the gateway's health")?;
         Ok(match answer.status {
-            Some(200) => AssertionRow::pass(field),
-            Some(status) => AssertionRow::fail(
+            Some(200) => Row::pass(field, proof),
+            Some(status) => Row::fail(
                 field,
+                proof,
                 mismatch(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
             ),
             None => {
                 let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-                AssertionRow::fail(field, mismatch(reason.clone(), "status 200", reason))
+                Row::fail(field, proof, mismatch(reason.clone(), "status 200", reason))
             }
         })
     }
@@ -174,7 +171,8 @@ impl AssertionType for GatewayHealthy {
 #[schemars(extend("x-other-names" = ["env_set"]))]
 pub struct EnvPresent {
     /// Names of the variables.
-    #[schemars(extend("examples" = [["RESEND_API_KEY"]]))]
+    #[schemars(extend("x-compared" = "name", "examples" = [["RESEND_API_KEY"]]))]
+    #[schemars(extend("x-other-names" = ["var", "name", "names", "variable", "variables"]))]
     pub vars: Vec<Name>,
 }
 
@@ -195,24 +193,25 @@ impl AssertionType for EnvPresent {
         if self.vars.is_empty() { Vec::new() } else { vec![Need::Variables(self.need(scope))] }
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         if self.vars.is_empty() {
-            return Err(AssertionRow::unknown("vars", "the list is empty, so nothing is checked"));
+            return Err(unknown("vars", "the list is empty, so nothing is checked"));
         }
         let answer = seen.variables("vars", &self.need(seen.scope))?;
+        let (answer, proof) = answer.complete().at("vars")?;
         let mut missing: Vec<(usize, &str, &str)> = Vec::new();
         for (index, name) in self.vars.iter().enumerate() {
             match answer.get(&name.0) {
                 Some(Presence::Set) => {}
                 Some(Presence::Empty) => missing.push((index, name, "is empty")),
                 Some(Presence::Absent) => missing.push((index, name, "is not set")),
-                None => return Err(AssertionRow::unknown("vars", format!("`{name}` was not observed")).at_item(index)),
+                None => return Err(unknown("vars", format!("`{name}` was not observed")).at_item(index)),
             }
         }
-        let Some((first, ..)) = missing.first() else { return Ok(AssertionRow::pass("vars")) };
+        let Some((first, ..)) = missing.first() else { return Ok(Row::pass("vars", proof)) };
         let names: Vec<&str> = missing.iter().map(|(_, name, _)| *name).collect();
         let actual: Vec<String> = missing.iter().map(|(_, name, state)| format!("{name} {state}")).collect();
         let message = format!("Missing env vars: {}", names.join(", "));
-        Ok(AssertionRow::fail("vars", mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
+        Ok(Row::fail("vars", proof, mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
     }
 }

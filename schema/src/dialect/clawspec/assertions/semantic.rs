@@ -5,14 +5,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Value, json};
 
 use crate::{
+    act::Until,
     check::{
         headings,
         score::{self, Score},
         text::shortened,
     },
-    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
+    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
     mask::shown,
+    seen::{Found, Proof},
+    verdict::{At, Judged, Row},
     words::{Artifact, RunText, plural},
 };
 
@@ -181,15 +184,17 @@ struct ScoreThreshold {
     /// Name of the scores in messages.
     name: &'static str,
     least: f64,
+    /// The end of the scale, if it is known.
+    most: Option<f64>,
     runs: ConsistencyRuns,
 }
 
 impl ScoreThreshold {
     /// Judges the replies of a judge. Missing replies matter only if they could change the result.
-    fn judge(&self, replies: &[ModelReply], seen: &ScopedEvidence<'_>) -> AssertionRow {
+    fn judge(&self, (replies, proof): (&[ModelReply], Proof), seen: &ScopedEvidence<'_>) -> Row {
         let (mut scores, mut trouble) = (Vec::new(), None);
         for reply in replies.iter().take(self.runs.runs as usize) {
-            match read(reply) {
+            match read(reply, self.most) {
                 Ok(score) => scores.push(score),
                 Err(reason) => trouble = trouble.or(Some(reason)),
             }
@@ -198,11 +203,11 @@ impl ScoreThreshold {
         let good = scores.iter().filter(|score| score.value >= self.least).count();
         let missing = self.runs.runs as usize - scores.len();
         if scores.is_empty() || good < wanted && good + missing >= wanted {
-            return AssertionRow::unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
+            return unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
         }
         let mean = scores.iter().map(|score| score.value).sum::<f64>() / scores.len() as f64;
         if good >= wanted {
-            return AssertionRow::pass(self.field).with_score(mean);
+            return Row::pass(self.field, proof).rated(None, Some(mean));
         }
         let threshold = format!("threshold {:.2}", self.least);
         let counted = format!("{good} of {}", plural(scores.len(), "score"));
@@ -222,7 +227,7 @@ impl ScoreThreshold {
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
         let mut mismatch = mismatch(message, least, given.join(", "));
         mismatch.notes = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
-        AssertionRow::short(self.field, mismatch, seen.scope).with_score(mean)
+        short(self.field, proof, mismatch, seen.scope).rated(None, Some(mean))
     }
 }
 
@@ -241,15 +246,35 @@ fn explained(score: &Score, of_several: bool) -> Option<String> {
     Some(format!("{who}: {reasoning}"))
 }
 
+/// The end of the scale that a judge uses if the rubric names none.
+const USUAL_MOST: f64 = 5.0;
+
+/// Returns the end of the scale of a rubric: its largest number, but at least 5. `None` if the threshold is beyond it.
+fn end_of_scale(rubric: &str, least: f64) -> Option<f64> {
+    let numbers = rubric.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let numbers = numbers.filter_map(|number| number.trim_matches('.').parse::<f64>().ok());
+    let percent = rubric.contains('%').then_some(100.0);
+    let most = numbers.chain(percent).fold(USUAL_MOST, f64::max);
+    (least <= most).then_some(most)
+}
+
 /// Reads the score in a reply, or returns why there is none.
-fn read(reply: &ModelReply) -> Result<Score, String> {
+fn read(reply: &ModelReply, most: Option<f64>) -> Result<Score, String> {
     if let Some(error) = &reply.error {
-        return Err(format!("the judge did not answer: {error}"));
+        // A gateway without a judge of its own.
+        let help = "; name a model as `judge` in `speclens.yaml`, such as `judge: anthropic/claude-haiku-4-5`";
+        let help = if error.ends_with("status 404") { help } else { "" };
+        return Err(format!("the judge did not answer: {error}{help}"));
     }
     if reply.text.cut {
         return Err("the judge's answer was cut off".to_owned());
     }
-    score::read(&reply.text.text).map_err(|reason| format!("the judge's answer is invalid: {reason}"))
+    let invalid = |reason: String| format!("the judge's answer is invalid: {reason}");
+    let score = score::read(&reply.text.text).map_err(invalid)?;
+    match most.filter(|most| score.value > *most) {
+        Some(most) => Err(invalid(format!("{} is outside of the scale, which ends at {most}", plain(score.value)))),
+        None => Ok(score),
+    }
 }
 
 impl AssertionType for LlmJudge {
@@ -269,27 +294,30 @@ impl AssertionType for LlmJudge {
         needs
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let (_, file) = seen.existing("path", &self.path, "Artifact")?;
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let (_, file) = seen.existing("path", &self.path, "Artifact", Until::TimeLimit)?;
         if let Some(section) = &self.section {
             let section = seen.expand("section", section)?;
-            let text = seen.text("path", file)?;
-            if headings::section(text.text, &section).is_none() {
+            let text = seen.text("path", file, Until::TimeLimit)?;
+            let found = text.search(|text| headings::section(text, &section).map(|_| ())).at("section")?;
+            if let Found::No(proof) = found {
+                let text = text.so_far();
                 let message = format!("`{}` has no section `{section}`", file.path);
-                let (note, place) = seen.note_on_heading(&section, &file.path, text.text);
+                let (note, place) = seen.note_on_heading(&section, &file.path, text);
                 let mut mismatch = mismatch(message, section, "no such heading");
                 mismatch.notes = vec![note];
-                return Ok(AssertionRow::fail("section", mismatch).with_places(place).unless(text.uncertainty));
+                return Ok(Row::fail("section", proof, mismatch).with_places(place));
             }
         }
         let runs = self.runs();
         if runs.runs == 0 {
-            return Err(AssertionRow::skip("consistency", "consistency.runs is 0; no scores collected"));
+            return Err(skipped("consistency", "consistency.runs is 0; no scores collected"));
         }
-        let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(AssertionRow::unknown("rubric", NO_VALUE));
+        let Some(want) = self.need(seen.scope, seen.act.context()) else {
+            return Err(unknown("rubric", NO_VALUE));
         };
-        let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
+        let most = end_of_scale(&want.rubric, self.pass_threshold);
+        let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, most, runs };
         Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }
@@ -359,22 +387,60 @@ impl AssertionType for AgentIdentityConsistent {
         files.map(Need::Files).chain(self.need(scope, context).map(Need::Scores)).collect()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         for (field, path) in [("output_path", &self.output_path), ("soul_path", &self.soul_path)] {
-            let (path, file) = seen.first_file(field, path)?;
-            if file.is_none() {
-                return Err(seen.missing(field, &path, format!("Missing output or SOUL file: {path}")));
+            let (path, found) = seen.first_file(field, path, Until::TimeLimit)?;
+            if let Found::No(proof) = found {
+                return Err(seen.missing(field, &path, proof, format!("Missing output or SOUL file: {path}")));
             }
         }
-        let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(AssertionRow::unknown("rubric", NO_VALUE));
+        let Some(want) = self.need(seen.scope, seen.act.context()) else {
+            return Err(unknown("rubric", NO_VALUE));
         };
         let bar = ScoreThreshold {
             field: "soul_path",
             name: "Identity",
             least: self.pass_threshold,
+            most: end_of_scale(&want.rubric, self.pass_threshold),
             runs: ConsistencyRuns::default(),
         };
         Ok(bar.judge(seen.replies(&want)?, seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModelReply, end_of_scale, read};
+    use crate::evidence::Capture;
+
+    #[test]
+    fn gateway_without_a_judge_is_told_how_to_get_one() {
+        let reason = |error: &str| {
+            let reply = ModelReply { error: Some(error.to_owned()), ..ModelReply::default() };
+            read(&reply, None).unwrap_err()
+        };
+        assert!(reason("http://g/qa/judge responded with status 404").contains("`judge: anthropic/"));
+        assert!(!reason("http://g/qa/judge responded with status 500").contains("`judge`"));
+    }
+
+    #[test]
+    fn score_beyond_the_scale_of_the_rubric_is_none() {
+        let score = |rubric: &str, least: f64, value: &str| {
+            let text = Capture::whole(format!("{{\"score\": {value}}}"));
+            let reply = ModelReply { text, ..ModelReply::default() };
+            read(&reply, end_of_scale(rubric, least)).map(|score| score.value)
+        };
+        for (rubric, least, value, is_valid) in [
+            ("Score 1-5 for clarity.", 3.0, "5", true),
+            ("Score 1-5 for clarity.", 3.0, "100", false),
+            ("Is it polite?", 3.0, "5.5", false),
+            ("Score 1 to 10.", 7.0, "9", true),
+            ("Score 1 to 10.", 7.0, "90", false),
+            ("Give the percentage (0-100%).", 80.0, "93", true),
+            ("How many % are correct?", 80.0, "93", true),
+            ("Is it polite?", 80.0, "93", true),
+        ] {
+            assert_eq!(score(rubric, least, value).is_ok(), is_valid, "{rubric} {value}");
+        }
     }
 }

@@ -6,14 +6,15 @@ use serde_json::{Map, Value};
 
 use super::artifacts::{appeared, is_zero, structured, unread};
 use crate::{
+    act::Until,
     check::python::PythonValue,
     dialect::{
         ScalarRules,
-        clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, Wait, lenient_number, mismatch},
+        clawspec::claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
     },
     document::{Document, NodeRef},
     evidence::{Context, Need},
-    verdict::FilePlace,
+    verdict::{At, FilePlace, Judged, Row},
     words::Artifact,
 };
 
@@ -41,11 +42,11 @@ pub struct StateFile {
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
     /// Expected value of the key `status`.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["ready"]))]
+    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = ["ready"]))]
     #[schemars(extend("x-synonyms" = ["status"]))]
     pub expected_status: Option<Value>,
     /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
-    #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
+    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = [{ "phase": "complete" }]))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
     /// Seconds to wait for the file. By default, speclens checks once.
@@ -103,21 +104,21 @@ impl AssertionType for StateFile {
         self.file().map(|path| self.wait().need(path, true, scope, context)).unwrap_or_default()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-        let Some(path) = self.file() else { return Err(AssertionRow::broken("", "missing `path`")) };
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
+        let Some(path) = self.file() else { return Err(broken("", "missing `path`")) };
         if let Some((field, reason)) = &self.unreadable {
-            return Err(AssertionRow::broken(field, format!("`{field}` cannot be read: {reason}")));
+            return Err(broken(*field, format!("`{field}` cannot be read: {reason}")));
         }
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
-        let (pattern, fresh) = appeared(seen, path, &self.wait(), true, "State file")?;
+        let (pattern, fresh, _) = appeared(seen, path, &self.wait(), true, "State file", Until::TimeLimit)?;
         let file = seen.newest(&fresh)?;
-        let text = seen.text(field, file)?;
-        let state = structured(&file.path, text).map_err(|reason| {
-            AssertionRow::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.uncertainty)
-        })?;
+        let text = seen.text(field, file, Until::TimeLimit)?;
+        let (text, proof) = text.complete().at(field)?;
+        let state = structured(&file.path, text)
+            .map_err(|reason| broken(field, format!("`{}` cannot be read: {reason}", file.path)))?;
         if !state.is_map() {
             let message = format!("State file not found: {pattern} (it contains {})", state.kind());
-            return Ok(AssertionRow::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.uncertainty));
+            return Ok(Row::fail(field, proof, mismatch(message, "a mapping", state.kind())));
         }
         let (status, fields) = &self.expected;
         let mut wrong: Vec<WrongValue<'_>> = Vec::new();
@@ -131,15 +132,15 @@ impl AssertionType for StateFile {
                 wrong.push(WrongValue { field, key, expected, found });
             }
         }
-        let Some(first) = wrong.first() else { return Ok(AssertionRow::pass(field).unless(text.uncertainty)) };
+        let Some(first) = wrong.first() else { return Ok(Row::pass(field, proof)) };
         let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
         if wrong.len() > 1 {
             mismatch.notes = wrong.iter().map(WrongValue::line).collect();
         }
-        let row = AssertionRow::fail(first.field, mismatch);
+        let row = Row::fail(first.field, proof, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
-        let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text.text));
-        Ok(row.with_places(places).unless(text.uncertainty))
+        let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text));
+        Ok(row.with_places(places))
     }
 }
 
@@ -158,10 +159,13 @@ struct WrongValue<'a> {
 
 impl WrongValue<'_> {
     fn message(&self) -> String {
-        let (expected, found) = (self.expected.show(), self.found.show());
-        match self.field {
-            "expected_status" => format!("Expected status {expected}, got {found}"),
-            _ => format!("Expected {}={expected}, got {found}", self.key),
+        let wanted = match self.field {
+            "expected_status" => format!("Expected status {}", self.expected.show()),
+            _ => format!("Expected {}={}", self.key, self.expected.show()),
+        };
+        match &self.found {
+            PythonValue::None => format!("{wanted}, but `{}` is missing or null", self.key),
+            found => format!("{wanted}, got {}", found.show()),
         }
     }
 

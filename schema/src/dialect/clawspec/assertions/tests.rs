@@ -1,19 +1,21 @@
 //! Every type on handwritten evidence: it holds, it fails, it does not apply; and nothing passes without
 //! evidence, or on partial evidence.
 
+mod damages;
 mod explanations;
 mod traces;
 
 use std::collections::BTreeMap;
 
 use crate::{
+    act::Act,
     analysis::Analyzer,
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Need,
-        Observation, ObservationTime, Presence, QuestionAnswer, ReadFailure, ResponseAnswer, SeenFile, Span, SpanKind,
-        TemplateValues, Tokens, Trace, TraceAnswer,
+        Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, LogGap,
+        ModelReply, Need, Observation, ObservationTime, Presence, QuestionAnswer, ReadFailure, ResponseAnswer,
+        SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -32,6 +34,8 @@ struct World {
     response: ResponseAnswer,
     trace: TraceAnswer,
     scores: Vec<ModelReply>,
+    /// Gaps in the log.
+    gaps: Vec<LogGap>,
     waited_ms: Option<u64>,
     /// Whether the files existed unchanged before the run.
     is_old: bool,
@@ -96,6 +100,7 @@ fn world() -> World {
             span(SpanKind::Subagent, "subagent:copywriter", 2),
         ]),
         scores: vec![score(4.0), score(2.0), score(5.0)],
+        gaps: Vec::new(),
         waited_ms: None,
         is_old: false,
     }
@@ -131,7 +136,7 @@ impl World {
 
 impl World {
     fn log(&self, path: &str) -> LogAnswer {
-        let answer = LogAnswer { path: path.to_owned(), ..LogAnswer::default() };
+        let answer = LogAnswer { path: path.to_owned(), gaps: self.gaps.clone(), ..LogAnswer::default() };
         let file = |unread| vec![LogFile { path: path.to_owned(), unread }];
         match self.files.iter().find(|file| file.path == path) {
             Some(SeenFile { content: Some(Content::Text(lines)), .. }) => {
@@ -175,8 +180,9 @@ fn judge(assertion: &str, world: &World) -> Verdict {
     let check = &case.claims[0].check;
     let observations =
         check.needs(&context()).into_iter().map(|need| Observation { answer: world.answer(&need), need }).collect();
-    let evidence = Evidence { context: context(), observations, ..Evidence::default() };
-    let mut verdicts = check.check(&evidence);
+    let ended = Some(Ended::Log);
+    let evidence = Evidence { context: context(), observations, ended, ..Evidence::default() };
+    let mut verdicts = check.check(Act::of(&evidence));
     assert_eq!(verdicts.len(), 1);
     verdicts.remove(0)
 }
@@ -259,7 +265,7 @@ const ANSWERS: &[(&str, Status, &str)] = &[
     ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "does not exist"),
     ("{type: token_budget, max_total_tokens: 40}", Status::Pass, ""),
     ("{type: token_budget, max_total_tokens: 39}", Status::Fail, "total tokens 40 exceeded budget 39"),
-    ("{type: token_budget, max_total_tokens: 39, run_id: r2}", Status::Skip, "unavailable"),
+    ("{type: token_budget, max_total_tokens: 39, run_id: r2}", Status::Skip, "no token counts"),
     ("{type: llm_call_count, min: 1, max: 1}", Status::Pass, ""),
     ("{type: llm_call_count, min: 2}", Status::Fail, "fewer than min 2"),
     ("{type: llm_call_count, max: 0}", Status::Fail, "more than max 0"),
@@ -334,7 +340,7 @@ fn nothing_passes_without_evidence() {
             Evidence { context: context(), ..Evidence::default() },
             Evidence { context: context(), observations: refused, ..Evidence::default() },
         ] {
-            let found = check.check(&evidence)[0].outcome.status();
+            let found = check.check(Act::of(&evidence))[0].outcome.status();
             assert_eq!((found, *status), (Status::Unknown, Status::Pass), "{assertion}");
         }
     }
@@ -472,7 +478,8 @@ fn log_of_a_pattern_is_named_by_the_file_that_was_read() {
         let check = &case.claims[0].check;
         let observe = |need| Observation { answer: Answer::Log(answer.clone()), need };
         let observations = check.needs(&context()).into_iter().map(observe).collect();
-        check.check(&Evidence { context: context(), observations, ..Evidence::default() })[0]
+        let ended = Some(Ended::Log);
+        check.check(Act::of(&Evidence { context: context(), observations, ended, ..Evidence::default() }))[0]
             .outcome
             .message()
             .to_owned()

@@ -6,15 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    artifacts::structured,
-    behavioral::decided,
-    trace_notes::{aligned, uncertainty},
-};
+use super::{artifacts::structured, behavioral::decided, trace_notes::aligned};
 use crate::{
-    dialect::clawspec::claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, lenient_count, mismatch},
+    act::Until,
+    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
-    verdict::{Mismatch, Provisional},
+    seen::{Found, Observed, Why},
+    verdict::{At, Judged, Mismatch, Row},
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
@@ -51,6 +49,7 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 ///
 /// Set at least one bound. Both are inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["min"] }, { "required": ["max"] }]))]
 pub struct LlmCallCount {
     /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
@@ -66,25 +65,26 @@ pub struct LlmCallCount {
 
 impl AssertionType for LlmCallCount {
     const NAME: &'static str = "llm_call_count";
-    const PROVISIONAL: Provisional = Provisional::Everything;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
-        let count = trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count() as u64;
-        if let Some(max) = self.max.filter(|max| count > *max) {
+        let count = |trace: &Trace| trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count() as u64;
+        let max = self.max.map(|max| trace.search(|trace| Some(count(trace)).filter(|count| *count > max)).at("max"));
+        if let (Some(max), Some(Ok(Found::Yes(count, proof)))) = (self.max, &max) {
             let message = format!("{count} LLM calls, more than max {max}");
-            return Ok(AssertionRow::fail("max", mismatch(message, format!("at most {max}"), count.to_string())));
+            return Ok(Row::fail("max", *proof, mismatch(message, format!("at most {max}"), count.to_string())));
         }
-        if let Some(min) = self.min.filter(|min| count < *min) {
+        let min = self.min.map(|min| trace.search(|trace| Some(count(trace)).filter(|count| *count >= min)).at("min"));
+        if let (Some(min), Some(Ok(Found::No(proof)))) = (self.min, &min) {
+            let count = count(trace.so_far());
             let message = format!("{count} LLM calls, fewer than min {min}");
-            return Ok(AssertionRow::fail("min", mismatch(message, format!("at least {min}"), count.to_string()))
-                .unless(uncertainty(trace)));
+            return Ok(Row::fail("min", *proof, mismatch(message, format!("at least {min}"), count.to_string())));
         }
-        match (self.min, self.max) {
-            (_, Some(_)) => Ok(AssertionRow::pass("max").unless(uncertainty(trace))),
-            (Some(_), None) => Ok(AssertionRow::pass("min")),
-            (None, None) => Err(AssertionRow::unknown("", "no bound is set, so nothing is checked")),
+        match (min.transpose()?, max.transpose()?) {
+            (_, Some(max)) => Ok(Row::pass("max", max.proof())),
+            (Some(min), None) => Ok(Row::pass("min", min.proof())),
+            (None, None) => Err(unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -132,29 +132,29 @@ impl AssertionType for ToolSequence {
         self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
-        let actual = names(&in_order(trace, SpanKind::Tool));
+        let actual = names(&in_order(trace.so_far(), SpanKind::Tool));
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
         let got = listed(&actual);
         match self.mode {
-            SequenceMode::Strict if expected.iter().map(String::as_str).eq(actual.iter().copied()) => {
-                Ok(AssertionRow::pass("expected").unless(uncertainty(trace)))
-            }
             SequenceMode::Strict => {
+                let (_, proof) = trace.complete().at("expected")?;
+                if expected.iter().map(String::as_str).eq(actual.iter().copied()) {
+                    return Ok(Row::pass("expected", proof));
+                }
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
                 let notes = aligned(&expected, &actual);
-                let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                let row = AssertionRow::fail("expected", mismatch).unless(uncertainty(trace));
+                let row = Row::fail("expected", proof, Mismatch { notes, ..mismatch(message, wanted, got) });
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(AssertionRow::unknown("expected", "the list is empty, so nothing is checked"))
+                Err(unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -163,21 +163,23 @@ impl AssertionType for ToolSequence {
                     .filter(|(_, name)| !actual.contains(&name.as_str()))
                     .map(|(index, name)| (index, name.as_str()))
                     .collect();
-                let Some((first, _)) = missing.first() else { return Ok(AssertionRow::pass("expected")) };
+                let found = trace.search(|_| missing.is_empty().then_some(())).at("expected")?;
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-                let message = format!("tools not called: {missing_names}; called: {got}");
-                Ok(AssertionRow::fail("expected", mismatch(message, wanted, got))
-                    .at_item(*first)
-                    .unless(uncertainty(trace)))
+                let row = Row::present("expected", found, || {
+                    mismatch(format!("tools not called: {missing_names}; called: {got}"), wanted, got.clone())
+                });
+                Ok(match missing.first() {
+                    Some((first, _)) => row.at_item(*first),
+                    None => row,
+                })
             }
             SequenceMode::Ordered => {
-                let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
-                    return Ok(AssertionRow::pass("expected"));
-                };
+                let at = first_out_of_order(&expected, &actual, |wanted, name| wanted == name);
+                let found = trace.search(|_| at.is_none().then_some(())).at("expected")?;
+                let (Some(at), Found::No(proof)) = (at, found) else { return Ok(Row::pass("expected", found.proof())) };
                 let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let notes = aligned(&expected, &actual);
-                let mismatch = Mismatch { notes, ..mismatch(message, wanted, got) };
-                Ok(AssertionRow::fail("expected", mismatch).at_item(at).unless(uncertainty(trace)))
+                Ok(Row::fail("expected", proof, Mismatch { notes, ..mismatch(message, wanted, got) }).at_item(at))
             }
         }
     }
@@ -198,17 +200,16 @@ impl AssertionType for ToolSequence {
 #[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
 pub struct ModelUsed {
     /// Part of the name of a model that must be called at least once.
-    #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
+    #[schemars(extend("x-compared" = "name", "examples" = ["claude-sonnet-4-6"]))]
     #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
     /// Part of the name of models that must not be called.
-    #[schemars(extend("examples" = ["claude-opus-4-6"]))]
+    #[schemars(extend("x-compared" = "name", "x-forbids" = "", "examples" = ["claude-opus-4-6"]))]
     pub not_expected: Option<RunText>,
 }
 
 impl AssertionType for ModelUsed {
     const NAME: &'static str = "model_used";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
@@ -219,34 +220,36 @@ impl AssertionType for ModelUsed {
         }
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
-        let spans = in_order(trace, SpanKind::Llm);
+        let spans = in_order(trace.so_far(), SpanKind::Llm);
         let uses = |model: &str| {
             spans
                 .iter()
-                .any(|span| span.name.contains(model) || span.model.as_ref().is_some_and(|name| name.contains(model)))
+                .find(|span| span.name.contains(model) || span.model.as_ref().is_some_and(|name| name.contains(model)))
         };
         let mut used: Vec<&str> = spans.iter().map(|span| span.model.as_deref().unwrap_or(&span.name)).collect();
         used.dedup();
         let got = listed(&used);
-        if self.expected.is_none() && self.not_expected.is_none() {
-            return Err(AssertionRow::skip("", "no expected or not_expected specified"));
-        }
+        let mut row = Err(Why::Skip("no expected or not_expected specified".to_owned()).into());
         if let Some(model) = &self.expected {
             let model = seen.expand("expected", model)?;
-            if !uses(&model) {
-                let message = format!("expected model {model} not found in {got}");
-                return Ok(AssertionRow::fail("expected", mismatch(message, model, got)).unless(uncertainty(trace)));
+            let found = trace.search(|_| uses(&model)).at("expected")?;
+            let message = format!("expected model {model} not found in {got}");
+            let present = Row::present("expected", found, || mismatch(message, model.clone(), got.clone()));
+            if !found.is_yes() {
+                return Ok(present);
             }
+            row = Ok(present);
         }
-        let Some(model) = &self.not_expected else { return Ok(AssertionRow::pass("expected")) };
-        let model = seen.expand("not_expected", model)?;
-        if uses(&model) {
-            let message = format!("prohibited model {model} was used");
-            return Ok(AssertionRow::fail("not_expected", mismatch(message, format!("not {model}"), got)));
+        if let Some(model) = &self.not_expected {
+            let model = seen.expand("not_expected", model)?;
+            let found = trace.search(|_| uses(&model)).at("not_expected")?;
+            row = Ok(Row::absent("not_expected", found, |_| {
+                mismatch(format!("prohibited model {model} was used"), format!("not {model}"), got.clone())
+            }));
         }
-        Ok(AssertionRow::pass("not_expected").unless(uncertainty(trace)))
+        row
     }
 }
 
@@ -340,28 +343,24 @@ impl DelegationPath {
     }
 
     /// Returns the agents in the routing data, with their key. `None` without routing data.
-    fn fallback(&self, seen: &ScopedEvidence<'_>) -> Result<Option<(&'static str, Vec<String>)>, AssertionRow> {
+    fn fallback(&self, seen: &ScopedEvidence<'_>) -> Result<Option<Observed<Vec<String>>>, Row> {
         if let Some((key, names)) = self.written() {
             let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
-            return Ok(Some((key, names)));
+            return Ok(Some(Observed::new(names, None)));
         }
         let Some((key, paths)) = self.files() else { return Ok(None) };
         let mut names = Vec::new();
         for path in paths {
-            let Some(want) = self.file_need(path, seen.scope, &seen.evidence.context) else {
-                return Err(AssertionRow::unknown(
-                    key,
-                    "the path contains a template variable without a value in this run",
-                ));
+            let Some(want) = self.file_need(path, seen.scope, seen.act.context()) else {
+                return Err(unknown(key, "the path contains a template variable without a value in this run"));
             };
-            let Some(file) = seen.files(key, &want)?.files.first() else { continue };
-            let Ok(text) = seen.text(key, file) else { continue };
-            if let Some(reason) = text.uncertainty {
-                return Err(AssertionRow::unknown(key, reason));
-            }
+            let files = seen.files(key, &want, Until::TimeLimit)?;
+            let Found::Yes(file, _) = files.search(|files| files.first()).at(key)? else { continue };
+            let Ok(text) = seen.text(key, file, Until::TimeLimit) else { continue };
+            let (text, _) = text.complete().at(key)?;
             names.extend(structured(&file.path, text).ok().as_ref().and_then(decided).map(|agent| agent.show()));
         }
-        Ok(Some((key, names)))
+        Ok(Some(Observed::new(names, None)))
     }
 }
 
@@ -387,33 +386,31 @@ impl AssertionType for DelegationPath {
         needs
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
         if self.expected.is_empty() {
-            return Err(AssertionRow::unknown("expected", "the list is empty, so nothing is checked"));
+            return Err(unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
-        let agents = names(&in_order(trace, SpanKind::Subagent));
+        let agents = in_order(trace.so_far(), SpanKind::Subagent);
+        let agents: Vec<String> = agents.into_iter().map(|span| span.name.clone()).collect();
         let fallback = if agents.is_empty() { self.fallback(seen)? } else { None };
-        let (actual, by): (Vec<&str>, &str) = match (&fallback, agents.is_empty()) {
-            (Some((_, names)), _) => (names.iter().map(String::as_str).collect(), " via routing fallback"),
-            (None, false) => (agents, ""),
-            (None, true) => {
-                let message = "no subagent spans found, and no routing data is set";
-                return Ok(AssertionRow::warn("expected", message).unless(uncertainty(trace)));
+        let (actual, by) = match fallback {
+            Some(names) => (names, " via routing fallback"),
+            None if agents.is_empty() => {
+                let (_, proof) = trace.complete().at("expected")?;
+                let message = "no subagent spans found, and no routing data is set".to_owned();
+                return Ok(Row::warn("expected", proof, Mismatch { message, ..Mismatch::default() }));
             }
+            None => (trace.map(|_| agents), ""),
         };
-        let uncertainty = uncertainty(trace).filter(|_| fallback.is_none());
+        let names: Vec<&str> = actual.so_far().iter().map(String::as_str).collect();
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
-        match first_out_of_order(&expected, &actual, |wanted, name| name.contains(wanted)) {
-            None => Ok(AssertionRow::pass("expected")),
-            Some(at) => {
-                let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
-                Ok(AssertionRow::fail("expected", mismatch(message, wanted, listed(&actual)))
-                    .at_item(at)
-                    .unless(uncertainty))
-            }
-        }
+        let at = first_out_of_order(&expected, &names, |wanted, name| name.contains(wanted));
+        let found = actual.search(|_| at.is_none().then_some(())).at("expected")?;
+        let (Some(at), Found::No(proof)) = (at, found) else { return Ok(Row::pass("expected", found.proof())) };
+        let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
+        Ok(Row::fail("expected", proof, mismatch(message, wanted, listed(&names))).at_item(at))
     }
 }
 
@@ -429,23 +426,22 @@ pub struct NoSpanErrors {}
 
 impl AssertionType for NoSpanErrors {
     const NAME: &'static str = "no_span_errors";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
         let errors: Vec<String> = trace
+            .so_far()
             .spans
             .iter()
             .filter_map(|span| Some((span, span.error.as_ref().filter(|error| !error.is_empty())?)))
             .map(|(span, error)| format!("{} ({}): {error}", span.name, kind_text(span.kind)))
             .collect();
-        if errors.is_empty() {
-            return Ok(AssertionRow::pass("").unless(uncertainty(trace)));
-        }
-        let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", errors[0].clone());
-        mismatch.notes = errors[1..].iter().take(20).cloned().collect();
-        Ok(AssertionRow::fail("", mismatch))
+        Ok(Row::absent("", trace.search(|_| errors.first())?, |first| {
+            let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", first.clone());
+            mismatch.notes = errors[1..].iter().take(20).cloned().collect();
+            mismatch
+        }))
     }
 }
 
@@ -478,21 +474,19 @@ pub struct ToolNotInvoked {
 
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn subject(&self) -> String {
         self.tool.to_string()
     }
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
         let tool = seen.expand("tool", &self.tool)?;
-        let called = names(&in_order(trace, SpanKind::Tool));
-        if !called.contains(&tool.as_str()) {
-            return Ok(AssertionRow::pass("tool").unless(uncertainty(trace)));
-        }
-        let message = format!("tool {tool} was invoked");
-        Ok(AssertionRow::fail("tool", mismatch(message, format!("no call to {tool}"), listed(&called))))
+        let called = names(&in_order(trace.so_far(), SpanKind::Tool));
+        let found = trace.search(|_| called.iter().find(|name| **name == tool)).at("tool")?;
+        Ok(Row::absent("tool", found, |_| {
+            mismatch(format!("tool {tool} was invoked"), format!("no call to {tool}"), listed(&called))
+        }))
     }
 }

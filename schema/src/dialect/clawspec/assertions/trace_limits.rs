@@ -3,15 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::trace_notes::{by_duration, by_model, by_tokens, shown, uncertainty};
+use super::trace_notes::{by_duration, by_model, by_tokens, shown};
 use crate::{
     check::amount,
     dialect::clawspec::{
-        claim::{AssertionRow, AssertionType, Scope, ScopedEvidence, mismatch, plain},
+        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, unknown},
         config::Price,
     },
     evidence::{Need, Span, SpanKind, Tokens, Trace},
-    verdict::{Mismatch, Provisional},
+    seen::{Found, Observed, Why},
+    verdict::{At, Judged, Mismatch, Row},
     words::RunText,
 };
 
@@ -34,7 +35,7 @@ pub struct PerSpanBudget {
     #[serde(default)]
     pub span_type: SpanType,
     /// String that the names of the spans must contain. By default, all spans of the kind are checked.
-    #[schemars(extend("examples" = ["summarize"]))]
+    #[schemars(extend("x-compared" = "text", "examples" = ["summarize"]))]
     pub span_name: Option<RunText>,
 }
 
@@ -71,7 +72,7 @@ impl SpanType {
 }
 
 /// Returns the reason why tokens cannot be counted: a model call without token counts, or `none_of_them` has any.
-fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>, none_of_them: &'static str) -> Option<&'static str> {
+fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>, none_of_them: &str) -> Option<Why> {
     let mut some = false;
     let mut none = false;
     let mut model = false;
@@ -81,13 +82,13 @@ fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>, none_of_them: &'sta
         model |= span.tokens.is_none() && span.kind == SpanKind::Llm;
     }
     if model {
-        return Some("a model call has no token counts");
+        return Some(Why::unknown("a model call has no token counts"));
     }
-    (none && !some).then_some(none_of_them)
+    (none && !some).then(|| Why::unknown(none_of_them))
 }
 
 /// Returns the reason why the tokens of a whole trace cannot be counted.
-fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
+fn missing_tokens_of(trace: &Trace) -> Option<Why> {
     // A gateway may report the tokens of several calls in a separate span.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
     if is_summed { None } else { missing_tokens(trace.spans.iter(), "the trace has no token counts") }
@@ -95,13 +96,13 @@ fn missing_tokens_of(trace: &Trace) -> Option<&'static str> {
 
 impl AssertionType for PerSpanBudget {
     const NAME: &'static str = "per_span_budget";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
         let part = self.span_name.as_ref().map(|part| seen.expand("span_name", part)).transpose()?;
         let spans: Vec<&Span> = trace
+            .so_far()
             .spans
             .iter()
             .filter(|span| span.kind == self.span_type.kind())
@@ -113,7 +114,7 @@ impl AssertionType for PerSpanBudget {
                 Some(part) => format!("the trace has no {kind} with `{part}` in its name, so nothing was checked"),
                 None => format!("the trace has no {kind}, so nothing was checked"),
             };
-            return Err(AssertionRow::unknown(if part.is_some() { "span_name" } else { "span_type" }, reason));
+            return Err(unknown(if part.is_some() { "span_name" } else { "span_type" }, reason));
         }
         let most = self.max_tokens;
         let wrong: Vec<(&Span, u64)> = spans
@@ -121,16 +122,15 @@ impl AssertionType for PerSpanBudget {
             .filter_map(|span| Some((*span, span.tokens?.total)))
             .filter(|(_, total)| *total > most)
             .collect();
-        if wrong.is_empty() {
-            let missing_tokens = missing_tokens(spans.into_iter(), "the spans have no token counts");
-            return Ok(AssertionRow::pass("max_tokens").unless(missing_tokens).unless(uncertainty(trace)));
-        }
-        let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
-        let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
-        let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
-        let notes = if wrong.len() > 1 { by_tokens(wrong) } else { Vec::new() };
-        let mismatch = Mismatch { notes, ..mismatch(message, format!("at most {most}"), actual) };
-        Ok(AssertionRow::fail("max_tokens", mismatch))
+        let missing = missing_tokens(spans.into_iter(), "the spans have no token counts");
+        let found = trace.with_gap(missing).search(|_| wrong.first()).at("max_tokens")?;
+        Ok(Row::absent("max_tokens", found, |_| {
+            let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
+            let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
+            let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
+            let notes = if wrong.len() > 1 { by_tokens(wrong.clone()) } else { Vec::new() };
+            Mismatch { notes, ..mismatch(message, format!("at most {most}"), actual) }
+        }))
     }
 }
 
@@ -142,12 +142,13 @@ impl AssertionType for PerSpanBudget {
 ///   max_output_tokens: 8000
 /// ```
 ///
-/// Set at least one limit. For a limit on both together, use `token_budget`.
+/// Set at least one limit. The sum of both cannot be limited in a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-advice" = [{
     "names": ["max_total_tokens"],
-    "help": "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together",
+    "help": "set `max_input_tokens` and `max_output_tokens`; no assertion limits their sum in a trace",
 }]))]
+#[schemars(extend("anyOf" = [{ "required": ["max_input_tokens"] }, { "required": ["max_output_tokens"] }]))]
 pub struct TraceTokenBudget {
     /// Maximum number of input tokens.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [20000]))]
@@ -159,44 +160,31 @@ pub struct TraceTokenBudget {
 
 impl AssertionType for TraceTokenBudget {
     const NAME: &'static str = "trace_token_budget";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
+        let spans = &trace.so_far().spans;
         let sum = |part: fn(Tokens) -> u64| {
-            trace
-                .spans
-                .iter()
-                .filter_map(|span| span.tokens)
-                .fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)))
+            spans.iter().filter_map(|span| span.tokens).fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)))
         };
         let limits = [
             ("max_input_tokens", "input", self.max_input_tokens, sum(|tokens| tokens.input)),
             ("max_output_tokens", "output", self.max_output_tokens, sum(|tokens| tokens.output)),
         ];
-        let mut wrong: Vec<(&str, String, u64, u64)> = Vec::new();
-        let mut field = None;
-        for (key, name, most, used) in limits {
-            let Some(most) = most else { continue };
-            field = Some(key);
-            if used > most {
-                wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
-            }
-        }
-        let Some(field) = field else {
-            return Err(AssertionRow::unknown("", "no limit is set, so nothing is checked"));
-        };
-        let Some((key, _, most, used)) = wrong.first() else {
-            return Ok(AssertionRow::pass(field).unless(missing_tokens_of(trace)).unless(uncertainty(trace)));
-        };
-        let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
-        let with_tokens = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
-        let notes = by_tokens(with_tokens.collect());
-        Ok(AssertionRow::fail(
-            key,
-            Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) },
-        ))
+        let limits = || limits.into_iter().filter_map(|(key, name, most, used)| Some((key, name, most?, used)));
+        let wrong: Vec<_> = limits().filter(|(_, _, most, used)| used > most).collect();
+        let (field, ..) = limits().next_back().ok_or_else(|| unknown("", "no limit is set, so nothing is checked"))?;
+        let field = wrong.first().map_or(field, |(key, ..)| key);
+        let missing = missing_tokens_of(trace.so_far());
+        let found = trace.as_ref().with_gap(missing).search(|_| wrong.first().copied()).at(field)?;
+        Ok(Row::absent(field, found, |(_, _, most, used)| {
+            let message = |(_, name, most, used): &(&str, &str, u64, u64)| format!("{name} tokens {used} > max {most}");
+            let message = wrong.iter().map(message).collect::<Vec<_>>().join("; ");
+            let with_tokens = spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
+            let notes = by_tokens(with_tokens.collect());
+            Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) }
+        }))
     }
 }
 
@@ -217,47 +205,43 @@ pub struct TraceDuration {
     pub max_ms: f64,
 }
 
-/// Returns the duration of the trace, and the reason why it may be wrong.
-fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
-    if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
-        return Some((((end - start) as f64 / 1000.0).max(0.0), None));
+/// Returns the duration in milliseconds. What was not seen may have made it longer, unless the backend reports both ends.
+fn duration_ms(trace: Observed<&Trace>) -> Option<Observed<f64>> {
+    let (started, ended) = (trace.so_far().started_us, trace.so_far().ended_us);
+    if let (Some(start), Some(end)) = (started, ended) {
+        return Some(Observed::new(((end - start) as f64 / 1000.0).max(0.0), None));
     }
-    let start = trace.spans.iter().filter_map(|span| span.started_us).min();
+    let spans = &trace.so_far().spans;
+    let start = spans.iter().filter_map(|span| span.started_us).min();
     let end_of = |span: &Span| {
         span.ended_us.map(|end| end as f64).or_else(|| {
             let duration = span.duration_ms.filter(|duration| *duration > 0.0)?;
             Some(span.started_us? as f64 + duration * 1000.0)
         })
     };
-    let end = trace.spans.iter().filter_map(end_of).reduce(f64::max);
+    let end = spans.iter().filter_map(end_of).reduce(f64::max);
     if let (Some(start), Some(end)) = (start, end) {
-        return Some((((end - start as f64) / 1000.0).max(0.0), uncertainty(trace)));
+        return Some(trace.map(|_| ((end - start as f64) / 1000.0).max(0.0)));
     }
-    let durations: Vec<f64> = trace.spans.iter().filter_map(|span| span.duration_ms).collect();
-    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), uncertainty(trace)))
+    let durations: Vec<f64> = spans.iter().filter_map(|span| span.duration_ms).collect();
+    (!durations.is_empty()).then(|| trace.map(|_| durations.iter().sum::<f64>().max(0.0)))
 }
 
 impl AssertionType for TraceDuration {
     const NAME: &'static str = "trace_duration";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
-        let Some((took, uncertainty)) = duration_ms(trace) else {
-            return Err(AssertionRow::unknown("max_ms", "the trace has no times"));
-        };
+        let took = duration_ms(trace.clone()).ok_or_else(|| unknown("max_ms", "the trace has no times"))?;
         let most = self.max_ms;
-        if !amount::exceeds(took, most) {
-            return Ok(AssertionRow::pass("max_ms").unless(uncertainty));
-        }
-        let (took, most) = (plain(took), plain(most));
-        let message = format!("duration {took}ms > max {most}ms");
-        let notes = by_duration(trace);
-        Ok(AssertionRow::fail(
-            "max_ms",
-            Mismatch { notes, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) },
-        ))
+        let found = took.search(|took| amount::exceeds(*took, most).then_some(*took)).at("max_ms")?;
+        Ok(Row::absent("max_ms", found, |took| {
+            let (took, most) = (plain(took), plain(most));
+            let message = format!("duration {took}ms > max {most}ms");
+            let notes = by_duration(trace.so_far());
+            Mismatch { notes, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) }
+        }))
     }
 }
 
@@ -338,34 +322,34 @@ fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
 
 impl AssertionType for TraceCost {
     const NAME: &'static str = "trace_cost";
-    const PROVISIONAL: Provisional = Provisional::Pass;
     const NEEDS: &'static [Need] = &[Need::Trace];
 
-    fn judge(&self, seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
+    fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let trace = seen.trace()?;
-        let Cost { sum, known, unknown, estimated } = cost_of(trace, seen.scope);
+        let Cost { sum, known, unknown, estimated } = cost_of(trace.so_far(), seen.scope);
         let about = if estimated { "about " } else { "" };
         let most = self.max_usd;
-        if known > 0 && amount::exceeds(sum, most) {
+        let found = trace.search(|_| (known > 0 && amount::exceeds(sum, most)).then_some(sum)).at("max_usd")?;
+        let warning = match (known, unknown) {
+            (0, _) => {
+                Some("the trace has no costs; set `model_pricing` in `clawspec.yaml` to estimate them".to_owned())
+            }
+            (_, 0) => None,
+            (_, unknown) => Some(format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}")),
+        };
+        if let (Some(message), Found::No(proof)) = (warning, found) {
+            return Ok(Row::warn("max_usd", proof, Mismatch { message, ..Mismatch::default() }));
+        }
+        Ok(Row::absent("max_usd", found, |sum| {
             let dollars = |amount: f64, decimals: usize| format!("${amount:.decimals$}");
             let (sum, most) = amount::shown_apart(sum, most, 4, dollars);
             let message = format!("cost {about}{sum} > max {most}");
-            let costs = trace.spans.iter().filter_map(|span| {
+            let costs = trace.so_far().spans.iter().filter_map(|span| {
                 let (cost, estimated) = TraceCost::cost(span, seen.scope).ok()??;
                 Some((span, cost, estimated))
             });
             let notes = by_model(costs);
-            let mismatch = mismatch(message, format!("at most {most}"), format!("{about}{sum}"));
-            return Ok(AssertionRow::fail("max_usd", Mismatch { notes, ..mismatch }));
-        }
-        if known == 0 {
-            let message = "the trace has no costs; set `model_pricing` in `clawspec.yaml` to estimate them";
-            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
-        }
-        if unknown > 0 {
-            let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
-            return Ok(AssertionRow::warn("max_usd", message).unless(uncertainty(trace)));
-        }
-        Ok(AssertionRow::pass("max_usd").unless(uncertainty(trace)))
+            Mismatch { notes, ..mismatch(message, format!("at most {most}"), format!("{about}{sum}")) }
+        }))
     }
 }

@@ -17,14 +17,6 @@ const MAX_LINES: usize = 20;
 /// Maximum number of calls to compare individually.
 const MAX_COMPARED: usize = 2_000;
 
-/// Returns the reason why assertions about the whole trace, or about absent spans, are not certain.
-pub(super) fn uncertainty(trace: &Trace) -> Option<&'static str> {
-    if trace.cut {
-        return Some("the trace has more spans than were recorded, and the others could change the result");
-    }
-    trace.unfinished.then_some("the trace has not ended, and later spans could change the result")
-}
-
 /// Returns the expected calls next to the actual ones, one per line: common ones unmarked, missing ones with `-`,
 /// unexpected ones with `+`.
 pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::clawspec::claim::{AssertionRow, AssertionType, ScopedEvidence};
+use crate::{
+    dialect::clawspec::claim::{AssertionType, ScopedEvidence, broken},
+    verdict::Judged,
+};
 
 /// Declares a type that is never evaluated.
 macro_rules! unsupported {
@@ -15,8 +18,8 @@ macro_rules! unsupported {
         impl AssertionType for $variant {
             const NAME: &'static str = $name;
 
-            fn judge(&self, _seen: &ScopedEvidence<'_>) -> Result<AssertionRow, AssertionRow> {
-                Err(AssertionRow::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
+            fn judge(&self, _seen: &ScopedEvidence<'_>) -> Judged {
+                Err(broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
             }
         }
     };

@@ -1,29 +1,35 @@
-//! One line of the gateway log.
+//! One line of the gateway log: the runs that it names, and what happened.
 //!
-//! There are two formats: lines of `key=value` words, and the JSON lines of OpenClaw gateways. A JSON line contains the
-//! logged values under numbers (`"0"` the part of the gateway, then fields, then the message), the level under
-//! `_meta.logLevelName`, and the trace under `traceId`. A truncated line is read up to its end.
+//! There are two families of formats: lines about `run_id`, `tool` and `agent`, in words or in JSON, and the sentences
+//! of OpenClaw gateways, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
 
-use std::fmt;
-
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use super::fields::Fields;
 
 /// Content of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Line {
     /// The run.
     pub run: Option<String>,
+    /// The run that started this one.
+    pub parent_run: Option<String>,
     /// Id of the session.
     pub session: Option<String>,
     /// Keys of the session: the gateway's, and the requested one.
     pub keys: Vec<String>,
+    /// Key of a session that this one started.
+    pub child_key: Option<String>,
     /// The trace.
     pub trace: Option<String>,
+    /// The span in the trace.
+    pub span: Option<String>,
+    /// The span around that span.
+    pub parent_span: Option<String>,
     /// Whether the session was created for this run only.
     pub has_own_session: bool,
     /// Whether the log contains tool calls, which a gateway logs only at level `debug`.
     pub is_detailed: bool,
+    /// Whether it is a sentence of a gateway that also reports the end of each run.
+    pub has_end: bool,
     /// Whether the line is a warning or an error.
     pub is_warning: bool,
     /// Events of the line.
@@ -37,10 +43,24 @@ pub enum Event {
     Call {
         /// Name of the tool.
         tool: String,
+        /// Id of the call.
+        id: Option<String>,
         /// Agent to start, for `sessions_spawn`.
         to_agent: Option<String>,
         /// Id of that agent's run.
         child_run: Option<String>,
+    },
+    /// A call of a tool ended.
+    CallEnded {
+        /// Name of the tool.
+        tool: String,
+    },
+    /// Something about tools that cannot be read.
+    Unclear {
+        /// Name of the tool, if it is known.
+        tool: Option<String>,
+        /// Id of the call.
+        id: Option<String>,
     },
     /// An agent started to work.
     Session {
@@ -58,35 +78,106 @@ pub enum Event {
     },
     /// Another program took over the run. Its tool calls are not in the log.
     OtherProgram,
+    /// The run has begun, possibly once more.
+    Begun,
+    /// A session has work to do.
+    Busy,
+    /// A session has done its work, or failed to.
+    Idle,
+    /// The agent of the run stopped: without an error, or for this reason.
+    Stopped(Result<(), String>),
     /// The run has ended.
-    Done,
+    Done(RunEnd),
     /// Lines of unknown runs were dropped.
     Dropped,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RunEnd {
+    /// It may begin again, with another model. The error is the reason why it failed, if the line has one.
+    Attempt(Result<(), String>),
+    /// It ended for good, successfully or for this reason. `None` if the line does not say.
+    Final(Option<Result<(), String>>),
 }
 
 /// Tool that starts a run of another agent.
 pub const SPAWN: &str = "sessions_spawn";
 
+const TOOLS: [&str; 6] = ["tool", "toolname", "tool.name", "toolcall.name", "toolcall.tool", "function.name"];
+
+/// Phrases of a line that names a tool only as `name`.
+const CALLS: [&str; 7] =
+    ["tool call", "tool use", "tool start", "tool called", "tool invoked", "call tool", "tool execution"];
+
+const CALL_ENDS: [&str; 8] = [
+    "tool end", "tool ended", "tool result", "tool done", "tool completed", "tool finished", "tool execution end",
+    "tool call ended",
+];
+
+/// Words of a line about a call that may not have happened.
+const REFUSALS: [&str; 9] =
+    ["blocked", "denied", "refused", "rejected", "forbidden", "not allowed", "not permitted", "unavailable", "skipped"];
+
+/// Phrases about the end of a run.
+const RUN_ENDS: [&str; 16] = [
+    "run done", "run completed", "run complete", "run ended", "run end", "run finished", "run succeeded",
+    "run stopped", "run failed", "run error", "run aborted", "run cancelled", "run canceled", "run crashed",
+    "run timed out", "hook agent failed",
+];
+
+/// Parts of words that stand for a failure.
+const FAILURES: [&str; 15] = [
+    "error", "fail", "abort", "timeout", "timed", "cancel", "kill", "crash", "refus", "reject", "denied", "expired",
+    "exceeded", "interrupt", "skipped",
+];
+
 impl Line {
     /// Reads a line. A line in any other format is empty.
     pub fn read(text: &str) -> Line {
-        let mut line = Line::default();
-        if text.trim_start().starts_with('{') {
-            let logged = Logged::read(text);
-            line.trace = logged.text("traceId");
-            line.is_detailed = matches!(logged.level.as_deref(), Some("TRACE" | "DEBUG"));
-            line.is_warning = matches!(logged.level.as_deref(), Some("WARN" | "ERROR" | "FATAL"));
-            line.take_fields(&logged.fields);
-            if logged.fields.contains_key("dropped") {
-                line.events.push(Event::Dropped);
+        let fields = Fields::read(text.trim_end());
+        let one = |names: &[&str]| fields.get(names).map(str::to_owned);
+        let is_openclaw = fields.says("embedded run") || fields.says("hook agent run") || fields.says("agent run");
+        let is_key = |text: &&str| text.starts_with("agent:");
+        let lane = fields.all(&["lane"]).filter_map(|lane| lane.strip_prefix("session:"));
+        let mut keys: Vec<String> = Vec::new();
+        for key in fields
+            .all(&["sessionkey", "logicalsessionkey"])
+            .chain(fields.all(&["sessionid"]).filter(is_key))
+            .chain(lane)
+        {
+            if !keys.iter().any(|known| known == key) {
+                keys.push(key.to_owned());
             }
-            if let Some(message) = &logged.message {
-                line.take_message(message);
-            }
-        } else {
-            line.take_message(text.trim_end());
         }
+        let mut line = Line {
+            run: one(&["runid", "run.id"]).or_else(|| ended_run(&fields.words)),
+            parent_run: one(&["parentrunid", "parentrun", "requesterrunid", "callerrunid"]),
+            session: fields.all(&["sessionid"]).find(|text| !is_key(text)).map(str::to_owned),
+            keys,
+            child_key: one(&["childsessionkey"]),
+            trace: one(&["traceid"]),
+            span: one(&["spanid"]),
+            parent_span: one(&["parentspanid"]),
+            has_own_session: fields.has(&["logicalsessionkey"]),
+            is_warning: matches!(fields.level.as_deref(), Some("WARN" | "ERROR" | "FATAL")),
+            ..Line::default()
+        };
+        line.take_events(&fields, is_openclaw);
+        // At a higher level, a gateway does not log the end of every run.
+        line.has_end = fields.says("embedded run") && matches!(fields.level.as_deref(), None | Some("TRACE" | "DEBUG"));
+        let has_call = line.events.iter().any(|event| matches!(event, Event::Call { .. } | Event::CallEnded { .. }));
+        line.is_detailed = matches!(fields.level.as_deref(), Some("TRACE" | "DEBUG"))
+            || has_call
+            || fields.says("embedded run start")
+            || (line.run.is_some() && !is_openclaw && fields.level.is_none());
         line
+    }
+
+    /// Returns a short line with the same content; `None` if there is none.
+    pub fn excerpt(text: &str) -> Option<String> {
+        let short = Fields::read(text.trim_end()).excerpt();
+        (Line::read(&short) == Line::read(text)).then_some(short)
     }
 
     /// Returns the agent of a session that another agent started.
@@ -94,171 +185,162 @@ impl Line {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
     }
 
-    fn take_fields(&mut self, fields: &Map<String, Value>) {
-        let text = |name: &str| fields.get(name).and_then(Value::as_str).and_then(known).map(str::to_owned);
-        self.run = text("runId");
-        self.session = text("sessionId");
-        self.keys.extend(["sessionKey", "logicalSessionKey"].into_iter().filter_map(text));
-        self.has_own_session = fields.contains_key("logicalSessionKey");
+    /// Returns whether the line says something about tools that cannot be read.
+    pub fn has_unclear(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::Unclear { .. }))
     }
 
-    fn take_message(&mut self, message: &str) {
-        match value(message, "run_id=") {
-            Some((run, rest)) => self.take_words(run, rest),
-            None => self.take_sentence(message),
+    fn take_events(&mut self, fields: &Fields, is_openclaw: bool) {
+        if fields.has(&["dropped"]) && fields.says("dropped") {
+            self.events.push(Event::Dropped);
         }
-    }
-
-    /// Reads words: `run_id=… tool=… agent=…`, `run_id=… session_started agent=…`, `run_id=… token_usage input=…`.
-    fn take_words(&mut self, run: &str, rest: &str) {
-        self.run = Some(run.to_owned());
-        self.is_detailed = true;
-        if let Some((agent, _)) = value(rest, "session_started agent=") {
+        let agent = fields.get(&["agent", "agentid", "agentname"]);
+        if fields.says("session started")
+            && let Some(agent) = agent
+        {
             self.events.push(Event::Session { agent: agent.to_owned() });
         }
-        self.events.extend(usage(rest));
-        self.events.extend(call(rest));
-    }
-
-    /// Reads a sentence of an OpenClaw gateway, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
-    fn take_sentence(&mut self, message: &str) {
-        let named = |key: &str| value(message, key).and_then(|(text, _)| known(text)).map(str::to_owned);
-        let ended = message.split_once("[agent] run ").and_then(|(_, rest)| rest.split_once(" ended with "));
-        let run = named("runId=").or_else(|| ended.map(|(run, _)| run.to_owned()));
-        self.run = self.run.take().or(run);
-        self.session = self.session.take().or_else(|| named("sessionId="));
-        if self.keys.is_empty() {
-            self.keys.extend(named("sessionKey="));
+        if fields.says("token usage") {
+            let count = |name: &str| fields.get(&[name])?.parse().ok();
+            let usage =
+                || Some(Event::Usage { input: count("input")?, output: count("output")?, total: count("total")? });
+            self.events.push(usage().unwrap_or(Event::Unclear { tool: None, id: None }));
         }
-        let says = |text: &str| message.contains(text);
-        if says("embedded run tool start") || says("embedded run start") {
-            self.is_detailed = true;
-        }
-        if says("embedded run tool start")
-            && let Some((tool, _)) = value(message, " tool=")
-        {
-            self.events.push(Event::Call { tool: tool.to_owned(), to_agent: None, child_run: None });
-        }
-        if says("embedded run through CLI backend") {
+        if fields.says("embedded run through cli backend") {
             self.events.push(Event::OtherProgram);
         }
-        if says("embedded run done") || says("hook agent run completed") || ended.is_some() {
-            self.events.push(Event::Done);
+        for (phrase, event) in [
+            ("embedded run start", Event::Begun),
+            ("lane enqueue", Event::Busy),
+            ("lane task done", Event::Idle),
+            ("lane task error", Event::Idle),
+        ] {
+            self.events.extend(fields.says(phrase).then_some(event));
+        }
+        let is_of_gateway = is_openclaw || fields.level.is_some();
+        let ended = run_end(fields, is_openclaw).filter(|_| fields.get(&TOOLS).is_none());
+        match ended {
+            Some(ended) => self.events.push(ended),
+            None => self.events.extend(tool_events(fields, is_of_gateway)),
+        }
+        // A line that only says that the run failed.
+        if self.run.is_some()
+            && self.events.is_empty()
+            && !is_of_gateway
+            && fields.get(&["status", "aborted", "iserror"]).is_some()
+        {
+            self.events
+                .extend(outcome(fields).filter(Result::is_err).map(|failed| Event::Done(RunEnd::Final(Some(failed)))));
         }
     }
+}
+
+/// Returns what a line says about tools.
+fn tool_events(fields: &Fields, is_openclaw: bool) -> Vec<Event> {
+    let mut names: Vec<&str> = fields.all(&TOOLS).collect();
+    let id = fields.get(&["toolcallid"]).map(str::to_owned);
+    let is_phrase = CALLS.iter().chain(&CALL_ENDS).any(|phrase| fields.says(phrase));
+    if names.is_empty() && is_phrase {
+        names.extend(fields.get(&["name"]));
+    }
+    // A gateway also says how many tools there are, and how long it took to prepare them.
+    let is_about_tools = |word: &str| matches!(word, "tool" | "toolcall" | "toolcalls" | "tooluse" | "tooluses");
+    if names.is_empty() && id.is_none() && !is_phrase && (is_openclaw || !fields.has_word(is_about_tools)) {
+        return Vec::new();
+    }
+    names.dedup();
+    let is_refused = REFUSALS.iter().any(|word| fields.says(word));
+    // A gateway's other sentences about tools are not known.
+    let is_known = !is_openclaw || fields.says("embedded run tool start") || fields.says("embedded run tool end");
+    let Some((tool, others)) = names.split_last().filter(|_| is_known && !is_refused) else {
+        return vec![Event::Unclear { tool: names.last().map(|&tool| tool.to_owned()), id }];
+    };
+    let tool = (*tool).to_owned();
+    let unclear = |tool: &&str| Event::Unclear { tool: Some((*tool).to_owned()), id: None };
+    let mut events: Vec<Event> = others.iter().map(unclear).collect();
+    events.push(if CALL_ENDS.iter().any(|phrase| fields.says(phrase)) {
+        Event::CallEnded { tool }
+    } else {
+        let to_agent = fields.get(&["params.agentid", "args.agentid", "arguments.agentid", "input.agentid", "toagent"]);
+        let child_run = fields.get(&["childrunid"]).map(str::to_owned);
+        Event::Call { tool, id, to_agent: to_agent.map(str::to_owned), child_run }
+    });
+    events
+}
+
+/// Returns what a line says about the end of a run.
+fn run_end(fields: &Fields, is_openclaw: bool) -> Option<Event> {
+    let is_stop = fields.says("agent end");
+    let is_end =
+        RUN_ENDS.iter().any(|phrase| fields.says(phrase)) || (is_openclaw && ended_run(&fields.words).is_some());
+    if !is_stop && !is_end {
+        return None;
+    }
+    let outcome = outcome(fields);
+    if is_stop {
+        return Some(Event::Stopped(outcome.unwrap_or(Ok(()))));
+    }
+    Some(Event::Done(if fields.says("embedded run done") {
+        RunEnd::Attempt(outcome.unwrap_or(Ok(())))
+    } else {
+        RunEnd::Final(outcome)
+    }))
+}
+
+/// Returns whether a run was successful, or the reason why not; `None` if the line does not say.
+fn outcome(fields: &Fields) -> Option<Result<(), String>> {
+    let is_true = |text: &str| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "1");
+    let is_failure = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        FAILURES.iter().any(|part| text.contains(part))
+    };
+    let flags = ["aborted", "iserror", "failed", "timedout", "cancelled"];
+    let flag = flags.iter().find_map(|name| Some((*name, fields.get(&[name])?)));
+    let words = ["status", "outcome", "stopreason", "endreason"];
+    let word = words.iter().find_map(|name| Some((*name, fields.get(&[name])?)));
+    let success = fields.get(&["ok", "success"]);
+    let set = flags.iter().find_map(|name| Some((*name, fields.get(&[name]).filter(|text| is_true(text))?)));
+    let failing = words.iter().find_map(|name| Some((*name, fields.get(&[name]).filter(|text| is_failure(text))?)));
+    let said = RUN_ENDS.iter().find(|phrase| is_failure(phrase) && fields.says(phrase));
+    let error = fields.get(&["error", "errormessage"]).filter(|text| !matches!(*text, "false" | "none"));
+    let reason = || {
+        let told = fields.get(&["summary", "errormessage", "error", "reason", "rawerror"]).map(str::to_owned);
+        let named = set.or(failing).map(|(name, value)| format!("`{}={value}`", shown(name)));
+        told.or(named)
+            .or_else(|| said.map(|phrase| (*phrase).to_owned()))
+            .unwrap_or_else(|| "no reason is given".to_owned())
+    };
+    let has_failed = set.is_some()
+        || failing.is_some()
+        || said.is_some()
+        || error.is_some()
+        || success.is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "false" | "no" | "0"));
+    if has_failed {
+        return Some(Err(reason()));
+    }
+    (flag.is_some() || word.is_some() || success.is_some()).then_some(Ok(()))
+}
+
+/// Returns a key as a gateway writes it.
+fn shown(name: &'static str) -> &'static str {
+    match name {
+        "iserror" => "isError",
+        "timedout" => "timedOut",
+        "stopreason" => "stopReason",
+        "endreason" => "endReason",
+        _ => name,
+    }
+}
+
+/// Returns the run in `run … ended`.
+fn ended_run(words: &[String]) -> Option<String> {
+    let is_end = |word: &str| matches!(word, "ended" | "completed" | "finished" | "failed" | "aborted");
+    words.windows(3).find(|three| three[0] == "run" && is_end(&three[2])).map(|three| three[1].clone())
 }
 
 /// Returns the agent in the key of a session that another agent started: `agent:<agent>:subagent:…`.
-fn delegate(key: &str) -> Option<&str> {
+pub(super) fn delegate(key: &str) -> Option<&str> {
     let mut parts = key.splitn(4, ':');
     let (start, agent, kind) = (parts.next()?, parts.next()?, parts.next()?);
     (start == "agent" && matches!(kind, "subagent" | "acp")).then_some(agent)
-}
-
-/// Returns a value unless it is a placeholder.
-fn known(text: &str) -> Option<&str> {
-    (!matches!(text, "" | "unknown" | "undefined" | "null")).then_some(text)
-}
-
-/// Returns the word after a key, and the rest.
-fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
-    let start = text.find(key)? + key.len();
-    let rest = &text[start..];
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    (end > 0).then(|| (&rest[..end], &rest[end..]))
-}
-
-/// Reads a tool call. Of several `tool=`, the last one with an `agent=` after it counts.
-fn call(rest: &str) -> Option<Event> {
-    let agent = rest.rfind("agent=")?;
-    let start = rest[..agent].rfind("tool=")?;
-    let (tool, _) = value(&rest[start..], "tool=")?;
-    let (_, behind) = value(&rest[agent..], "agent=")?;
-    let spawned = value(behind, "params.agentId=");
-    let child_run = spawned.and_then(|(_, rest)| value(rest, "child_run_id="));
-    Some(Event::Call {
-        tool: tool.to_owned(),
-        to_agent: spawned.map(|(agent, _)| agent.to_owned()),
-        child_run: child_run.map(|(run, _)| run.to_owned()),
-    })
-}
-
-fn usage(rest: &str) -> Option<Event> {
-    let rest = &rest[rest.find("token_usage input=")? + "token_usage ".len()..];
-    let mut words = rest.split(' ');
-    let mut number = |key: &str| -> Option<u64> {
-        let word = words.next()?.strip_prefix(key)?;
-        let digits = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
-        word[..digits].parse().ok()
-    };
-    Some(Event::Usage { input: number("input=")?, output: number("output=")?, total: number("total=")? })
-}
-
-/// Content of a JSON line.
-#[derive(Debug, Default)]
-struct Logged {
-    /// Fields that were logged next to the message, which take precedence, and those that the gateway always adds.
-    fields: Map<String, Value>,
-    message: Option<String>,
-    level: Option<String>,
-}
-
-impl Logged {
-    fn read(text: &str) -> Logged {
-        let mut logged = Logged::default();
-        // A truncated line causes an error at its end; everything before it has been read.
-        let _ = serde_json::Deserializer::from_str(text).deserialize_map(&mut logged);
-        logged
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        self.fields.get(name).and_then(Value::as_str).and_then(known).map(str::to_owned)
-    }
-
-    fn take(&mut self, name: &str, value: Value) {
-        let is_logged = name.bytes().all(|byte| byte.is_ascii_digit());
-        match value {
-            // Names of the parts of the gateway are JSON too.
-            Value::String(text) if is_logged && text.starts_with('{') => {}
-            Value::String(text) if is_logged => self.message = Some(text),
-            Value::Object(fields) if is_logged => self.fields.extend(fields),
-            Value::Object(meta) if name == "_meta" => {
-                self.level = meta.get("logLevelName").and_then(Value::as_str).map(str::to_owned);
-            }
-            Value::String(text) if matches!(name, "message" | "msg") => {
-                self.message.get_or_insert(text);
-            }
-            value if FIELDS.contains(&name) => {
-                self.fields.entry(name).or_insert(value);
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            }
-        }
-    }
-}
-
-/// Fields to read that are not logged under a number.
-const FIELDS: [&str; 5] = ["runId", "sessionId", "sessionKey", "traceId", "dropped"];
-
-impl<'de> Visitor<'de> for &mut Logged {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a line of a log")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(name) = members.next_key::<String>()? {
-            let is_read = name.bytes().all(|byte| byte.is_ascii_digit())
-                || matches!(name.as_str(), "_meta" | "message" | "msg")
-                || FIELDS.contains(&name.as_str());
-            if is_read {
-                let value = members.next_value()?;
-                self.take(&name, value);
-            } else {
-                members.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(())
-    }
 }

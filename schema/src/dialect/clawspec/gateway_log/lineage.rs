@@ -18,6 +18,8 @@ pub struct Lineage {
     started: Names,
     /// Traces of all these runs.
     traces: BTreeSet<String>,
+    /// Spans in which these runs work.
+    spans: BTreeSet<String>,
 }
 
 /// Names of a run.
@@ -61,6 +63,13 @@ impl Lineage {
         {
             is_new |= self.started.keys.insert(key.to_owned());
         }
+        // A session may be that of several runs, so only the span tells that a run was started by one of these.
+        let is_below = |span: &String| self.spans.contains(span) && line.span.as_ref() != Some(span);
+        let is_child = line.parent_run.as_ref().is_some_and(|parent| self.has_run(parent))
+            || (line.events.contains(&Event::Begun) && line.parent_span.as_ref().is_some_and(is_below));
+        if let Some(run) = line.run.as_ref().filter(|run| is_child && !self.own.runs.contains(*run)) {
+            is_new |= self.started.runs.insert(run.clone());
+        }
         let Some(relation) = self.relation_by_name(line) else { return is_new };
         let names = match relation {
             RunRelation::Own => &mut self.own,
@@ -68,9 +77,26 @@ impl Lineage {
         };
         is_new |= names.learn(line);
         is_new |= line.trace.as_ref().is_some_and(|trace| self.traces.insert(trace.clone()));
+        let is_inside = |event: &Event| matches!(event, Event::Begun | Event::Call { .. });
+        if let Some(span) = line.span.as_ref().filter(|_| line.has_end && line.events.iter().any(is_inside)) {
+            is_new |= self.spans.insert(span.clone());
+        }
+        if let Some(key) = line.child_key.as_ref().filter(|key| !self.own.keys.contains(*key)) {
+            is_new |= self.started.keys.insert(key.clone());
+        }
         let children = line.events.iter().filter_map(|event| match event {
             Event::Call { child_run, .. } => child_run.as_ref(),
-            Event::Session { .. } | Event::Usage { .. } | Event::OtherProgram | Event::Done | Event::Dropped => None,
+            Event::CallEnded { .. }
+            | Event::Unclear { .. }
+            | Event::Session { .. }
+            | Event::Usage { .. }
+            | Event::OtherProgram
+            | Event::Begun
+            | Event::Busy
+            | Event::Idle
+            | Event::Stopped(_)
+            | Event::Done(_)
+            | Event::Dropped => None,
         });
         for child in children.filter(|child| !self.own.runs.contains(*child)) {
             is_new |= self.started.runs.insert(child.clone());
@@ -80,8 +106,19 @@ impl Lineage {
 
     /// Returns the relation of a line to the run. `None` if it is about another run.
     pub fn relation(&self, line: &Line) -> Option<RunRelation> {
-        let is_of_any = self.every && line.run.is_some();
+        let is_of_any = self.every && (line.run.is_some() || line.delegate().is_some());
         self.relation_by_name(line).or_else(|| is_of_any.then_some(RunRelation::Own))
+    }
+
+    /// Returns whether every run is included.
+    pub(super) fn is_of_every_run(&self) -> bool {
+        self.every
+    }
+
+    /// Returns whether a line that names no run itself contains the id of one of these.
+    pub fn is_mentioned_in(&self, line: &Line, text: &str) -> bool {
+        let mut runs = self.own.runs.iter().chain(&self.started.runs).filter(|run| !is_plain_number(run));
+        line.run.is_none() && (runs.any(|run| has_word(text, run)) || (self.every && line.has_unclear()))
     }
 
     /// Returns the names to search for: a line without any of them is about another run. `None` if every line may be
@@ -94,6 +131,10 @@ impl Lineage {
     /// Returns the traces of the run and of the runs that it started.
     pub fn traces(&self) -> impl Iterator<Item = &str> {
         self.traces.iter().map(String::as_str)
+    }
+
+    fn has_run(&self, run: &String) -> bool {
+        self.own.runs.contains(run) || self.started.runs.contains(run)
     }
 
     fn relation_by_name(&self, line: &Line) -> Option<RunRelation> {
@@ -131,4 +172,19 @@ impl Names {
         }
         is_new
     }
+}
+
+/// Returns whether a text is a number that may also be anything else.
+fn is_plain_number(text: &str) -> bool {
+    text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether a text contains a word, and not only as a part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    let continues = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            !text[..at].chars().next_back().is_some_and(continues)
+                && !text[at + word.len()..].chars().next().is_some_and(continues)
+        })
 }

@@ -25,9 +25,7 @@ pub fn agent_id(trigger: &str) -> &str {
 /// Returns the id of an agent's run from the output of `openclaw agent --json`: JSON, possibly within other text. If
 /// only the session is named, as in older versions, returns its id. The error says why the output is not valid.
 pub fn run_of(output: &str) -> Result<Option<String>, String> {
-    let within = || output.get(output.find('{')?..=output.rfind('}')?);
-    let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());
-    let Some(answer @ Value::Object(_)) = parsed else { return Err("it printed no JSON object".to_owned()) };
+    let answer = answer_in(output).ok_or("it printed no JSON object")?;
     // The log identifies the run by this id. A session may have other runs too.
     let places = [
         "/meta/agentMeta/terminalReceipt/runId",
@@ -38,6 +36,23 @@ pub fn run_of(output: &str) -> Result<Option<String>, String> {
     ];
     let run = places.iter().find_map(|at| answer.pointer(at)?.as_str()).filter(|id| !id.is_empty());
     Ok(run.map(str::to_owned))
+}
+
+/// Returns the text that a target answered with, from the output of `openclaw agent --json` or the response of a
+/// gateway. `None` if it answered without text.
+pub fn last_reply(output: &str) -> Option<String> {
+    let answer = answer_in(output)?;
+    let payloads = ["/payloads", "/result/payloads"].iter().find_map(|at| answer.pointer(at)?.as_array());
+    let texts = payloads.into_iter().flatten().filter_map(|payload| payload["text"].as_str());
+    let parts: Vec<&str> = texts.chain(answer.pointer("/result/text").and_then(Value::as_str)).collect();
+    Some(parts.join("\n").trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Returns the JSON object in an output, possibly within other text.
+fn answer_in(output: &str) -> Option<Value> {
+    let within = || output.get(output.find('{')?..=output.rfind('}')?);
+    let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());
+    parsed.filter(Value::is_object)
 }
 
 #[cfg(test)]
@@ -66,6 +81,19 @@ mod tests {
             ("agentId: ", "agentId:"),
         ] {
             assert_eq!(agent_id(trigger), id, "{trigger}");
+        }
+    }
+
+    #[test]
+    fn last_reply_is_the_text_of_all_payloads() {
+        for (output, expected) in [
+            (r#"{"payloads": [{"text": "one"}, {"mediaUrl": "x"}, {"text": "two "}]}"#, Some("one\ntwo")),
+            ("plugins: 3\n{\"runId\": \"r\", \"result\": {\"payloads\": [{\"text\": \"done\"}]}}", Some("done")),
+            (r#"{"runId": "r", "status": "ok", "result": {"text": "done"}}"#, Some("done")),
+            (r#"{"runId": "r", "status": "accepted"}"#, None),
+            ("no JSON", None),
+        ] {
+            assert_eq!(last_reply(output).as_deref(), expected, "{output}");
         }
     }
 

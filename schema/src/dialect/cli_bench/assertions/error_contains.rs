@@ -1,13 +1,10 @@
 //! `error_contains`: standard error of the last command.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::{claim::Judged, observed::After, stream::Stream};
-use crate::{
-    evidence::Evidence,
-    verdict::{Provisional, Verdict},
-};
+use super::{claim::AssertionType, observed::After, stream::Stream};
+use crate::{act::Act, verdict::Judged};
 
 /// String that the standard error of the last command must contain.
 ///
@@ -19,20 +16,20 @@ use crate::{
 ///   - exit_code: 1
 ///   - error_contains: "file not found"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["file not found"]))]
+#[schemars(extend("x-compared" = "output", "examples" = ["file not found"]))]
 #[schemars(extend("x-other-names" = ["stderr", "stderr_contains", "error"]))]
 pub struct ErrorContains(pub String);
 
-impl Judged for ErrorContains {
-    const PROVISIONAL: Provisional = Provisional::Everything;
+impl AssertionType for ErrorContains {
+    const NAME: &'static str = "error_contains";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        Stream::Error.judge(&self.0, evidence)
+    fn label(&self) -> String {
+        Stream::Error.label(&self.0)
     }
 
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        Stream::Error.judge(&self.0, act)
     }
 }

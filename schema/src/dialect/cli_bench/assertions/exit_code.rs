@@ -5,12 +5,13 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
 use super::{
-    claim::Judged,
-    observed::{After, brief, last, row, shown},
+    claim::AssertionType,
+    observed::{After, brief, last, shown},
 };
 use crate::{
-    evidence::Evidence,
-    verdict::{Mismatch, Provisional, Verdict},
+    act::Act,
+    seen::Why,
+    verdict::{Judged, Mismatch, Row},
 };
 
 /// Exit code of the last command: `0` is success.
@@ -43,37 +44,34 @@ impl<'de> Deserialize<'de> for ExitCode {
     }
 }
 
-impl Judged for ExitCode {
-    const PROVISIONAL: Provisional = Provisional::Everything;
+impl AssertionType for ExitCode {
+    const NAME: &'static str = "exit_code";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        let row = row("exit_code", format!("exit code is {}", self.0));
-        let command = match last(evidence, &row, || format!("exit code {}", self.0)) {
-            Ok(command) => command,
-            Err(verdict) => return *verdict,
-        };
-        let Some(code) = command.exit.and_then(|exit| exit.shell_code()) else {
-            return row.unknown("the exit code of the last command was not recorded");
-        };
+    fn label(&self) -> String {
+        format!("exit code is {}", self.0)
+    }
+
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let last = last(act, || format!("exit code {}", self.0))?;
+        let unrecorded = || Why::unknown("the exit code of the last command was not recorded");
+        let code = last.command.exit.and_then(|exit| exit.shell_code()).ok_or_else(unrecorded)?;
         if code == self.0 {
-            return row.pass();
+            return Ok(Row::pass("", last.proof));
         }
-        let mut notes = vec![format!("the last command was `{}`", brief(&command.command.text))];
+        let mut notes = vec![format!("the last command was `{}`", brief(&last.command.command.text))];
         notes.extend(meaning(code).map(|meaning| format!("{code} means {meaning}")));
-        if let Some(text) = command.stderr.as_ref().map(|stderr| stderr.text.trim()).filter(|text| !text.is_empty()) {
+        let stderr = last.command.stderr.as_ref().map(|stderr| stderr.text.trim());
+        if let Some(text) = stderr.filter(|text| !text.is_empty()) {
             notes.push(format!("standard error: {}", shown(text)));
         }
-        row.fail(Mismatch {
+        let mismatch = Mismatch {
             message: format!("the last command ended with exit code {code}, not {}", self.0),
             expected: self.0.to_string(),
             actual: code.to_string(),
             notes,
             ..Mismatch::default()
-        })
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
+        };
+        Ok(Row::fail("", last.proof, mismatch))
     }
 }
 

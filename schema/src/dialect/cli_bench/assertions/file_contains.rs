@@ -1,16 +1,19 @@
 //! `file_contains`: content of a file after the task.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
+    claim::AssertionType,
     file_exists::missing,
-    observed::{After, contains, near_text, part, path_need, row, shown},
+    observed::{After, near_text, path_need, shown},
 };
 use crate::{
-    evidence::{Content, Evidence, Need, PathState},
-    verdict::{Mismatch, Verdict},
+    act::Act,
+    evidence::{Content, Need, PathState},
+    seen::Why,
+    text::Text,
+    verdict::{At, Judged, Mismatch, Row},
 };
 
 /// File that must exist after the task and contain a string.
@@ -24,7 +27,7 @@ use crate::{
 ///       path: "config.json"
 ///       text: '"name": "my-app"'
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["file_content"]))]
 pub struct FileContains {
     /// Path of the file, relative to the working directory of the task.
@@ -34,44 +37,45 @@ pub struct FileContains {
     #[schemars(extend("x-other-names" = ["file", "file_path", "filename"]))]
     pub path: String,
     /// String that the file must contain, case-sensitive.
-    #[schemars(extend("examples" = ["version: 1"]))]
+    #[schemars(extend("x-compared" = "output", "examples" = ["version: 1"]))]
     #[schemars(extend("x-other-names" = ["contains", "content", "contents", "substring", "value"]))]
     pub text: String,
 }
 
-impl Judged for FileContains {
+impl AssertionType for FileContains {
+    const NAME: &'static str = "file_contains";
+
+    fn label(&self) -> String {
+        format!("`{}` contains \"{}\"", self.path, shown(&self.text))
+    }
+
     fn needs(&self) -> Vec<Need> {
         path_need(&self.path, true)
     }
 
-    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
+    fn judge(&self, act: Act<'_>, after: &After) -> Judged {
         let FileContains { path, text } = self;
-        let row =
-            row("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at(part("file_contains", "path"));
-        let state = after.path(evidence, path, true);
-        let content = match state.as_deref() {
-            Ok(PathState::File { content: Some(content) }) => content,
-            Ok(PathState::File { content: None }) => return row.unknown("its content was not recorded"),
-            Ok(PathState::Missing { beside }) => return row.fail(missing(path, beside)),
-            Ok(PathState::Directory) => return row.fail(not_read(path, "is a directory")),
-            Ok(PathState::Other) => return row.fail(not_read(path, "is not a regular file")),
-            Err(reason) => return row.unknown(reason.as_str()),
+        let state = after.path(act, path, true).at("path")?;
+        let (state, proof) = state.complete().at("path")?;
+        let failed = |mismatch: Mismatch| Err(Row::fail("path", proof, mismatch));
+        let content = match state.as_ref() {
+            PathState::File { content: Some(content) } => content,
+            PathState::File { content: None } => return Err(Why::unknown("its content was not recorded")).at("path"),
+            PathState::Missing { beside } => return failed(missing(path, beside)),
+            PathState::Directory => return failed(not_read(path, "is a directory")),
+            PathState::Other => return failed(not_read(path, "is not a regular file")),
         };
         let found = match content {
             Content::Text(text) => text,
-            Content::Unreadable(reason) => return row.fail(not_read(path, &format!("cannot be read: {reason}"))),
+            Content::Unreadable(reason) => return failed(not_read(path, &format!("cannot be read: {reason}"))),
         };
-        row.at(part("file_contains", "text")).found(contains(found, text), || Mismatch {
+        Ok(Row::present("text", Text::of(found).contains(text).at("text")?, || Mismatch {
             message: format!("`{path}` does not contain \"{}\"", shown(text)),
             expected: shown(text),
             actual: shown(&found.text),
             notes: near_text(&found.text, text),
             ..Mismatch::default()
-        })
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.path.clone(), self.text.clone()]
+        }))
     }
 }
 

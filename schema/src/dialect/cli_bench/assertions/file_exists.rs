@@ -1,15 +1,16 @@
 //! `file_exists`: a file or directory after the task.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
-    observed::{After, path_need, row},
+    claim::AssertionType,
+    observed::{After, path_need},
 };
 use crate::{
-    evidence::{Evidence, Need, PathState},
-    verdict::{Mismatch, Verdict},
+    act::Act,
+    evidence::{Need, PathState},
+    verdict::{Judged, Mismatch, Row},
     words::nearest,
 };
 
@@ -22,28 +23,30 @@ use crate::{
 /// assert:
 ///   - file_exists: "build/dist/bundle.js"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["output.txt"]))]
 #[schemars(extend("x-other-names" = ["file", "exists", "path_exists"]))]
 pub struct FileExists(pub String);
 
-impl Judged for FileExists {
+impl AssertionType for FileExists {
+    const NAME: &'static str = "file_exists";
+
+    fn label(&self) -> String {
+        format!("`{}` exists", self.0)
+    }
+
     fn needs(&self) -> Vec<Need> {
         path_need(&self.0, false)
     }
 
-    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
-        let row = row("file_exists", format!("`{}` exists", self.0));
-        match after.path(evidence, &self.0, false).as_deref() {
-            Ok(PathState::Missing { beside }) => row.fail(missing(&self.0, beside)),
-            Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
-            Err(reason) => row.unknown(reason.as_str()),
-        }
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+    fn judge(&self, act: Act<'_>, after: &After) -> Judged {
+        let state = after.path(act, &self.0, false)?;
+        let (state, proof) = state.complete()?;
+        Ok(match state.as_ref() {
+            PathState::Missing { beside } => Row::fail("", proof, missing(&self.0, beside)),
+            PathState::Directory | PathState::File { .. } | PathState::Other => Row::pass("", proof),
+        })
     }
 }
 

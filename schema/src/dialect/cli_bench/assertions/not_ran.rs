@@ -1,16 +1,16 @@
 //! `not_ran`: a command that the model must not run.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
+    claim::AssertionType,
     commands::{CommandPattern, listing},
-    observed::{After, brief, row},
+    observed::{After, brief},
 };
 use crate::{
-    evidence::Evidence,
-    verdict::{Mismatch, Presence, Provisional, Verdict},
+    act::Act,
+    verdict::{Judged, Mismatch, Row},
     words::Pattern,
 };
 
@@ -25,48 +25,28 @@ use crate::{
 ///   - not_ran: "sudo"
 ///   - not_ran: "DROP TABLE"
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("x-searches" = "forbidden commands", "examples" = ["sudo"]))]
 #[schemars(extend("x-other-names" = ["did_not_run", "never_ran", "not_run", "not_executed"]))]
 pub struct NotRan(#[schemars(with = "Pattern")] CommandPattern);
 
-impl Judged for NotRan {
-    const PROVISIONAL: Provisional = Provisional::Pass;
+impl AssertionType for NotRan {
+    const NAME: &'static str = "not_ran";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        let source = self.0.source();
-        let row = row("not_ran", format!("did not run `{source}`"));
-        let log = match self.0.log(evidence) {
-            Ok(log) => log,
-            Err(reason) => return row.unknown(reason),
-        };
-        let mut uncertainty = log.gap();
-        for (index, command) in log.commands.iter().enumerate() {
-            match self.0.matches(command) {
-                Presence::Yes => {
-                    return row.fail(Mismatch {
-                        message: format!(
-                            "command {} matches `{source}`: `{}`",
-                            index + 1,
-                            brief(&command.command.text)
-                        ),
-                        expected: format!("no command that matches `{source}`"),
-                        actual: listing(log),
-                        ..Mismatch::default()
-                    });
-                }
-                Presence::Unclear(reason) => uncertainty = Some(reason),
-                Presence::No => {}
-            }
-        }
-        match uncertainty {
-            Some(reason) => row.unknown(reason),
-            None => row.pass(),
-        }
+    fn label(&self) -> String {
+        format!("did not run `{}`", self.0.source())
     }
 
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.source().to_owned()]
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let source = self.0.source();
+        let commands = act.commands()?;
+        let found = commands.any(|index, command| Ok(self.0.matches(command)?.map(|_| (index, command))))?;
+        Ok(Row::absent("", found, |(index, command)| Mismatch {
+            message: format!("command {} matches `{source}`: `{}`", index + 1, brief(&command.command.text)),
+            expected: format!("no command that matches `{source}`"),
+            actual: listing(commands.so_far()),
+            ..Mismatch::default()
+        }))
     }
 }

@@ -1,13 +1,10 @@
 //! `output_contains`: standard output of the last command.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::{claim::Judged, observed::After, stream::Stream};
-use crate::{
-    evidence::Evidence,
-    verdict::{Provisional, Verdict},
-};
+use super::{claim::AssertionType, observed::After, stream::Stream};
+use crate::{act::Act, verdict::Judged};
 
 /// String that the standard output of the last command must contain.
 ///
@@ -19,20 +16,20 @@ use crate::{
 ///   - output_contains: "Successfully created"
 ///   - output_contains: "user: alice"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["Successfully created"]))]
+#[schemars(extend("x-compared" = "output", "examples" = ["Successfully created"]))]
 #[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
 pub struct OutputContains(pub String);
 
-impl Judged for OutputContains {
-    const PROVISIONAL: Provisional = Provisional::Everything;
+impl AssertionType for OutputContains {
+    const NAME: &'static str = "output_contains";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        Stream::Output.judge(&self.0, evidence)
+    fn label(&self) -> String {
+        Stream::Output.label(&self.0)
     }
 
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        Stream::Output.judge(&self.0, act)
     }
 }

@@ -1,16 +1,17 @@
 //! `output_equals`: whole standard output of the last command.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
-    observed::{After, brief, equals, last, of_output, row, shown},
+    claim::AssertionType,
+    observed::{After, brief, last, output, shown},
 };
 use crate::{
+    act::Act,
     check::text::trim,
-    evidence::Evidence,
-    verdict::{Mismatch, Provisional, Verdict},
+    seen::Why,
+    verdict::{Judged, Mismatch, Row},
     words::plural,
 };
 
@@ -23,34 +24,30 @@ use crate::{
 /// assert:
 ///   - output_equals: "OK"
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["OK"]))]
+#[schemars(extend("x-compared" = "output", "examples" = ["OK"]))]
 #[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]
 pub struct OutputEquals(pub String);
 
-impl Judged for OutputEquals {
-    const PROVISIONAL: Provisional = Provisional::Everything;
+impl AssertionType for OutputEquals {
+    const NAME: &'static str = "output_equals";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        let row = row("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
-        let command = match last(evidence, &row, || shown(trim(&self.0))) {
-            Ok(command) => command,
-            Err(verdict) => return *verdict,
-        };
-        let Some(stdout) = &command.stdout else {
-            return row.unknown("the output of the last command was not recorded");
-        };
-        row.found(of_output(equals(stdout, &self.0), command), || {
-            let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
-            mismatch.notes.push(format!("the last command was `{}`", brief(&command.command.text)));
-            mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
-            mismatch
-        })
+    fn label(&self) -> String {
+        format!("output equals \"{}\"", shown(trim(&self.0)))
     }
 
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.clone()]
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let last = last(act, || shown(trim(&self.0)))?;
+        let unrecorded = || Why::unknown("the output of the last command was not recorded");
+        let stdout = last.command.stdout.as_ref().ok_or_else(unrecorded)?;
+        let found = output(last.command, stdout).equals(&self.0)?;
+        Ok(Row::present("", found, || {
+            let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
+            mismatch.notes.push(format!("the last command was `{}`", brief(&last.command.command.text)));
+            mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
+            mismatch
+        }))
     }
 }
 
@@ -66,9 +63,9 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
                 notes.push(format!("the first difference is in line {}: {}", index + 1, line(actual)));
                 notes.push(format!("expected line: {}", line(expected)));
             }
-            if line(actual).to_lowercase() == line(expected).to_lowercase() {
+            if actual.to_lowercase() == expected.to_lowercase() {
                 notes.push("only the case differs".to_owned());
-            } else if line(actual).split_whitespace().eq(line(expected).split_whitespace()) {
+            } else if actual.split_whitespace().eq(expected.split_whitespace()) {
                 notes.push("only the white space differs".to_owned());
             }
         }
@@ -80,4 +77,23 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
         help.push("if other output is allowed, use `output_contains`".to_owned());
     }
     Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), notes, help }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::differs;
+
+    #[test]
+    fn note_about_the_case_holds_for_the_whole_text() {
+        let same = "a".repeat(5_000);
+        for (actual, expected, is_noted) in [
+            ("Done", "done", true),
+            (&*format!("{same}X"), &*format!("{same}Y"), false),
+            (&*format!("{same}X"), &*format!("{same}x"), true),
+            ("A\nb", "a\nc", false),
+        ] {
+            let notes = differs(actual, expected).notes;
+            assert_eq!(notes.iter().any(|note| note == "only the case differs"), is_noted, "{notes:?}");
+        }
+    }
 }

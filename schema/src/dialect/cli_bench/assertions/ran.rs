@@ -1,16 +1,16 @@
 //! `ran`: a command that the model must run.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
+    claim::AssertionType,
     commands::{CommandPattern, listing},
-    observed::{After, row},
+    observed::After,
 };
 use crate::{
-    evidence::Evidence,
-    verdict::{Mismatch, Presence, Verdict},
+    act::Act,
+    verdict::{Judged, Mismatch, Row},
     words::Pattern,
 };
 
@@ -27,36 +27,33 @@ use crate::{
 /// ```
 ///
 /// Write `.*` where any options may appear: `npm install.*react`.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
 pub struct Ran(#[schemars(with = "Pattern")] CommandPattern);
 
-impl Judged for Ran {
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
+impl AssertionType for Ran {
+    const NAME: &'static str = "ran";
+
+    fn label(&self) -> String {
+        format!("ran `{}`", self.0.source())
+    }
+
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
         let source = self.0.source();
-        let row = row("ran", format!("ran `{source}`"));
-        let log = match self.0.log(evidence) {
-            Ok(log) => log,
-            Err(reason) => return row.unknown(reason),
-        };
-        let gap = log.gap().map(Presence::Unclear).into_iter();
-        let found = Presence::any(gap.chain(log.commands.iter().map(|command| self.0.matches(command))));
-        row.found(found, || Mismatch {
-            message: match log.commands.len() {
+        let commands = act.commands()?;
+        let found = commands.any(|_, command| self.0.matches(command))?;
+        Ok(Row::present("", found, || Mismatch {
+            message: match commands.so_far().len() {
                 0 => "the model ran no command".to_owned(),
                 1 => format!("the only command does not match `{source}`"),
                 count => format!("none of the {count} commands matches `{source}`"),
             },
             expected: format!("a command that matches `{source}`"),
-            actual: listing(log),
-            notes: self.0.nearest(log).into_iter().collect(),
+            actual: listing(commands.so_far()),
+            notes: self.0.nearest(commands.so_far()).into_iter().collect(),
             ..Mismatch::default()
-        })
-    }
-
-    fn texts(&self) -> Vec<String> {
-        vec![self.0.source().to_owned()]
+        }))
     }
 }

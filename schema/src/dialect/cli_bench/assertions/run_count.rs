@@ -1,16 +1,17 @@
 //! `run_count`: number of commands that match a pattern.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
+    claim::AssertionType,
     commands::{CommandPattern, listing},
-    observed::{After, part, row},
+    observed::After,
 };
 use crate::{
-    evidence::Evidence,
-    verdict::{Mismatch, Presence, Provisional, Verdict},
+    act::Act,
+    seen::Found,
+    verdict::{At, Judged, Mismatch, Row},
     words::Pattern,
 };
 
@@ -26,7 +27,7 @@ use crate::{
 ///       min: 2
 ///       max: 5
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
@@ -65,54 +66,41 @@ impl RunCount {
     }
 }
 
-impl Judged for RunCount {
-    const PROVISIONAL: Provisional = Provisional::Everything;
+impl AssertionType for RunCount {
+    const NAME: &'static str = "run_count";
 
-    fn judge(&self, evidence: &Evidence, _: &After) -> Verdict {
-        let source = self.pattern.source();
-        let row = row("run_count", self.sentence()).at(part("run_count", "pattern"));
-        let log = match self.pattern.log(evidence) {
-            Ok(log) => log,
-            Err(reason) => return row.unknown(reason),
-        };
-        let mut uncertainty = log.gap();
-        let (mut least, mut open) = (0_u32, 0_u32);
-        for command in &log.commands {
-            match self.pattern.matches(command) {
-                Presence::Yes => least += 1,
-                Presence::Unclear(reason) => {
-                    open += 1;
-                    uncertainty = uncertainty.or(Some(reason));
-                }
-                Presence::No => {}
-            }
-        }
-        let most = if log.gap().is_some() { f64::INFINITY } else { f64::from(least + open) };
-        let least = f64::from(least);
-        let mismatch = || Mismatch {
-            message: match least {
-                1.0 => format!("1 command matches `{source}`, expected {}", self.bounds()),
-                _ => format!("{least} commands match `{source}`, expected {}", self.bounds()),
-            },
-            expected: self.bounds(),
-            actual: format!("{least}\n{}", listing(log)),
-            notes: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
-            ..Mismatch::default()
-        };
-        if self.max.is_some_and(|max| least > max) {
-            return row.at(part("run_count", "max")).fail(mismatch());
-        }
-        if self.min.is_some_and(|min| most < min) {
-            return row.at(part("run_count", "min")).fail(mismatch());
-        }
-        let holds = self.min.is_none_or(|min| least >= min) && self.max.is_none_or(|max| most <= max);
-        match uncertainty.filter(|_| !holds) {
-            Some(reason) => row.unknown(reason),
-            None => row.pass(),
-        }
+    fn label(&self) -> String {
+        self.sentence()
     }
 
-    fn texts(&self) -> Vec<String> {
-        vec![self.pattern.source().to_owned()]
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let source = self.pattern.source();
+        let commands = act.commands().at("pattern")?;
+        let count = commands.count(|command| self.pattern.matches(command));
+        let mismatch = || Mismatch {
+            message: match count.least {
+                1 => format!("1 command matches `{source}`, expected {}", self.bounds()),
+                least => format!("{least} commands match `{source}`, expected {}", self.bounds()),
+            },
+            expected: self.bounds(),
+            actual: format!("{}\n{}", count.least, listing(commands.so_far())),
+            notes: if count.least == 0 {
+                self.pattern.nearest(commands.so_far()).into_iter().collect()
+            } else {
+                Vec::new()
+            },
+            ..Mismatch::default()
+        };
+        let max = self.max.map(|max| count.exceeds(max));
+        if let Some(Ok(Found::Yes((), proof))) = max {
+            return Ok(Row::fail("max", proof, mismatch()));
+        }
+        // Without a bound, the assertion cannot fail.
+        let min = count.reaches(self.min.unwrap_or(0.0));
+        if let Ok(Found::No(proof)) = min {
+            return Ok(Row::fail("min", proof, mismatch()));
+        }
+        max.transpose().at("pattern")?;
+        Ok(Row::pass("pattern", min.at("pattern")?.proof()))
     }
 }

@@ -1,9 +1,12 @@
 //! What a command writes, and whether a text is in it.
 
-use super::observed::{brief, contains, last, near_text, of_output, row, shown};
+use super::observed::{brief, last, near_text, output, shown};
 use crate::{
-    evidence::{Capture, Evidence, Ran},
-    verdict::{Mismatch, Presence, Verdict},
+    act::Act,
+    evidence::{Capture, Ran},
+    seen::Why,
+    text::Text,
+    verdict::{Judged, Mismatch, Row},
 };
 
 /// An output stream of a command.
@@ -16,17 +19,19 @@ pub(super) enum Stream {
 }
 
 impl Stream {
+    /// Returns the label of an assertion that the last command wrote a text.
+    pub(super) fn label(self, wanted: &str) -> String {
+        format!("{} contains \"{}\"", self.name(), shown(wanted))
+    }
+
     /// Judges whether the last command wrote a text.
-    pub(super) fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
-        let row = row(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
-        let command = match last(evidence, &row, || shown(wanted)) {
-            Ok(command) => command,
-            Err(verdict) => return *verdict,
-        };
-        let Some(written) = self.of(command) else {
-            return row.unknown(format!("the {} of the last command was not recorded", self.name()));
-        };
-        row.found(of_output(contains(written, wanted), command), || {
+    pub(super) fn judge(self, wanted: &str, act: Act<'_>) -> Judged {
+        let last = last(act, || shown(wanted))?;
+        let command = last.command;
+        let unrecorded = || Why::unknown(format!("the {} of the last command was not recorded", self.name()));
+        let written = self.of(command).ok_or_else(unrecorded)?;
+        let found = output(command, written).contains(wanted)?;
+        Ok(Row::present("", found, || {
             let mut notes = near_text(&written.text, wanted);
             let mut help = Vec::new();
             let other = self.other();
@@ -34,7 +39,7 @@ impl Stream {
                 notes.push(format!("{} contains it", other.full_name()));
                 help.push(format!("use `{}` to check {}", other.assertion(), other.full_name()));
             }
-            notes.extend(self.earlier(wanted, evidence));
+            notes.extend(self.earlier(wanted, last.before));
             notes.push(format!("the last command was `{}`", brief(&command.command.text)));
             Mismatch {
                 message: format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
@@ -43,19 +48,19 @@ impl Stream {
                 notes,
                 help,
             }
-        })
+        }))
     }
 
     /// Returns the earlier command that wrote a text.
-    fn earlier(self, wanted: &str, evidence: &Evidence) -> Option<String> {
-        let (_, before) = evidence.commands.as_ref()?.commands.split_last()?;
+    fn earlier(self, wanted: &str, before: &[Ran]) -> Option<String> {
         let (index, command) = before.iter().enumerate().rev().find(|(_, command)| self.has(command, wanted))?;
         let text = brief(&command.command.text);
         Some(format!("command {} (`{text}`) printed it, but only the last command counts", index + 1))
     }
 
     fn has(self, command: &Ran, wanted: &str) -> bool {
-        self.of(command).is_some_and(|written| contains(written, wanted) == Presence::Yes)
+        let contains = |written: &Capture| Text::of(written).contains(wanted).is_ok_and(|found| found.is_yes());
+        self.of(command).is_some_and(contains)
     }
 
     fn of(self, command: &Ran) -> Option<&Capture> {

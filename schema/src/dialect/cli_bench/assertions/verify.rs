@@ -1,17 +1,19 @@
 //! `verify`: a shell command that runs after the task.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::Judged,
-    observed::{After, contains, equals, near_text, of_output, part, row, shown},
+    claim::AssertionType,
+    observed::{After, near_text, output, shown},
     output_equals::differs,
 };
 use crate::{
+    act::Act,
     check::text::trim,
-    evidence::{Evidence, Need, Ran},
-    verdict::{Mismatch, Presence, Verdict, VerdictBuilder},
+    evidence::{Need, Ran},
+    seen::{Found, Why},
+    verdict::{At, Judged, Mismatch, Row},
 };
 
 /// Shell command that runs after the task and must succeed.
@@ -29,7 +31,7 @@ use crate::{
 /// ```
 ///
 /// In `a | b`, only the exit code of `b` counts.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
     /// Shell command to run.
@@ -37,13 +39,13 @@ pub struct Verify {
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
     /// String that the standard output must contain, case-sensitive.
-    #[schemars(extend("examples" = ["expected data"]))]
+    #[schemars(extend("x-compared" = "output", "examples" = ["expected data"]))]
     #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
     pub output_contains: Option<String>,
     /// Expected standard output, ignoring white space at both ends.
     ///
     /// With `output_contains`, both must hold.
-    #[schemars(extend("examples" = ["100"]))]
+    #[schemars(extend("x-compared" = "output", "examples" = ["100"]))]
     #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]
     pub output_equals: Option<String>,
 }
@@ -51,88 +53,71 @@ pub struct Verify {
 impl Verify {
     /// Milliseconds after which the command is terminated.
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
+}
 
-    fn of_answer(&self, row: VerdictBuilder, answer: &Ran) -> Verdict {
+impl AssertionType for Verify {
+    const NAME: &'static str = "verify";
+
+    fn label(&self) -> String {
+        format!("verify `{}`", shown(&self.run))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Command { run: self.run.clone(), timeout_ms: Verify::TIMEOUT_MS }]
+    }
+
+    fn judge(&self, act: Act<'_>, after: &After) -> Judged {
         let Verify { run, output_contains, output_equals } = self;
-        if answer.timed_out {
-            return row.fail(Mismatch {
-                message: format!("`{run}` did not end within {} s", Verify::TIMEOUT_MS / 1000),
-                expected: "exit code 0".to_owned(),
-                actual: "terminated after the timeout".to_owned(),
-                notes: streams(answer),
-                ..Mismatch::default()
-            });
-        }
-        let Some((exit, code)) = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?))) else {
-            return row.unknown("the exit code of the command was not recorded");
+        let answer = after.command(act, run).at("run")?;
+        let (answer, proof) = answer.complete().at("run")?;
+        let failed = |message: String, actual: String| {
+            let expected = "exit code 0".to_owned();
+            Row::fail("run", proof, Mismatch { message, expected, actual, notes: streams(answer), help: Vec::new() })
         };
+        if answer.timed_out {
+            let message = format!("`{run}` did not end within {} s", Verify::TIMEOUT_MS / 1000);
+            return Ok(failed(message, "terminated after the timeout".to_owned()));
+        }
+        let unrecorded = || Why::unknown("the exit code of the command was not recorded");
+        let exit = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?)));
+        let (exit, code) = exit.ok_or_else(unrecorded).at("run")?;
         if code != 0 {
             let message = match exit.signal {
                 Some(_) => format!("`{run}` {}, which is exit code {code}", exit.sentence()),
                 None => format!("`{run}` ended with exit code {code}"),
             };
-            return row.fail(Mismatch {
-                message,
-                expected: "exit code 0".to_owned(),
-                actual: format!("exit code {code}"),
-                notes: streams(answer),
-                ..Mismatch::default()
-            });
+            return Ok(failed(message, format!("exit code {code}")));
         }
         if output_contains.is_none() && output_equals.is_none() {
-            return row.pass();
+            return Ok(Row::pass("run", proof));
         }
-        let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
-        let mut uncertainty = None;
-        if let Some(wanted) = output_contains {
-            match of_output(contains(stdout, wanted), answer) {
-                Presence::Yes => {}
-                Presence::Unclear(reason) => uncertainty = Some(("output_contains", reason)),
-                Presence::No => {
-                    return row.at(part("verify", "output_contains")).fail(Mismatch {
-                        message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
-                        expected: shown(wanted),
-                        actual: shown(&stdout.text),
-                        notes: near_text(&stdout.text, wanted),
-                        ..Mismatch::default()
-                    });
-                }
-            }
+        let unrecorded = || Why::unknown("the output of the command was not recorded");
+        let stdout = answer.stdout.as_ref().ok_or_else(unrecorded).at("run")?;
+        let text = output(answer, stdout);
+        let contains = output_contains.as_ref().map(|wanted| (wanted, text.contains(wanted)));
+        let equals = output_equals.as_ref().map(|wanted| (wanted, text.equals(wanted)));
+        if let Some((wanted, Ok(Found::No(proof)))) = contains {
+            let mismatch = Mismatch {
+                message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
+                expected: shown(wanted),
+                actual: shown(&stdout.text),
+                notes: near_text(&stdout.text, wanted),
+                ..Mismatch::default()
+            };
+            return Ok(Row::fail("output_contains", proof, mismatch));
         }
-        if let Some(wanted) = output_equals {
-            match of_output(equals(stdout, wanted), answer) {
-                Presence::Yes => {}
-                Presence::Unclear(reason) => uncertainty = Some(("output_equals", reason)),
-                Presence::No => {
-                    let mut mismatch = differs(trim(&stdout.text), trim(wanted));
-                    mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
-                    return row.at(part("verify", "output_equals")).fail(mismatch);
-                }
-            }
+        if let Some((wanted, Ok(Found::No(proof)))) = equals {
+            let mut mismatch = differs(trim(&stdout.text), trim(wanted));
+            mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
+            return Ok(Row::fail("output_equals", proof, mismatch));
         }
-        match uncertainty {
-            Some((field, reason)) => row.at(part("verify", field)).unknown(reason),
-            None => row.pass(),
+        if let Some((_, found)) = contains {
+            found.at("output_contains")?;
         }
-    }
-}
-
-impl Judged for Verify {
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::Command { run: self.run.clone(), timeout_ms: Verify::TIMEOUT_MS }]
-    }
-
-    fn judge(&self, evidence: &Evidence, after: &After) -> Verdict {
-        let row = row("verify", format!("verify `{}`", shown(&self.run))).at(part("verify", "run"));
-        match after.command(evidence, &self.run) {
-            Ok(answer) => self.of_answer(row, answer),
-            Err(reason) => row.unknown(reason),
+        if let Some((_, found)) = equals {
+            found.at("output_equals")?;
         }
-    }
-
-    fn texts(&self) -> Vec<String> {
-        let Verify { run, output_contains, output_equals } = self;
-        [Some(run), output_contains.as_ref(), output_equals.as_ref()].into_iter().flatten().cloned().collect()
+        Ok(Row::pass("run", proof))
     }
 }
 

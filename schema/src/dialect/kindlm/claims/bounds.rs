@@ -1,12 +1,12 @@
 //! `latency` and `cost`, and the claim that would compare with a stored baseline.
 
-use super::{Rated, VerdictBuilder};
+use super::RowKind;
 use crate::{
+    act::Act,
     check::json::number_text,
     dialect::kindlm::expect::{CostExpect, LatencyExpect},
-    document::Pointer,
-    evidence::Evidence,
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    seen::{Observed, Seen, Why},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 /// `latency`.
@@ -17,31 +17,31 @@ pub(crate) struct LatencyClaim {
 }
 
 impl Check for LatencyClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let most = number_text(self.expect.max_ms);
-        let row = VerdictBuilder::new(Pointer::root().key("maxMs"), "latency", format!("Latency <= {most}ms"));
-        let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
-        if took <= self.expect.max_ms {
-            let open = evidence.duration_is_open();
-            return vec![row.passed().unless(open.then_some("the output was still open at the timeout"))];
-        }
-        let shown = number_text((took * 1000.0).round() / 1000.0);
-        let mismatch = Mismatch {
-            message: format!("Latency {shown}ms exceeds max {most}ms"),
-            expected: format!("at most {most} ms"),
-            actual: format!("{shown} ms"),
-            ..Mismatch::default()
-        };
-        vec![row.failed(FailureCode::ProviderTimeout, mismatch)]
+        let judged = within(act.duration_ms(), self.expect.max_ms, |took| {
+            let shown = number_text((took * 1000.0).round() / 1000.0);
+            Mismatch {
+                message: format!("Latency {shown}ms exceeds max {most}ms"),
+                expected: format!("at most {most} ms"),
+                actual: format!("{shown} ms"),
+                ..Mismatch::default()
+            }
+        });
+        let kind = RowKind { kind: "latency", code: FailureCode::ProviderTimeout };
+        vec![kind.verdict("maxMs", format!("Latency <= {most}ms"), judged)]
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
     }
+}
 
-    fn handles_masked_text(&self) -> bool {
-        true
-    }
+/// Judges an amount that can only grow.
+fn within(amount: Seen<Observed<f64>>, most: f64, mismatch: impl FnOnce(f64) -> Mismatch) -> Judged {
+    let amount = amount?;
+    let exceeded = amount.search(|amount| (*amount > most).then_some(*amount))?;
+    Ok(Row::absent("", exceeded, mismatch))
 }
 
 /// `cost`.
@@ -52,30 +52,20 @@ pub(crate) struct CostClaim {
 }
 
 impl Check for CostClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let most = number_text(self.expect.max_usd);
-        let row = VerdictBuilder::new(Pointer::root().key("maxUsd"), "cost", format!("Cost <= ${most}"));
-        let Some(cost) = evidence.usage.and_then(|usage| usage.cost_usd) else {
-            return vec![row.unknown("the cost is unknown")];
-        };
-        if cost <= self.expect.max_usd {
-            return vec![row.passed()];
-        }
-        let mismatch = Mismatch {
+        let judged = within(act.cost_usd(), self.expect.max_usd, |cost| Mismatch {
             message: format!("Cost ${cost:.4} exceeds max ${most}"),
             expected: format!("at most ${most}"),
             actual: format!("${}", number_text(cost)),
             ..Mismatch::default()
-        };
-        vec![row.failed(FailureCode::BudgetExceeded, mismatch)]
+        });
+        let kind = RowKind { kind: "cost", code: FailureCode::BudgetExceeded };
+        vec![kind.verdict("maxUsd", format!("Cost <= ${most}"), judged)]
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
     }
 }
 
@@ -84,16 +74,12 @@ impl Check for CostClaim {
 pub(crate) struct DriftClaim;
 
 impl Check for DriftClaim {
-    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
-        let row = VerdictBuilder::new(Pointer::root(), "drift", "Drift check");
-        vec![row.unknown("expectations about a baseline are not supported")]
+    fn check(&self, _: Act<'_>) -> Vec<Verdict> {
+        let why = Why::unknown("expectations about a baseline are not supported");
+        vec![Row::from(why).named("drift", "Drift check")]
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
     }
 }

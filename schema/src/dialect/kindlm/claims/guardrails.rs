@@ -2,18 +2,20 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Rated, ReliableOutput, VerdictBuilder, actual};
+use super::{RowKind, actual, text_of};
 use crate::{
+    act::Act,
     check::{
         memo::Memo,
-        pattern::{EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
-        text::{Folded, shortened},
+        pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
+        text::shortened,
     },
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
-    evidence::Evidence,
-    mask::MASK_CHARACTER,
-    verdict::{Check, FailureCode, Mismatch, Presence, Related, Verdict},
+    mask::texts_of,
+    seen::{Found, Proof, Seen, Why},
+    text::Text,
+    verdict::{At, Check, FailureCode, Judged, Mismatch, Related, Row, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -79,11 +81,10 @@ impl PiiClaim {
         PiiClaim { enabled: expect.enabled, patterns }
     }
 
-    /// Returns the verdict if a pattern is not valid; `denyPatterns` come first, as in KindLM.
-    fn unusable(&self) -> Option<Verdict> {
+    /// Returns the row if a pattern is not valid; `customPatterns` come first, as in KindLM.
+    fn usable(&self) -> Result<(), Row> {
         let ordered =
             || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
-        let row = |pattern: &PiiPattern| VerdictBuilder::new(pattern.at.clone(), "pii", LABEL);
         if let Some(refused) = ordered().find(|it| refused_by_original(&it.source)) {
             let kind = if refused.custom { "Custom" } else { "Deny" };
             let message = format!(
@@ -96,106 +97,83 @@ impl PiiClaim {
                 actual: refused.source.clone(),
                 ..Mismatch::default()
             };
-            return Some(row(refused).failed(FailureCode::InvalidPattern, mismatch));
+            return Err(Row::refused(refused.at.clone(), mismatch));
         }
         let invalid = |pattern: &&PiiPattern| {
             pattern.compiled().is_err_and(|error| error.kind != PatternErrorKind::Untranslatable)
         };
-        let pattern = ordered().find(invalid)?;
-        let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
-        Some(row(pattern).broken(FailureCode::InvalidPattern, format!("pattern \"{}\": {reason}", pattern.name)))
+        match ordered().find(invalid) {
+            Some(pattern) => {
+                let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
+                Err(Why::Error(format!("pattern \"{}\": {reason}", pattern.name))).at(pattern.at.clone())
+            }
+            None => Ok(()),
+        }
     }
-}
 
-impl Check for PiiClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        if !self.enabled {
-            return Vec::new();
-        }
-        if let Some(verdict) = self.unusable() {
-            return vec![verdict];
-        }
-        let seen = ReliableOutput::of(evidence);
-        let text = &*seen.text();
-        let mut found = Vec::new();
-        let mut places: Vec<(Pointer, usize)> = Vec::new();
-        let mut uncertainty: Option<(Pointer, String)> = None;
+    fn judge(&self, act: Act<'_>) -> Judged {
+        let text = text_of(act)?;
+        let mut found: Vec<(&PiiPattern, EcmaMatch)> = Vec::new();
+        let mut seen: Option<Proof> = None;
+        let mut unknown = None;
         for pattern in &self.patterns {
-            let compiled = match pattern.compiled() {
-                Ok(compiled) => compiled,
-                Err(error) => {
-                    uncertainty
-                        .get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
-                    continue;
+            match pattern.search(&text, MAX_MATCHES.saturating_sub(found.len())) {
+                Ok(Found::Yes(matches, proof)) => {
+                    seen = Some(proof);
+                    found.extend(matches.into_iter().map(|it| (pattern, it)));
                 }
-            };
-            let before = found.len();
-            if text.contains(MASK_CHARACTER) {
-                let certain = compiled.certain_matches(text);
-                if certain.is_empty() && compiled.may_match(text) {
-                    let reason = seen.uncertainty().unwrap_or(super::MASKED).to_owned();
-                    uncertainty.get_or_insert((pattern.at.clone(), reason));
-                }
-                let room = MAX_MATCHES.saturating_sub(found.len());
-                let certain = certain.iter().take(room);
-                found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
-            } else {
-                for result in compiled.find_iter(text) {
-                    match result {
-                        Ok(it) => {
-                            let is_empty = it.text.is_empty();
-                            found.push((pattern.name.as_str(), redacted(&it.text), it.line));
-                            // KindLM does not search behind an empty match, and counts it a thousand times.
-                            if is_empty {
-                                break;
-                            }
-                        }
-                        Err(_) => {
-                            let reason = format!("pattern \"{}\" took too many steps", pattern.name);
-                            uncertainty.get_or_insert((pattern.at.clone(), reason));
-                        }
-                    }
-                    if found.len() >= MAX_MATCHES {
-                        break;
-                    }
-                }
-            }
-            if found.len() > before {
-                places.push((pattern.at.clone(), found.len() - before));
+                Ok(Found::No(_)) => {}
+                Err(why) => unknown = unknown.or(Some((pattern, why))),
             }
         }
-        let Some((first, _)) = places.first().cloned() else {
-            let row = |at: Pointer| VerdictBuilder::new(at, "pii", LABEL);
-            return vec![match uncertainty {
-                Some((at, reason)) => row(at).unknown(reason),
-                None => row(Pointer::root()).passed().unless(seen.uncertainty()),
-            }];
+        let (Some(proof), Some((first, _))) = (seen, found.first()) else {
+            return match unknown {
+                Some((pattern, why)) => Err(why).at(pattern.at.clone()),
+                None => text.complete().map(|(_, proof)| Row::pass("", proof)).map_err(Row::from),
+            };
         };
-        let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
-        let noted = |(name, redacted, line): &(&str, String, usize)| match redacted.as_str() {
-            "" => format!("line {line}: {name} matches without a character"),
-            redacted => format!("line {line}: {name}={redacted}"),
+        let shown = |(pattern, it): &(&PiiPattern, EcmaMatch)| format!("{}={}", pattern.name, redacted(&it.text));
+        let listed: Vec<String> = found.iter().map(shown).collect();
+        let noted = |(pattern, it): &(&PiiPattern, EcmaMatch)| match it.text.as_str() {
+            "" => format!("line {}: {} matches without a character", it.line, pattern.name),
+            text => format!("line {}: {}={}", it.line, pattern.name, redacted(text)),
         };
-        let lines: Vec<String> = found.iter().take(20).map(noted).collect();
         let mismatch = Mismatch {
             message: format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
             expected: "no match".to_owned(),
             actual: listed.join("\n"),
-            notes: lines,
+            notes: found.iter().take(20).map(noted).collect(),
             ..Mismatch::default()
         };
-        let related = places[1..]
-            .iter()
-            .map(|(at, count)| Related::in_claim(format!("{count} more found by this pattern"), at.clone()));
-        vec![VerdictBuilder::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
+        let by_pattern = found.chunk_by(|one, other| std::ptr::eq(one.0, other.0)).skip(1);
+        let related = by_pattern.map(|matches| {
+            Related::in_claim(format!("{} more found by this pattern", matches.len()), matches[0].0.at.clone())
+        });
+        Ok(Row::fail(first.at.clone(), proof, mismatch).relating(related))
+    }
+}
+
+impl PiiPattern {
+    /// Returns the matches in a text, at most `limit`.
+    fn search(&self, text: &Text<'_>, limit: usize) -> Seen<Found<Vec<EcmaMatch>>> {
+        let named = |reason: &dyn std::fmt::Display| Why::unknown(format!("pattern \"{}\": {reason}", self.name));
+        let compiled = self.compiled().map_err(|error| named(error))?;
+        text.matches(compiled, limit).search(|matches| (!matches.is_empty()).then(|| matches.clone()))
+    }
+}
+
+impl Check for PiiClaim {
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let row = |code, judged| RowKind { kind: "pii", code }.verdict("", LABEL, judged);
+        match self.usable() {
+            _ if !self.enabled => Vec::new(),
+            Err(refused) => vec![row(FailureCode::InvalidPattern, Err(refused))],
+            Ok(()) => vec![row(FailureCode::PiiDetected, self.judge(act))],
+        }
     }
 
     fn texts(&self) -> Vec<String> {
         self.patterns.iter().filter(|it| !it.at.is_root()).map(|it| it.source.clone()).collect()
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
     }
 }
 
@@ -217,55 +195,44 @@ pub(crate) struct KeywordsClaim {
 }
 
 impl Check for KeywordsClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = ReliableOutput::of(evidence);
-        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
-        let folded = Folded::new(&seen.text());
-        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Presence::No };
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let text = text_of(act);
+        let lower = text.as_ref().map(Text::lowercase).map_err(Why::clone);
+        let shown = text.as_ref().map(Text::so_far).unwrap_or_default();
+        let found = |phrase: &str| lower.as_ref().map_err(Why::clone)?.contains(&phrase.to_lowercase());
         let mut verdicts = Vec::new();
         let allowed = self.expect.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
-            let row = VerdictBuilder::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
-            let answer = Presence::any(allowed.iter().map(|phrase| found(phrase)));
-            verdicts.push(if answer == Presence::Yes {
-                row.passed()
-            } else {
-                let list = allowed.join(", ");
-                let mismatch = Mismatch {
-                    message: format!("Expected at least one of [{list}] in output"),
-                    expected: format!("at least one of [{list}]"),
-                    actual: actual(text),
-                    ..Mismatch::default()
-                };
-                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.uncertainty_of(answer))
-            });
+            let list = allowed.join(", ");
+            let mismatch = || Mismatch {
+                message: format!("Expected at least one of [{list}] in output"),
+                expected: format!("at least one of [{list}]"),
+                actual: actual(shown),
+                ..Mismatch::default()
+            };
+            let judged = Found::any(allowed.iter().map(|phrase| found(phrase)));
+            let judged = judged.map(|found| Row::present("", found, mismatch)).map_err(Row::from);
+            let kind = RowKind { kind: "keywords_present", code: FailureCode::KeywordMissing };
+            verdicts.push(kind.verdict("allow", "Required keyword present", judged));
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
+            let mismatch = |_| Mismatch {
+                message: format!("Denied keyword \"{phrase}\" found in output"),
+                expected: format!("no \"{phrase}\""),
+                actual: actual(shown),
+                notes: line_with(shown, phrase).into_iter().collect(),
+                ..Mismatch::default()
+            };
+            let judged = found(phrase).map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
+            let kind = RowKind { kind: "keywords_absent", code: FailureCode::KeywordDenied };
             let at = Pointer::root().key("deny").index(index);
-            let row = VerdictBuilder::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
-            let answer = found(phrase);
-            verdicts.push(if answer == Presence::Yes {
-                let mismatch = Mismatch {
-                    message: format!("Denied keyword \"{phrase}\" found in output"),
-                    expected: format!("no \"{phrase}\""),
-                    actual: actual(text),
-                    notes: line_with(text, phrase).into_iter().collect(),
-                    ..Mismatch::default()
-                };
-                row.failed(FailureCode::KeywordDenied, mismatch)
-            } else {
-                row.passed().unless(seen.uncertainty_of(answer))
-            });
+            verdicts.push(kind.verdict(at, format!("Keyword \"{phrase}\" absent"), judged));
         }
         verdicts
     }
 
     fn texts(&self) -> Vec<String> {
-        self.expect.allow.iter().flatten().chain(&self.expect.deny).cloned().collect()
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
+        texts_of(&serde_json::to_value(&self.expect).unwrap_or_default())
     }
 }
 

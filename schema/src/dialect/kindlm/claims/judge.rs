@@ -3,20 +3,17 @@
 
 use serde_json::Value;
 
-use super::{MASKED, NOT_RECORDED, Rated, ReliableOutput, TRUNCATED, VerdictBuilder};
 use crate::{
+    act::Act,
     check::{
         json::{number_text, parse},
         score::object,
     },
     dialect::kindlm::expect::JudgeExpect,
-    document::Pointer,
-    evidence::{
-        Answer, AskedModel, Context, Evidence, MaskingLoss, ModelReply, Need, QuestionAnswer, QuestionNeed,
-        QuestionPart,
-    },
+    evidence::{AskedModel, Context, ModelReply, Need, QuestionNeed, QuestionPart},
     mask::shown,
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    seen::Why,
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 /// One entry of `judge`.
@@ -68,7 +65,11 @@ impl JudgeClaim {
         })
     }
 
-    fn judge(&self, row: VerdictBuilder, replies: &[ModelReply]) -> Verdict {
+    fn judge(&self, act: Act<'_>) -> Judged {
+        let need = self.need().ok_or_else(|| Why::unknown("no model can judge: the file has no `models`"))?;
+        act.output()?.complete()?;
+        let replies = act.replies(&Need::Question(need), UNASKED)?;
+        let (replies, proof) = replies.complete()?;
         let mut scores = Vec::new();
         let mut trouble = None;
         for reply in replies.iter().take(self.times as usize) {
@@ -80,19 +81,16 @@ impl JudgeClaim {
         let wanted = if self.times > 1 { QUORUM } else { 1 };
         if scores.len() < wanted {
             let trouble = trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned());
-            return row.unknown(match self.times {
+            return Err(Row::from(Why::unknown(match self.times {
                 0 | 1 => trouble,
                 times => format!("only {} of {times} answers from the judge are usable: {trouble}", scores.len()),
-            });
+            })));
         }
         scores.sort_by(|one, other| one.value.total_cmp(&other.value));
         let score = &scores[scores.len() / 2];
         let (value, least) = (number_text(score.value), self.expect.min_score);
-        let reasoning = shown(&score.reasoning).into_owned();
         if score.value >= least {
-            let mut verdict = row.passed();
-            verdict.score = Some(score.value);
-            return verdict;
+            return Ok(Row::pass("", proof).rated(None, Some(score.value)));
         }
         let name = if self.times > 1 { "Median score" } else { "Score" };
         let notes = if scores.len() > 1 {
@@ -101,18 +99,16 @@ impl JudgeClaim {
         } else {
             Vec::new()
         };
-        let mut verdict = row.failed(
-            FailureCode::JudgeBelowThreshold,
-            Mismatch {
-                message: format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),
-                expected: format!("a score of at least {}", number_text(least)),
-                actual: value,
-                notes,
-                ..Mismatch::default()
-            },
-        );
-        verdict.score = Some(score.value);
-        verdict
+        let reasoning = shown(&score.reasoning);
+        let mismatch = Mismatch {
+            message: format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),
+            expected: format!("a score of at least {}", number_text(least)),
+            actual: value,
+            notes,
+            ..Mismatch::default()
+        };
+        let code = FailureCode::JudgeBelowThreshold;
+        Ok(Row::fail("minScore", proof, mismatch).rated(Some(code), Some(score.value)))
     }
 }
 
@@ -121,34 +117,9 @@ impl Check for JudgeClaim {
         self.need().map(Need::Question).into_iter().collect()
     }
 
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let at = Pointer::root();
-        let row = VerdictBuilder::new(at, "judge", format!("Judge: {}", self.expect.criteria));
-        let Some(need) = self.need() else {
-            return vec![row.unknown("no model can judge: the file has no `models`")];
-        };
-        let uncertainty = match ReliableOutput::of(evidence) {
-            ReliableOutput::Nothing => Some(NOT_RECORDED),
-            ReliableOutput::Concealed => Some(MASKED),
-            ReliableOutput::Part(_) => Some(TRUNCATED),
-            ReliableOutput::Whole(output) if output.concealed == MaskingLoss::Everything => Some(MASKED),
-            ReliableOutput::Whole(_) => None,
-        };
-        if let Some(uncertainty) = uncertainty {
-            return vec![row.unknown(uncertainty)];
-        }
-        vec![match evidence.answer_to(&Need::Question(need)) {
-            Some(Answer::Question(QuestionAnswer { replies })) => {
-                let mut verdict = self.judge(row, replies);
-                if verdict.code.is_some() {
-                    verdict.at = Pointer::root().key("minScore");
-                }
-                verdict
-            }
-            Some(Answer::Nothing(reason)) => row.unknown(reason.clone()),
-            Some(_) => row.unknown("the recording does not contain a judge's answer"),
-            None => row.unknown(UNASKED),
-        }]
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
+        let (Ok(row) | Err(row)) = self.judge(act);
+        vec![row.named("judge", format!("Judge: {}", self.expect.criteria))]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -191,7 +162,8 @@ fn read(reply: &ModelReply) -> Result<Score, String> {
 mod tests {
     use super::*;
     use crate::{
-        evidence::{Capture, Observation, Output},
+        document::Pointer,
+        evidence::{Answer, Capture, Ended, Evidence, Observation, Output, QuestionAnswer},
         words::Name,
     };
 
@@ -222,9 +194,13 @@ mod tests {
         let need = Need::Question(claim.need().unwrap());
         let answer = Answer::Question(QuestionAnswer { replies });
         let output = Output { text: "Thanks!".to_owned(), ..Output::default() };
-        let evidence =
-            Evidence { output: Some(output), observations: vec![Observation { need, answer }], ..Evidence::default() };
-        claim.check(&evidence).remove(0)
+        let evidence = Evidence {
+            output: Some(output),
+            observations: vec![Observation { need, answer }],
+            ended: Some(Ended::Exit),
+            ..Evidence::default()
+        };
+        claim.check(Act::of(&evidence)).remove(0)
     }
 
     fn outcome(verdict: Verdict) -> String {
@@ -277,10 +253,10 @@ mod tests {
             assert!(outcome(verdict(&claim(1), vec![reply])).starts_with("None Unknown"));
         }
         assert!(outcome(verdict(&claim(1), Vec::new())).contains("asked fewer times"));
-        let unasked = Evidence { output: Some(Output::default()), ..Evidence::default() };
-        assert!(outcome(claim(1).check(&unasked).remove(0)).contains("has not been asked"));
+        let unasked = Evidence { output: Some(Output::default()), ended: Some(Ended::Exit), ..Evidence::default() };
+        assert!(outcome(claim(1).check(Act::of(&unasked)).remove(0)).contains("has not been asked"));
         let nobody = JudgeClaim { peer: None, ..claim(1) };
-        assert!(outcome(nobody.check(&unasked).remove(0)).contains("no model can judge"));
+        assert!(outcome(nobody.check(Act::of(&unasked)).remove(0)).contains("no model can judge"));
     }
 
     #[test]
@@ -302,9 +278,13 @@ mod tests {
         let need = Need::Question(claim.need().unwrap());
         let answer = Answer::Question(QuestionAnswer { replies: vec![score(1.0)] });
         let output = Output { text: "Thanks!".to_owned(), cut: true, ..Output::default() };
-        let evidence =
-            Evidence { output: Some(output), observations: vec![Observation { need, answer }], ..Evidence::default() };
-        assert!(outcome(claim.check(&evidence).remove(0)).contains("cut off"));
+        let evidence = Evidence {
+            output: Some(output),
+            observations: vec![Observation { need, answer }],
+            ended: Some(Ended::Exit),
+            ..Evidence::default()
+        };
+        assert!(outcome(claim.check(Act::of(&evidence)).remove(0)).contains("cut off"));
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! `output`: expectations about the text or the JSON.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder, actual};
+use super::{RowKind, SchemaFile, actual, text_of};
 use crate::{
+    act::Act,
     check::{
         json::{self, JsonErrorKind},
-        schema_file::SchemaAnswer,
-        text::{Folded, closest_line, length, shortened},
+        text::{closest_line, length, shortened},
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
-    evidence::{Evidence, MaskingLoss, Output},
-    verdict::{Check, FailureCode, Mismatch, Presence, Verdict},
+    evidence::MaskingLoss,
+    mask::texts_of,
+    seen::{Proof, Seen, Why},
+    text::{MASKED, Text},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.
@@ -29,66 +32,67 @@ pub(crate) struct OutputClaim {
 /// Type of every verdict about the output in KindLM.
 const KIND: &str = "schema";
 
+/// A value to compare with a schema.
+type Instance<'e> = Seen<(Cow<'e, Value>, Proof)>;
+
 impl Check for OutputClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = ReliableOutput::of(evidence);
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
-        let mut instance: Option<Cow<'_, Value>> = None;
-        match self.expect.format {
-            OutputFormat::Text => {
+        let instance = match self.expect.format {
+            OutputFormat::Text => text_of(act).and_then(|text| {
                 // An output may be large, so it is copied only if needed.
-                let text = self.schema_file.as_ref().and_then(|_| seen.output());
-                instance = text.map(|output| Cow::Owned(Value::from(output.text.as_str())));
-            }
+                let (text, proof) = text.complete()?;
+                let value = if self.schema_file.is_some() { Value::from(text) } else { Value::Null };
+                Ok((Cow::Owned(value), proof))
+            }),
             OutputFormat::Json => {
-                let (verdict, value) = self.parsed(&seen);
-                let failed = verdict.outcome.mismatch().is_some();
+                let parsed = self.parsed(act);
+                let row = match &parsed {
+                    Ok((_, proof)) => Ok(Row::pass("", *proof)),
+                    Err(row) => Err(row.clone()),
+                };
+                let kind = RowKind { kind: KIND, code: FailureCode::SchemaParseError };
+                let verdict = kind.verdict("format", "Output is valid JSON", row);
+                let has_failed = verdict.outcome.mismatch().is_some();
                 verdicts.push(verdict);
-                if failed {
+                if has_failed {
                     return verdicts;
                 }
-                instance = value.or(instance);
+                parsed.map_err(|_| Why::unknown("the output could not be read as JSON"))
             }
-        }
+        };
         if let Some(file) = &self.schema_file {
-            verdicts.push(schema(file, instance.as_deref(), &seen));
+            let kind = RowKind { kind: KIND, code: FailureCode::SchemaInvalid };
+            verdicts.push(kind.verdict("schemaFile", "Output matches JSON Schema", schema(file, instance)));
         }
-        self.substrings(&seen, &mut verdicts);
+        let text = text_of(act);
+        self.substrings(&text, &mut verdicts);
         if let Some(most) = self.expect.max_length {
-            verdicts.push(max_length(most, &seen));
+            let kind = RowKind { kind: KIND, code: FailureCode::MaxLengthExceeded };
+            verdicts.push(kind.verdict("maxLength", format!("Output length <= {most}"), max_length(most, &text)));
         }
         verdicts
     }
 
     fn texts(&self) -> Vec<String> {
-        let lists = self.expect.contains.iter().chain(&self.expect.not_contains);
-        lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.text())).collect()
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
+        texts_of(&serde_json::to_value(&self.expect).unwrap_or_default())
     }
 }
 
 impl OutputClaim {
     /// Returns the structured output, or else the text read as JSON.
-    fn parsed<'e>(&self, seen: &ReliableOutput<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
-        let row = VerdictBuilder::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
-        let output: &'e Output = match seen {
-            ReliableOutput::Whole(output) => output,
-            ReliableOutput::Part(_) | ReliableOutput::Concealed | ReliableOutput::Nothing => {
-                return (row.passed().unless(seen.uncertainty()), None);
-            }
-        };
+    fn parsed<'e>(&self, act: Act<'e>) -> Result<(Cow<'e, Value>, Proof), Row> {
+        let seen = act.output()?;
+        let (&output, proof) = seen.complete()?;
         if let Some(value) = &output.json {
-            return (row.passed(), Some(Cow::Borrowed(value)));
+            return Ok((Cow::Borrowed(value), proof));
         }
         if output.concealed == MaskingLoss::Json {
-            return (row.unknown(super::MASKED), None);
+            return Err(Why::unknown(MASKED).into());
         }
         match json::parse(&output.text) {
-            Ok(value) => (row.passed(), Some(Cow::Owned(value))),
-            Err(error) if error.kind == JsonErrorKind::TooDeep => (row.unknown(error.to_string()), None),
+            Ok(value) => Ok((Cow::Owned(value), proof)),
+            Err(error) if error.kind == JsonErrorKind::TooDeep => Err(Why::unknown(error.to_string()).into()),
             Err(error) => {
                 let line = output.text.lines().nth(error.line - 1).unwrap_or_default();
                 let (mut notes, mut help) = (Vec::new(), Vec::new());
@@ -107,100 +111,81 @@ impl OutputClaim {
                     notes,
                     help,
                 };
-                (row.failed(FailureCode::SchemaParseError, mismatch), None)
+                Err(Row::fail("", proof, mismatch))
             }
         }
     }
 
-    fn substrings(&self, seen: &ReliableOutput<'_>, verdicts: &mut Vec<Verdict>) {
-        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
-        let folded = OnceCell::new();
-        let found = |wanted: &str| match seen.output() {
-            Some(_) => folded.get_or_init(|| Folded::new(&seen.text())).contains(wanted),
-            None => Presence::No,
+    fn substrings(&self, text: &Seen<Text<'_>>, verdicts: &mut Vec<Verdict>) {
+        let has_any = self.expect.contains.iter().chain(&self.expect.not_contains).any(|list| !list.is_empty());
+        let lower = text.as_ref().ok().filter(|_| has_any).map(Text::lowercase);
+        let found = |wanted: &str| match (&lower, text) {
+            (Some(lower), _) => lower.contains(&wanted.to_lowercase()),
+            (None, Err(why)) => Err(why.clone()),
+            (None, Ok(text)) => text.lowercase().contains(&wanted.to_lowercase()),
         };
+        let text = text.as_ref().map(Text::so_far).unwrap_or_default();
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
-            let at = Pointer::root().key("contains").index(index);
-            let row = VerdictBuilder::new(at, KIND, format!("Output contains \"{wanted}\""));
-            let found = found(wanted);
-            if found == Presence::Yes {
-                verdicts.push(row.passed());
-                continue;
-            }
-            let close = closest_line(text, wanted);
-            let mismatch = Mismatch {
+            let mismatch = || Mismatch {
                 message: format!("Expected output to contain \"{wanted}\""),
                 expected: wanted.clone(),
                 actual: actual(text),
-                notes: close
+                notes: closest_line(text, wanted)
                     .iter()
                     .map(|line| format!("line {} is the closest match: {}", line.number, line.text))
                     .collect(),
                 ..Mismatch::default()
             };
-            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.uncertainty_of(found)));
+            let judged = found(wanted).map(|found| Row::present("", found, mismatch)).map_err(Row::from);
+            let kind = RowKind { kind: KIND, code: FailureCode::ContainsFailed };
+            let at = Pointer::root().key("contains").index(index);
+            verdicts.push(kind.verdict(at, format!("Output contains \"{wanted}\""), judged));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
-            let at = Pointer::root().key("notContains").index(index);
-            let row = VerdictBuilder::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
-            let found = found(unwanted);
-            if found != Presence::Yes {
-                verdicts.push(row.passed().unless(seen.uncertainty_of(found)));
-                continue;
-            }
-            let mismatch = Mismatch {
+            let mismatch = |_| Mismatch {
                 message: format!("Expected output to NOT contain \"{unwanted}\""),
                 expected: format!("no \"{unwanted}\""),
                 actual: actual(text),
                 notes: super::guardrails::line_with(text, unwanted).into_iter().collect(),
                 ..Mismatch::default()
             };
-            verdicts.push(row.failed(FailureCode::NotContainsFailed, mismatch));
+            let judged = found(unwanted).map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
+            let kind = RowKind { kind: KIND, code: FailureCode::NotContainsFailed };
+            let at = Pointer::root().key("notContains").index(index);
+            verdicts.push(kind.verdict(at, format!("Output does not contain \"{unwanted}\""), judged));
         }
     }
 }
 
-fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &ReliableOutput<'_>) -> Verdict {
-    let row = VerdictBuilder::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
-    let schema = match file.schema(&row, FailureCode::SchemaInvalid) {
-        Ok(schema) => schema,
-        Err(verdict) => return *verdict,
-    };
-    let (None, Some(instance)) = (seen.uncertainty(), instance) else {
-        return row.unknown(seen.uncertainty().unwrap_or("the output could not be read as JSON"));
-    };
-    match schema.validate(instance) {
-        SchemaAnswer::Valid => row.passed(),
-        SchemaAnswer::GaveUp(reason) => row.unknown(reason),
-        SchemaAnswer::Hidden => row.unknown(super::MASKED),
-        SchemaAnswer::Invalid(found) => {
-            let lines: Vec<String> = found.iter().map(|it| it.line()).collect();
-            let mismatch = Mismatch {
-                message: format!("Schema validation failed: {}", lines.join(", ")),
-                expected: format!("a value that matches {}", file.path),
-                actual: actual(&json::text(instance)),
-                notes: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
-                ..Mismatch::default()
-            };
-            row.failed(FailureCode::SchemaInvalid, mismatch).relating(file.related(&found))
-        }
+fn schema(file: &SchemaFile, instance: Instance<'_>) -> Judged {
+    let schema = file.schema()?;
+    let (instance, proof) = instance?;
+    let found = schema.validate(&instance)?;
+    if found.is_empty() {
+        return Ok(Row::pass("", proof));
     }
+    let lines: Vec<String> = found.iter().map(|it| it.line()).collect();
+    let mismatch = Mismatch {
+        message: format!("Schema validation failed: {}", lines.join(", ")),
+        expected: format!("a value that matches {}", file.path),
+        actual: actual(&json::text(&instance)),
+        notes: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
+        ..Mismatch::default()
+    };
+    Ok(Row::fail("", proof, mismatch).relating(file.related(&found)))
 }
 
-fn max_length(most: u64, seen: &ReliableOutput<'_>) -> Verdict {
-    let row = VerdictBuilder::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
-    let Some(output) = seen.output() else { return row.unknown(seen.uncertainty().unwrap_or(super::NOT_RECORDED)) };
-    let length = length(&output.text);
-    if u64::try_from(length).is_ok_and(|length| length <= most) {
-        return row.passed().unless(seen.uncertainty());
-    }
-    row.failed(
-        FailureCode::MaxLengthExceeded,
-        Mismatch {
-            message: format!("Output length {length} exceeds max {most}"),
-            expected: format!("at most {most}"),
-            actual: length.to_string(),
-            ..Mismatch::default()
-        },
-    )
+fn max_length(most: u64, text: &Seen<Text<'_>>) -> Judged {
+    let text = text.as_ref().map_err(Why::clone)?;
+    let is_longer = |text: &str| {
+        let length = length(text);
+        u64::try_from(length).map_or(true, |length| length > most).then_some(length)
+    };
+    // Masking keeps the length.
+    Ok(Row::absent("", text.observed().search(|text| is_longer(text))?, |length| Mismatch {
+        message: format!("Output length {length} exceeds max {most}"),
+        expected: format!("at most {most}"),
+        actual: length.to_string(),
+        ..Mismatch::default()
+    }))
 }

@@ -423,7 +423,7 @@ fn patterns_that_cannot_be_used_never_pass() {
         &"a".repeat(60),
         expect![[r#"
         unknown /guardrails/pii/denyPatterns/0 pii No PII detected
-          pattern "pii-pattern-1" took too many steps
+          the pattern took too many steps
     "#]],
     );
 }
@@ -489,7 +489,7 @@ const PASSING: &str = "{\"kindlm\":\"tool_call\",\"name\":\"refund\",\"arguments
 
 fn worst(expect: &str, evidence: &Evidence) -> Status {
     let (_, case) = case(expect);
-    crate::judge::status(evidence, &judge(&case, evidence, &Secrets::none()))
+    crate::judge::status(&case, evidence, &judge(&case, evidence, &Secrets::none()))
 }
 
 #[test]
@@ -532,5 +532,41 @@ fn what_the_missing_part_could_decide_is_unknown() {
         ("guardrails: {keywords: {allow: [mars]}}", Status::Unknown),
     ] {
         assert_eq!(worst(expect, &cut(evidence(PASSING))), status, "{expect}");
+    }
+}
+
+/// A name, and what it does to a command that ran.
+type Damage = (&'static str, fn(&mut Ran));
+
+#[test]
+fn only_what_was_seen_passes_on_damaged_output() {
+    let damages: [Damage; 4] = [
+        ("no end", |ran| ran.exit = None),
+        ("cut", |ran| ran.stdout.as_mut().unwrap().cut = true),
+        ("not UTF-8", |ran| {
+            ran.stdout.as_mut().unwrap().text.push_str("\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}")
+        }),
+        ("no output", |ran| ran.stdout = None),
+    ];
+    for expect in EVERY_KIND {
+        let statuses = |evidence: &Evidence| -> Vec<Status> {
+            judge(&case(expect).1, evidence, &Secrets::none()).iter().map(|it| it.verdict.outcome.status()).collect()
+        };
+        let whole = statuses(&evidence(PASSING));
+        assert!(whole.iter().all(|status| *status == Status::Pass), "{expect}: {whole:?}");
+        for (name, damage) in damages {
+            let mut damaged = evidence(PASSING);
+            damage(damaged.command.as_mut().unwrap());
+            Dialect::KINDLM.interpret(&mut damaged);
+            let is_sighted =
+                ["output: {contains", "cost"].iter().any(|it| expect.contains(it)) || expect.contains("tool: refund");
+            // The time does not depend on what the output contains, nor a call on the text.
+            let is_other = name == "not UTF-8"
+                && ["latency", "cost", "toolCalls", "maxLength", "schemaFile"].iter().any(|it| expect.contains(it))
+                || name == "no output" && (expect.contains("latency") || expect.contains("cost"));
+            let found = statuses(&damaged);
+            let passes = found.iter().all(|status| *status == Status::Pass);
+            assert_eq!(passes, is_other || is_sighted && name != "no output", "{name}: {expect}: {found:?}");
+        }
     }
 }

@@ -4,19 +4,21 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Rated, ReliableOutput, SchemaFile, VerdictBuilder};
+use super::{RowKind, SchemaFile};
 use crate::{
+    act::Act,
     check::{
-        hidden::{may_be, may_match},
         json::{self, Difference, differences},
-        schema_file::{SchemaAnswer, SchemaMismatch},
+        schema_file::SchemaMismatch,
         text::shortened,
     },
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
-    evidence::{Evidence, Output, ToolCall},
+    evidence::ToolCall,
     mask::{MASK_CHARACTER, has_hidden, texts_of},
-    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
+    seen::{Found, Observed, Seen, Why},
+    text::MASKED,
+    verdict::{At, Check, FailureCode, Judged, Mismatch, Related, Row, Verdict},
     words::plural,
 };
 
@@ -35,92 +37,84 @@ pub(crate) struct ToolCallClaim {
 const MAX_LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let seen = ReliableOutput::of(evidence);
+    fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let tool = &self.expect.tool.0;
-        let calls: Vec<&ToolCall> = seen
-            .output()
-            .map(|output| &output.tool_calls[..])
-            .unwrap_or_default()
-            .iter()
-            .filter(|call| call.name == *tool)
-            .collect();
-        // Calls whose names are masked, and may be this one.
-        let hidden: Vec<&ToolCall> = seen
-            .output()
-            .map(|output| &output.tool_calls[..])
-            .unwrap_or_default()
-            .iter()
-            .filter(|call| call.name.contains(MASK_CHARACTER) && may_be(&call.name, tool))
-            .collect();
-        let uncertainty = if hidden.is_empty() { seen.uncertainty() } else { Some(super::MASKED) };
+        let calls = act.output().map(|output| output.map(|output| &output.tool_calls[..]));
         if self.expect.should_not_call {
-            return vec![self.not_called(uncertainty, &calls)];
+            let kind = self.row_kind(FailureCode::ToolCallUnexpected);
+            return vec![kind.verdict("shouldNotCall", format!("Tool \"{tool}\" not called"), self.not_called(calls))];
         }
-        let row = VerdictBuilder::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
-        if calls.is_empty() {
-            let mismatch = self.missing(seen.output());
-            return vec![row.failed(FailureCode::ToolCallMissing, mismatch).unless(uncertainty)];
-        }
-        let mut verdicts = vec![row.passed()];
+        let called = calls.clone().and_then(|calls| calls.any(|_, call| self.is_of_tool(call)));
+        let is_missing = !called.as_ref().is_ok_and(Found::is_yes);
+        let seen = calls.as_ref().map(|calls| *calls.so_far()).unwrap_or_default();
+        let judged = called.map(|called| Row::present("", called, || self.missing(seen))).map_err(Row::from);
+        let kind = self.row_kind(FailureCode::ToolCallMissing);
+        let mut verdicts = vec![kind.verdict("tool", format!("Tool \"{tool}\" called"), judged)];
+        let Some(calls) = calls.ok().filter(|_| !is_missing) else { return verdicts };
         if let Some(expected) = &self.expect.args_match {
-            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, uncertainty));
+            let kind = self.row_kind(FailureCode::ToolCallArgsMismatch);
+            let judged = self.arguments(&Value::Object(expected.clone()), &calls);
+            verdicts.push(kind.verdict("argsMatch", format!("Tool \"{tool}\" args match"), judged));
         }
         if let Some(file) = &self.args_schema {
-            verdicts.push(self.schema(file, &calls, uncertainty));
+            let kind = self.row_kind(FailureCode::ToolCallArgsSchemaInvalid);
+            let label = format!("Tool \"{tool}\" args schema valid");
+            verdicts.push(kind.verdict("argsSchema", label, self.schema(file, &calls)));
         }
         if let Some(position) = self.expect.order {
-            verdicts.push(self.position(position, &seen));
+            let kind = self.row_kind(FailureCode::ToolCallOrderWrong);
+            let label = format!("Tool \"{tool}\" at position {position}");
+            verdicts.push(kind.verdict("order", label, self.position(position, &calls)));
         }
         verdicts
     }
 
     fn texts(&self) -> Vec<String> {
-        let mut texts = vec![self.expect.tool.0.clone()];
-        if let Some(expected) = &self.expect.args_match {
-            texts.extend(texts_of(&Value::Object(expected.clone())));
-        }
-        texts.extend(self.args_schema.iter().map(|file| file.text()));
-        texts
-    }
-
-    fn handles_masked_text(&self) -> bool {
-        true
+        texts_of(&serde_json::to_value(&self.expect).unwrap_or_default())
     }
 }
 
+/// The calls in an output.
+type Calls<'e> = Observed<&'e [ToolCall]>;
+
 impl ToolCallClaim {
-    fn kind(&self) -> &'static str {
-        match (self.ordered, self.expect.should_not_call) {
+    fn row_kind(&self, code: FailureCode) -> RowKind {
+        let kind = match (self.ordered, self.expect.should_not_call) {
             (true, _) => "tool_order",
             (false, true) => "tool_not_called",
             (false, false) => "tool_called",
-        }
+        };
+        RowKind { kind, code }
     }
 
-    fn place(&self, key: &str) -> Pointer {
-        Pointer::root().key(key)
+    /// Returns whether a call is to the tool. A masked name may be that of any tool.
+    fn is_of_tool<'e>(&self, call: &'e ToolCall) -> Seen<Found<&'e ToolCall>> {
+        let gap = call.name.contains(MASK_CHARACTER).then(|| Why::unknown(MASKED));
+        Observed::new(call, gap).search(|call| (call.name == self.expect.tool.0).then_some(*call))
     }
 
-    fn not_called(&self, uncertainty: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
+    /// Returns the calls to the tool, as far as they are known.
+    fn of_tool<'e>(&self, calls: &Calls<'e>) -> Vec<&'e ToolCall> {
+        calls.so_far().iter().filter(|call| call.name == self.expect.tool.0).collect()
+    }
+
+    fn not_called(&self, calls: Seen<Calls<'_>>) -> Judged {
+        let calls = calls?;
         let tool = &self.expect.tool.0;
-        let row = VerdictBuilder::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
-        let Some(call) = calls.first() else { return row.passed().unless(uncertainty) };
-        let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more)", calls.len() - 1) };
-        row.failed(
-            FailureCode::ToolCallUnexpected,
+        Ok(Row::absent("", calls.any(|_, call| self.is_of_tool(call))?, |call| {
+            let count = self.of_tool(&calls).len();
+            let times = if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
             Mismatch {
                 message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
                 expected: format!("no call to {tool}"),
                 actual: format!("{}{times}", describe(call)),
                 ..Mismatch::default()
-            },
-        )
+            }
+        }))
     }
 
-    fn missing(&self, output: Option<&Output>) -> Mismatch {
+    fn missing(&self, calls: &[ToolCall]) -> Mismatch {
         let tool = &self.expect.tool.0;
-        let calls = output.map(|output| &output.tool_calls[..]).unwrap_or_default();
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
         let message = if self.ordered {
             format!("Expected tool \"{tool}\" to be called, but it was not")
@@ -144,29 +138,33 @@ impl ToolCallClaim {
         Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, notes, help }
     }
 
-    fn arguments(&self, expected: &Value, calls: &[&ToolCall], uncertainty: Option<&'static str>) -> Verdict {
-        let tool = &self.expect.tool.0;
-        let at = self.place("argsMatch");
-        let label = format!("Tool \"{tool}\" args match");
+    fn arguments(&self, expected: &Value, calls: &Calls<'_>) -> Judged {
         let mut closest: Option<(usize, Vec<Difference>)> = None;
-        let mut uncertainty = uncertainty;
-        for (index, call) in calls.iter().enumerate() {
+        let mut index = 0;
+        let found = calls.any(|_, call| {
+            let Found::Yes(call, proof) = self.is_of_tool(call)? else { return self.is_of_tool(call) };
             let arguments = arguments_of(call);
             let found = differences(expected, &arguments);
             if found.is_empty() {
-                return VerdictBuilder::new(at, self.kind(), label).passed();
+                return Ok(Found::Yes(call, proof));
             }
-            if has_hidden(&arguments) && may_match(expected, &arguments) {
-                uncertainty = Some(super::MASKED);
-            }
+            let is_hidden = has_hidden(&arguments);
             if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
                 closest = Some((index, found));
             }
-        }
-        let (index, found) = closest.unwrap_or_default();
-        let Some(first) = found.first() else {
-            return VerdictBuilder::new(at, self.kind(), label).unknown(super::NOT_RECORDED);
+            index += 1;
+            Observed::new((), is_hidden.then(|| Why::unknown(MASKED))).search(|()| None)
+        });
+        let found = match found {
+            Ok(Found::Yes(_, proof)) => return Ok(Row::pass("", proof)),
+            Ok(Found::No(proof)) => Ok(proof),
+            Err(why) => Err(why),
         };
+        let (index, differences) = closest.unwrap_or_default();
+        let at = differences.first().map(|first| first.at.clone()).unwrap_or_default();
+        let proof = found.at(at.clone())?;
+        let Some(first) = differences.first() else { return Err(Why::unknown("the calls were not recorded").into()) };
+        let calls = self.of_tool(calls);
         let mut notes = Vec::new();
         if calls.len() > 1 {
             notes.push(format!(
@@ -176,7 +174,7 @@ impl ToolCallClaim {
                 describe(calls[index])
             ));
         }
-        notes.extend(found.iter().take(MAX_LISTED).map(Difference::line));
+        notes.extend(differences.iter().take(MAX_LISTED).map(Difference::line));
         let (wanted, got) = sides(first);
         let mismatch = Mismatch {
             message: format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
@@ -185,38 +183,31 @@ impl ToolCallClaim {
             notes,
             ..Mismatch::default()
         };
-        let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
-        let row = VerdictBuilder::new(at.join(&first.at), self.kind(), label);
-        row.failed(FailureCode::ToolCallArgsMismatch, mismatch).unless(uncertainty).relating(related)
+        let here = Pointer::root().key("argsMatch");
+        let related = differences[1..].iter().map(|it| Related::in_claim(it.line(), here.join(&it.at)));
+        Ok(Row::fail(at, proof, mismatch).relating(related))
     }
 
-    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], uncertainty: Option<&'static str>) -> Verdict {
+    fn schema(&self, file: &SchemaFile, calls: &Calls<'_>) -> Judged {
         let tool = &self.expect.tool.0;
-        let row =
-            VerdictBuilder::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
-        let schema = match file.schema(&row, FailureCode::ToolCallArgsSchemaInvalid) {
-            Ok(schema) => schema,
-            Err(verdict) => return *verdict,
-        };
+        let schema = file.schema()?;
         let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
-        let mut uncertainty = uncertainty;
-        let mut gave_up = None;
-        for call in calls {
-            match schema.validate(&call.arguments) {
-                SchemaAnswer::Valid => return row.passed(),
-                SchemaAnswer::GaveUp(reason) => gave_up = Some(reason),
-                SchemaAnswer::Hidden => uncertainty = Some(super::MASKED),
-                SchemaAnswer::Invalid(found) => {
-                    if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
-                        closest = Some((call, found));
-                    }
-                }
+        let found = calls.any(|_, call| {
+            let Found::Yes(call, proof) = self.is_of_tool(call)? else { return self.is_of_tool(call) };
+            let found = schema.validate(&call.arguments)?;
+            if found.is_empty() {
+                return Ok(Found::Yes(call, proof));
             }
-        }
-        if let Some(reason) = gave_up {
-            return row.unknown(reason);
-        }
-        let Some((call, found)) = closest else { return row.unknown(uncertainty.unwrap_or(super::NOT_RECORDED)) };
+            if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
+                closest = Some((call, found));
+            }
+            Ok(Found::No(proof))
+        })?;
+        let proof = match found {
+            Found::Yes(_, proof) => return Ok(Row::pass("", proof)),
+            Found::No(proof) => proof,
+        };
+        let (call, found) = closest.ok_or_else(|| Why::unknown("the calls were not recorded"))?;
         let mismatch = Mismatch {
             message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
             expected: format!("arguments that match {}", file.path),
@@ -228,44 +219,36 @@ impl ToolCallClaim {
                 .collect(),
             ..Mismatch::default()
         };
-        row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(uncertainty).relating(file.related(&found))
+        Ok(Row::fail("", proof, mismatch).relating(file.related(&found)))
     }
 
-    fn position(&self, position: u64, seen: &ReliableOutput<'_>) -> Verdict {
+    fn position(&self, position: u64, calls: &Calls<'_>) -> Judged {
         let tool = &self.expect.tool.0;
-        let row =
-            VerdictBuilder::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
-        let calls = seen.output().map(|output| &output.tool_calls[..]).unwrap_or_default();
-        let there = usize::try_from(position).ok().and_then(|position| calls.get(position));
-        if there.is_some_and(|call| call.name == *tool) {
-            return row.passed();
-        }
-        let first = calls.iter().position(|call| call.name == *tool).unwrap_or_default();
-        let places: Vec<String> = calls
-            .iter()
-            .enumerate()
-            .filter(|(_, call)| call.name == *tool)
-            .map(|(index, _)| index.to_string())
-            .take(MAX_LISTED)
-            .collect();
+        let there = usize::try_from(position).ok().and_then(|position| calls.so_far().get(position));
+        // A call observed at the position decides, whatever comes later.
+        let proof = match there {
+            Some(call) => match self.is_of_tool(call)? {
+                Found::Yes(_, proof) => return Ok(Row::pass("", proof)),
+                Found::No(proof) => proof,
+            },
+            None => calls.complete()?.1,
+        };
+        let places: Vec<usize> =
+            calls.so_far().iter().enumerate().filter(|(_, call)| call.name == *tool).map(|(index, _)| index).collect();
+        let first = places.first().copied().unwrap_or_default();
         let positions = if places.len() == 1 { "position" } else { "positions" };
+        let listed: Vec<String> = places.iter().take(MAX_LISTED).map(usize::to_string).collect();
         let mismatch = Mismatch {
             message: format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
             expected: format!("{tool} at position {position}"),
             actual: match there {
                 Some(other) => format!("{} at position {position}", other.name),
-                None => format!("{} in total", plural(calls.len(), "call")),
+                None => format!("{} in total", plural(calls.so_far().len(), "call")),
             },
-            notes: vec![format!("{tool} was called at {positions} {}", places.join(", "))],
+            notes: vec![format!("{tool} was called at {positions} {}", listed.join(", "))],
             ..Mismatch::default()
         };
-        // A call observed at the position decides, whatever comes later.
-        let uncertainty = match there {
-            Some(other) if other.name.contains(MASK_CHARACTER) && may_be(&other.name, tool) => Some(super::MASKED),
-            Some(_) => None,
-            None => seen.uncertainty(),
-        };
-        row.failed(FailureCode::ToolCallOrderWrong, mismatch).unless(uncertainty)
+        Ok(Row::fail("", proof, mismatch))
     }
 }
 

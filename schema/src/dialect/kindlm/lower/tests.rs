@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{RootContext, lower_root, lower_test};
 use crate::{
+    act::Act,
     dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     evidence::{Capture, Evidence, Ran},
@@ -65,7 +66,7 @@ fn a_test_with_mistakes_keeps_what_can_be_made_out() {
     let Action::Command(command) = &suite.cases[0].action else { panic!("a command") };
     assert_eq!(command.expanded, Err(vec!["gone".to_owned()]));
     assert_eq!(suite.cases[1].action, Action::None);
-    let rows = suite.cases[0].claims[1].check.check(&Evidence::default());
+    let rows = suite.cases[0].claims[1].check.check(Act::of(&Evidence::default()));
     assert_eq!(rows.len(), 1, "only `contains` could be read: {rows:?}");
 }
 
@@ -84,7 +85,7 @@ fn schema_files_are_read_with_the_claim() {
         let suite = lower_with(text, files);
         assert_eq!(suite.cases[0].intact, intact);
         let evidence = recorded("x");
-        let verdicts = suite.cases[0].claims[0].check.check(&evidence);
+        let verdicts = suite.cases[0].claims[0].check.check(Act::of(&evidence));
         assert_eq!(verdicts[0].outcome.message(), format!("Schema compilation failed: {reason}"));
     }
 }

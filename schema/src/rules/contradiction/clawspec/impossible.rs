@@ -269,7 +269,7 @@ fn check_contains(assertion: &LintNode<'_>, report: &mut Report) {
         }
     }
     let Some(fields) = assertion.get("fields") else { return };
-    if ["md", "txt", "html"].contains(&ending) {
+    if ["txt", "html"].contains(&ending) {
         // A list that is missing too has the same cause.
         let finding = fields.head_finding(Impossible::FieldsOf(ending.to_owned()));
         report.push(finding.instead_of(Scope::At(fields.at.clone())));

@@ -13,7 +13,7 @@ use crate::{
     problem::{Code, Fix, Severity},
     shape::scalar,
     validate::Context,
-    words::{all_of, listed},
+    words::{all_of, listed, nearest},
 };
 
 /// Maximum number of files to suggest to a judge.
@@ -24,8 +24,6 @@ const MAX_OFFERED: usize = 8;
 enum MissingKeys {
     /// The log, or the run in it. `path` is the log in the settings.
     Log { kind: &'static str, keys: Vec<&'static str>, path: String },
-    /// All keys of which an assertion needs one.
-    AnyOf { kind: &'static str, keys: &'static [&'static str] },
     /// Path of a list in its file.
     PlaceInSource,
 }
@@ -34,17 +32,10 @@ enum MissingKeys {
 #[derive(Debug)]
 struct FileToScore;
 
-/// Both models of which an assertion names one.
-#[derive(Debug)]
-struct Model;
-
 /// Explains a missing key of an assertion.
 pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let form = |at: &Pointer| context.variant(at).and_then(|variant| variant.tag).map(|(_, kind)| kind);
     let at = finding.at();
-    if form(at) == Some("model_used") {
-        return finding.explained(Model);
-    }
     let is_path = at.last().is_some_and(|key| key == "path");
     match at.parent().filter(|parent| is_path && form(parent) == Some("llm_judge")) {
         Some(_) => finding.explained(FileToScore),
@@ -52,25 +43,13 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Returns the keys of which an assertion of a type needs one.
-pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        "token_budget" => &["max_total_tokens", "max_input_tokens", "max_output_tokens"],
-        "llm_call_count" => &["min", "max"],
-        "trace_token_budget" => &["max_input_tokens", "max_output_tokens"],
-        "artifact_contains" => &["sections", "fields"],
-        "artifact_absent_words" => &["words", "source"],
-        _ => return None,
-    })
-}
-
 /// Checks an assertion.
 pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, files: &dyn Files, report: &mut Report) {
     let Some(info) = assertion.info else { return };
-    let (kind, lacks) = (info.name, |key: &&'static str| assertion.node.get(key).is_none());
-    if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
-        report.push(assertion.head_finding(MissingKeys::AnyOf { kind, keys }));
-    }
+    let kind = info.name;
+    // A misspelled key is reported there.
+    let is_misspelled = |key: &str| assertion.entries().iter().any(|(other, _)| nearest(other, [key]).is_some());
+    let lacks = |key: &&'static str| assertion.node.get(key).is_none() && !is_misspelled(key);
     match kind {
         // With `tool`, it was meant as another type.
         "tool_not_permitted" if assertion.get("tool").is_some() => {}
@@ -110,11 +89,6 @@ impl Rule for MissingKeys {
                     // Only the author knows the path of the log.
                     .remedy(format!("add {names}"), Fix::guess, edits)
             }
-            MissingKeys::AnyOf { kind, keys } => {
-                MessageParts::new(format!("`{kind}` is missing {}", listed(keys.iter().copied())))
-                    .note("without one of them, nothing is checked")
-                    .help("add one of them")
-            }
             MissingKeys::PlaceInSource => {
                 MessageParts::new("missing `key`").note("`key`: path of the list in `source`").help("add `key`")
             }
@@ -139,12 +113,5 @@ impl Explanation for FileToScore {
         let fixes = fixes.chain(location.at.parent().and_then(|assertion| comment(location, &assertion))).collect();
         let message = "`llm_judge` is missing `path`".to_owned();
         MessageParts { message, fixes, ..said }.help(help)
-    }
-}
-
-impl Explanation for Model {
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        let message = "`model_used` is missing `expected` or `not_expected`".to_owned();
-        MessageParts { message, ..said }
     }
 }

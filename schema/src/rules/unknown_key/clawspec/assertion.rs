@@ -11,7 +11,6 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     rules::{
-        missing_field::clawspec::assertion::one_of,
         unknown_key::ignored_by,
         unknown_type::{literal, opposite_type},
     },
@@ -54,7 +53,7 @@ enum IntendedAssertionKey {
 /// A key of a mapping that lacks all of several keys of which one is required.
 #[derive(Debug)]
 struct InPlaceOfAny {
-    keys: &'static [&'static str],
+    keys: Vec<&'static str>,
 }
 
 /// Explains a key of a mapping with this type.
@@ -71,7 +70,8 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer,
         }
         None => finding,
     };
-    match one_of(kind).filter(|keys| keys.iter().all(|key| assertion.get(key).is_none())) {
+    let any_of = context.shape(parent).map(|shape| shape.any_of()).unwrap_or_default();
+    match Some(any_of).filter(|keys| !keys.is_empty() && keys.iter().all(|key| assertion.get(key).is_none())) {
         // The missing key has the same cause.
         Some(keys) => {
             finding.explained(InPlaceOfAny { keys }).instead_of(Scope::CodeAt(Code::MissingField, parent.clone()))

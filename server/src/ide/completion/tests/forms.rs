@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::{check_choice, check_labels};
+use super::{check_choice, check_labels, completions};
+use crate::ide::fixture::Fixture;
 
 #[test]
 fn tasks_are_at_the_root_of_their_file() {
@@ -54,4 +55,20 @@ fn a_task_or_a_file_of_tasks_can_be_written() {
             +   - intent:·
         "#]],
     );
+}
+
+#[test]
+fn items_are_offered_in_empty_brackets() {
+    for (fixture, label, text) in [
+        ("//- /cli-bench-tasks.yaml\n- id: a\n  assert: [$0]\n", "run_count", "{ run_count:  }"),
+        ("//- /cli-bench-tasks.yaml\n- id: a\n  assert: [ $0 ]\n", "exit_code", "{ exit_code:  }"),
+        ("//- /cli-bench-tasks.yaml\n- id: a\n  assert: [{ exit_code: 0 }, $0 ]\n", "ran", "{ ran:  }"),
+        ("//- /clawspec-scenarios.yaml\nscenarios:\n- name: a\n  then: [ $0 ]\n", "log_entry", "{ type: log_entry, "),
+        ("tests:\n  - expect: { toolCalls: [ $0 ] }\n", "tool", "{ tool:  }"),
+        ("tests:\n  - expect: { judge: [ $0 ] }\n", "criteria", "{ criteria:  }"),
+    ] {
+        let items = completions(&Fixture::parse(fixture));
+        let item = items.iter().find(|item| item.label == label).unwrap_or_else(|| panic!("{fixture}: {items:#?}"));
+        assert!(item.edit.text.starts_with(text), "{fixture}: {item:?}");
+    }
 }

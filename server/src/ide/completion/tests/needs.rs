@@ -177,8 +177,8 @@ fn keys_that_come_through_a_merge_key_are_not_offered() {
         &format!("{merged}        ti$0\n"),
         expect![[r#"
             Field timeout · overrides the value from `<<`
-            Field sections · list of strings
-            Field fields · list of strings
+            Field sections · one of sections, fields required · list of strings
+            Field fields · one of sections, fields required · list of strings
             Field updated_after · string
             Field type · overrides the value from `<<`
             Field path · overrides the value from `<<`

@@ -28,6 +28,33 @@ fn without_evidence_nothing_passes() {
 }
 
 #[test]
+fn only_a_command_that_was_seen_passes_before_the_end() {
+    for list in EVERY_KIND {
+        for ended in [None, Some(Ended::Deadline)] {
+            let is_sighted = list.contains("- ran") || list == "- run_count: {pattern: mycli}";
+            let expected = if is_sighted { Status::Pass } else { Status::Unknown };
+            assert_eq!(status(list, &Evidence { ended, ..evidence() }), expected, "{list} {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn absence_of_a_command_needs_its_whole_text() {
+    let damages: [fn(&mut Capture); 3] = [
+        |command| command.cut = true,
+        |command| command.masked = vec![(0, command.text.len())],
+        |command| command.text.insert(0, char::REPLACEMENT_CHARACTER),
+    ];
+    for damage in damages {
+        let mut evidence = evidence();
+        evidence.commands.as_mut().unwrap().commands.iter_mut().for_each(|ran| damage(&mut ran.command));
+        for list in ["- not_ran: '[a-z]udo'", "- run_count: {pattern: '[a-z]udo', max: 0}"] {
+            assert_eq!(status(list, &evidence), Status::Unknown, "{list}");
+        }
+    }
+}
+
+#[test]
 fn parts_that_were_not_observed_are_unknown() {
     let without = |remove: &dyn Fn(&mut Ran)| {
         let mut evidence = evidence();
@@ -38,7 +65,7 @@ fn parts_that_were_not_observed_are_unknown() {
     assert_eq!(status(EVERY_KIND[1], &without(&|it| it.stdout = None)), Status::Unknown);
     assert_eq!(status(EVERY_KIND[2], &without(&|it| it.stdout = None)), Status::Unknown);
     assert_eq!(status(EVERY_KIND[3], &without(&|it| it.stderr = None)), Status::Unknown);
-    let observed = |observation: Observation| Evidence { observations: vec![observation], ..Evidence::default() };
+    let observed = |observation: Observation| Evidence { observations: vec![observation], ..ended() };
     let nothing = |need: Need| observed(Observation { need, answer: Answer::Nothing("no such place".to_owned()) });
     let at = |content| Need::Path { path: "config.yaml".to_owned(), content };
     assert_eq!(status(EVERY_KIND[4], &nothing(at(false))), Status::Unknown);
@@ -93,7 +120,7 @@ fn what_was_cut_off_could_decide() {
     }
     let cut = Some(Capture { cut: true, ..Capture::whole("9".to_owned()) });
     let answer = Ran { stdout: cut, ..printed(0, "") };
-    let evidence = Evidence { observations: vec![ran("x", answer)], ..Evidence::default() };
+    let evidence = Evidence { observations: vec![ran("x", answer)], ..ended() };
     assert_eq!(status("- verify: {run: x, output_contains: '99'}", &evidence), Status::Unknown);
     assert_eq!(status("- verify: {run: x, output_contains: '9'}", &evidence), Status::Pass);
     assert_eq!(status("- verify: {run: x, output_equals: '9'}", &evidence), Status::Unknown);
@@ -104,10 +131,8 @@ fn what_is_masked_could_decide() {
     // Masked text, and the secrets that a recording masks.
     let secrets = crate::mask::Secrets::new([("TOKEN", "abcdefgh")], &[], &[]);
     let masked = command("mycli login --token abcdefgh", 0, "token abcdefgh\n", "bad token abcdefgh\n");
-    let mut evidence = Evidence {
-        commands: Some(CommandLog { commands: vec![masked], cut: false, unseen: None }),
-        ..Evidence::default()
-    };
+    let mut evidence =
+        Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false, unseen: None }), ..ended() };
     evidence.observations = vec![path("login", file("token=abcdefgh")), ran("x", printed(0, "token abcdefgh"))];
     crate::dialect::Dialect::CLI_BENCH.mask(&mut evidence, &secrets);
     for (list, expected) in [
@@ -149,7 +174,7 @@ fn patterns_that_cannot_be_searched_for_never_pass() {
     );
     let slow = Evidence {
         commands: Some(CommandLog { commands: vec![command(&"a".repeat(60), 0, "", "")], cut: false, unseen: None }),
-        ..Evidence::default()
+        ..ended()
     };
     check(
         "- not_ran: '^(?:(a+)\\1?)+b$'\n",
