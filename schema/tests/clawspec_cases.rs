@@ -1,6 +1,5 @@
 //! What ClawSpec was recorded to answer on contracts and workspaces: the answers here are equal, except for the
 //! differences that are named.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 use crate::recorded;

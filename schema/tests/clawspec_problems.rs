@@ -1,5 +1,4 @@
 //! Problems of ClawSpec files that depend on the files around them.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 

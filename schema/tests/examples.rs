@@ -1,6 +1,5 @@
 //! The shipped examples, and those in the documentation of every assertion, are right: for the schema, the rules and the
 //! types.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 use crate::golden;

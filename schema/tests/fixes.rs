@@ -1,6 +1,5 @@
 //! Every fix of every golden file, tried alone: its problem is gone, no error has come, and what it does not touch
 //! means what it meant.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 use crate::list_style;

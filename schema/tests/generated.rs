@@ -1,5 +1,4 @@
 //! Files that are generated from the types. A stale one is rewritten, and the test fails once.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 

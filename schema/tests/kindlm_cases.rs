@@ -1,8 +1,6 @@
 //! The recorded cases of the original KindLM: what it reported for each run must be what is judged here from the same
 //! output, row by row and gate by gate. Where the answer is different on purpose, [`DIFFERENCES`] names it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{
     collections::{BTreeMap, VecDeque},
     fs,

@@ -1,6 +1,5 @@
 //! What KindLM was recorded to answer on configurations: what it rejects is rejected here, at the same path or a more exact
 //! one; what it accepts is accepted.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 

@@ -1,5 +1,4 @@
 //! What is wrong with a text, and what its fixes make of it, does not depend on how its lists are indented.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 use crate::list_style;

@@ -1,5 +1,4 @@
 //! No suggestion and no fix turns what an author asserts into its opposite.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 

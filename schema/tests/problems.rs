@@ -1,5 +1,4 @@
 //! One golden file per kind of problem and format: what a person sees. A stale one is rewritten, and the test fails once.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 use crate::golden;

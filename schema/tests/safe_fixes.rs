@@ -1,5 +1,4 @@
 //! What the safe fixes make of every golden file: nothing that its author asserts is lost or emptied.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 

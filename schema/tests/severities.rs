@@ -1,6 +1,5 @@
 //! Every kind of problem that a golden file shows can be made less, more or nothing, by the settings and by a comment, and
 //! nothing else changes by that.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::golden;
 

@@ -1,5 +1,4 @@
 //! What exported spans mean, by every convention that is read, and which trace is that of an act.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 

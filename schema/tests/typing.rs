@@ -1,6 +1,5 @@
 //! Whatever a person types: nothing panics, everything points into the text, and what is known of an edited document is
 //! what would be known of the same text read again.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 use crate::golden;
