@@ -34,7 +34,7 @@ function scenario.tests(T)
     T.replace('contains: [hello]', 'contains: []')
     local it = wait('the warning', function()
       return vim.iter(T.diagnostics('speclens')):find(function(it)
-        return it.severity == vim.diagnostic.severity.WARN
+        return it.message:find('an empty list', 1, true)
       end)
     end)
     vim.api.nvim_win_set_cursor(0, { it.lnum + 1, it.col })
@@ -54,7 +54,7 @@ function scenario.tests(T)
     end)
     wait('no warning', function()
       return not vim.iter(T.diagnostics('speclens')):any(function(other)
-        return other.code == it.code
+        return other.message == it.message
       end)
     end)
     local settings = vim.fn.bufnr('speclens.yaml')
