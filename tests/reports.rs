@@ -1,4 +1,4 @@
-//! What reports say about failures: one block an assertion, with expected, actual and what the agent said.
+//! Failures in reports: one block for each assertion, with expected, actual and what the agent said.
 
 use std::fs;
 

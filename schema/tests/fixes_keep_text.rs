@@ -1,4 +1,4 @@
-//! What safe fixes keep: a slip in a line of a real file loses none of its text, whatever is fixed.
+//! Safe fixes keep the text: a slip in a line of a real file loses no words, whichever fixes are applied.
 //!
 //! The slips are generated, in several styles. The words of the scalars are compared as our own reader finds them, and as
 //! PyYAML does where Python has it: a fix may divide or move a scalar, and loses none of its words. The words of the text
@@ -312,7 +312,7 @@ fn safe_fixes_keep_every_scalar_and_settle() {
     assert!(fixed.len() * 20 > outcomes.len(), "{} of {}", fixed.len(), outcomes.len());
 }
 
-/// Returns what PyYAML finds before the fixes, and not after them; nothing where Python lacks it.
+/// Returns the words that PyYAML finds before the fixes but not after them. Empty if Python or PyYAML is missing.
 fn missed_by_pyyaml(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
     let pairs: Vec<(&str, &str)> =
         outcomes.iter().map(|outcome| (outcome.slipped.as_str(), outcome.fixed.as_str())).collect();

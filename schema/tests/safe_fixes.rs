@@ -247,7 +247,7 @@ fn quotes_and_commas_that_may_be_meant_in_several_ways_are_not_changed() {
     assert_no_safe_fix(commands.into_iter().chain(lists));
 }
 
-/// What the author did not mean is removed by the author.
+/// Text that the author did not mean is removed only by the author.
 #[test]
 fn commas_dashes_and_colons_that_may_be_meant_stay() {
     let commas = ["tags: [a],", "command: \"x\",", "repeat: 3,", "tags: [\n      a\n    ],"];

@@ -119,7 +119,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Denies other processes of the user, such as the commands of an agent, the environment and the memory of this one.
-/// Where the system cannot do that, the program runs anyway.
+/// If the system cannot do that, the program runs anyway.
 fn close_environment() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

@@ -79,7 +79,7 @@ const PASSED_ON: [(&str, &str); 9] = [
     ("NOTES", "glpat-planted0123456789abcd"),
 ];
 
-/// What must not leave: the values, their lines, and their encodings.
+/// Returns the texts that must not leave: the values, their lines, and their encodings.
 fn forbidden() -> Vec<String> {
     let encoded = |value: &str, program: &str| {
         let script = format!("printf %s \"$VALUE\" | {program}");

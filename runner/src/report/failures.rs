@@ -1,4 +1,4 @@
-//! What did not go as expected in a run: one entry for each assertion and each error, however many attempts it
+//! The failures of a run: one entry for each assertion and each error, however many attempts it
 //! concerns.
 
 use std::cmp::Reverse;
@@ -25,13 +25,13 @@ pub(super) struct Failure<'r> {
     pub(super) cases: Vec<&'r Case>,
     /// The attempt to show.
     pub(super) run: &'r RunResult,
-    /// What did not go as expected in that attempt.
+    /// The failure in that attempt.
     pub(super) kind: FailureKind<'r>,
     /// Number of attempts that it concerns.
     attempts: usize,
     /// Their share of the attempts of the test; empty if there was only one.
     share: String,
-    /// What other attempts say about the same assertion, each with its number of attempts.
+    /// The other outcomes of the same assertion, each with its number of attempts.
     pub(super) variants: Vec<(&'r str, usize)>,
 }
 

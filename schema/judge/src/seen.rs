@@ -1,4 +1,4 @@
-//! What evidence shows, and whether that is all there is.
+//! Facts that evidence shows, and whether they are complete.
 //!
 //! That something happened follows from seeing it; that it did not follows only from evidence that is complete. A result
 //! needs a [`Proof`], and only the types here make one, so a claim of absence, a bound, a count or an order cannot be

@@ -26,7 +26,7 @@ const MAX_COMPARED_UNITS: usize = 1 << 24;
 pub struct Text<'e> {
     /// The text. A hidden unit is [`MASK_CHARACTER`], a byte that is not UTF-8 is U+FFFD: neither equals anything.
     observed: Observed<Cow<'e, str>>,
-    /// What it is the text of, for reasons.
+    /// The name of its source, for reasons.
     what: &'static str,
     /// Whether it is in lower case.
     is_lower: bool,
@@ -118,7 +118,7 @@ impl<'e> Text<'e> {
         {
             return Err(why);
         }
-        // In text of another encoding, other characters stand between.
+        // Text of another encoding has other characters in between.
         let may_be_hidden = || is_encoded(text) || may_hide(text, wanted);
         if let Some(why) = hidden.filter(|_| !text.contains(wanted) && may_be_hidden()) {
             return Err(why);

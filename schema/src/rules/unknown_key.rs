@@ -79,7 +79,7 @@ enum IntendedKey {
     /// A key of another mapping.
     Place(Move),
     /// A text about the mapping, for which the format has no key.
-    Remark,
+    Comment,
     /// A place for values that aliases repeat.
     Anchors,
     /// Unknown: one of these keys is to be used, the most likely first.
@@ -159,7 +159,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         | IntendedKey::Opposite(_)
         | IntendedKey::OtherForm { .. }
         | IntendedKey::Secret
-        | IntendedKey::Remark
+        | IntendedKey::Comment
         | IntendedKey::OneOf(_) => false,
     };
     if is_lost {
@@ -259,7 +259,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     }
     let is_next = elsewhere.zip(here.as_ref()).is_some_and(|(place, here)| here.distance(place) == 1);
     if is_remark(key) && !is_next {
-        return IntendedKey::Remark;
+        return IntendedKey::Comment;
     }
     if let Some((child, name)) = home::called_below(known, key, value)
         && elsewhere.is_none()
@@ -417,7 +417,7 @@ impl IntendedKey {
                 })
                 .help("remove it"),
             IntendedKey::Place(way) => way.message(key, words, location),
-            IntendedKey::Remark => words.help("write it as a comment, or remove it"),
+            IntendedKey::Comment => words.help("write it as a comment, or remove it"),
             IntendedKey::OneOf(free) => words.help(match free.as_slice() {
                 [] => "remove it".to_owned(),
                 [only] => format!("remove it, or use `{only}`"),

@@ -8,7 +8,7 @@ use speclens_schema::{
 };
 
 /// Maximum number of diagnostics of one source that are sent for one file, besides errors, which are all sent. Each
-/// keystroke sends all of them, and nobody reads that many: `speclens check` lists the rest.
+/// keystroke sends all of them; `speclens check` lists the rest.
 pub(super) const MAX_DIAGNOSTICS: usize = 500;
 
 /// Number of bytes on either side of the last edit that are probably visible.

@@ -23,7 +23,7 @@ fn path(recordings: &Recordings, case: &str) -> PathBuf {
 }
 
 #[test]
-fn a_run_that_replaces_recordings_creates_hardly_any_file() {
+fn a_run_that_replaces_recordings_creates_few_files() {
     let directory = TempDir::new().unwrap();
     let cases: Vec<String> = (0..100).map(|number| format!("case {number}")).collect();
     let run = |text: &str| {

@@ -20,7 +20,7 @@ struct Number {
     note: Option<&'static str>,
 }
 
-/// What is read instead of the text.
+/// The value that is read instead of the text.
 #[derive(Debug)]
 enum Meaning {
     /// The text of the number, which is searched for.

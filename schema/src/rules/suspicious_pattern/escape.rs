@@ -70,7 +70,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     report.push(Finding::new(rule, lint_node.at.clone(), range));
 }
 
-/// Returns the name, with its article, of a character that can hardly be meant in a compared value.
+/// Returns the name, with its article, of a character that is unlikely in a compared value.
 fn name(letter: char) -> Option<&'static str> {
     Some(match letter {
         '\0' => "a null character",
@@ -99,7 +99,7 @@ struct WrittenEscape {
 }
 
 impl WrittenEscape {
-    /// Whether the character is written as its number, which is hardly an accident.
+    /// Whether the character is written as its number, which is rarely an accident.
     fn is_number(&self) -> bool {
         self.written.len() > 2
     }

@@ -19,7 +19,7 @@ struct Literal {
     /// The part that would be special in a regular expression.
     part: String,
     is_name: bool,
-    /// Where a pattern that must not match can be written instead.
+    /// The key under which a pattern that must not match can be written instead.
     patterns: Option<&'static str>,
     severity: Severity,
 }

@@ -126,7 +126,7 @@ const RUN_ENDS: [&str; 16] = [
     "run timed out", "hook agent failed",
 ];
 
-/// Parts of words that stand for a failure.
+/// Parts of words that mean a failure.
 const FAILURES: [&str; 15] = [
     "error", "fail", "abort", "timeout", "timed", "cancel", "kill", "crash", "refus", "reject", "denied", "expired",
     "exceeded", "interrupt", "skipped",

@@ -1,4 +1,4 @@
-//! How far a run and the runs that it started have come, according to the log.
+//! The progress of a run and of the runs that it started, according to the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What the assertions have in common: the last command, its output, answers to needs, and how texts are shown.
+//! Facts that several assertions need: the last command, its output, answers to needs, and how texts are shown.
 
 use std::{borrow::Cow, collections::BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Nothing that must not have happened, and no limit, passes on a log or a trace that is damaged in any way.
+//! Claims of absence and limits do not pass on a log or a trace that is damaged in any way.
 
 use super::*;
 use crate::evidence::LogGap;
