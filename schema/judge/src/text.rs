@@ -179,8 +179,10 @@ impl<'e> Text<'e> {
 
 /// Whether a text is in an encoding of two or four bytes a character, of which the others are NUL.
 fn is_encoded(text: &str) -> bool {
-    let count = memchr::memchr_iter(0, text.as_bytes()).count();
-    count > 0 && count * 3 >= text.len()
+    let bytes = text.as_bytes();
+    // Between two characters of UTF-16 that are ASCII is one null character, in UTF-32 there are three. Such text may
+    // also be only a part of the whole.
+    memchr::memchr_iter(0, bytes).any(|at| bytes.get(at + 2) == Some(&0))
 }
 
 /// Whether a unit may be anything.
@@ -271,6 +273,7 @@ mod tests {
     fn absence_of_a_text_needs_all_of_it() {
         let (yes, no) = (Ok(true), Ok(false));
         let (masked, truncated) = (Err(MASKED.to_owned()), Err(TRUNCATED.to_owned()));
+        let not_utf8 = Err("part of the output is not UTF-8, which could change the result".to_owned());
         for (text, wanted, expected) in [
             (Text::whole("abc"), "b", &yes),
             (Text::whole("abc"), "B", &no),
@@ -280,12 +283,12 @@ mod tests {
             (starred("a *** c"), "a ", &yes),
             (starred("a *** c"), "wxyz", &no),
             (Text::whole("a *** c"), "***", &yes),
-            (
-                Text::whole("caf\u{fffd}"),
-                "café",
-                &Err("part of the output is not UTF-8, which could change the result".to_owned()),
-            ),
+            (Text::whole("caf\u{fffd}"), "café", &not_utf8),
             (Text::whole("r\0m\0"), "r", &yes),
+            (Text::whole("a long line before\nr\0m\0"), "rm", &not_utf8),
+            (Text::whole("a long line before\n\0r\0m"), "rm", &not_utf8),
+            (Text::whole("r\0\0\0m\0\0\0"), "rm", &not_utf8),
+            (Text::whole("a.txt\0b.txt\0"), "rm", &no),
             (starred("KEY *** Ok").lowercase(), "ok", &yes),
             (starred("ΑΣ*").lowercase(), "ας", &masked),
         ] {

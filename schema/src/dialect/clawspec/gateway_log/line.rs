@@ -252,6 +252,11 @@ fn tool_events(fields: &Fields, is_openclaw: bool) -> Vec<Event> {
     let is_refused = REFUSALS.iter().any(|word| fields.says(word));
     // A gateway's other sentences about tools are not known.
     let is_known = !is_openclaw || fields.says("embedded run tool start") || fields.says("embedded run tool end");
+    // A name with bytes that are not UTF-8 may be that of any tool.
+    let is_damaged = |name: &&str| name.contains(char::REPLACEMENT_CHARACTER);
+    if names.iter().any(is_damaged) {
+        return vec![Event::Unclear { tool: None, id }];
+    }
     let Some((tool, others)) = names.split_last().filter(|_| is_known && !is_refused) else {
         return vec![Event::Unclear { tool: names.last().map(|&tool| tool.to_owned()), id }];
     };

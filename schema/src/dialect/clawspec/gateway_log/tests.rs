@@ -233,6 +233,7 @@ fn line_about_tools_that_cannot_be_read_is_unclear() {
             Some("mail.send"),
         ),
         ("t run_id=r1 token_usage input=many", None),
+        ("t run_id=r1 tool=mail.se\u{fffd}d", None),
     ] {
         let log = GatewayLog::read(line, "r1", None);
         let found: Vec<Option<&str>> = log.unclear.iter().map(|unclear| unclear.tool.as_deref()).collect();

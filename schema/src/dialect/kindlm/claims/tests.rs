@@ -535,6 +535,30 @@ fn what_the_missing_part_could_decide_is_unknown() {
     }
 }
 
+#[test]
+fn absent_call_is_unknown_if_a_line_about_a_call_is_unreadable() {
+    let call = r#"{"kindlm":"tool_call","name":"zebra","arguments":{}}"#;
+    let is_absent = "toolCalls: [{tool: zebra, shouldNotCall: true}]";
+    for unreadable in [
+        call.chars().flat_map(|letter| [letter, '\0']).collect(),
+        format!("ok\n\0{}", call.chars().flat_map(|letter| ['\0', letter]).collect::<String>()),
+        format!("{call}\r{call}"),
+        format!("\u{1b}[32m{call}\u{1b}[0m"),
+        format!("info: {call}"),
+        call.replace("zebra", "zeb\u{fffd}a"),
+        call.replace(":\"tool", ": \"tool").replace("{\"kind", "{ \"kind"),
+        call[..30].to_owned(),
+        format!("{call} done"),
+    ] {
+        assert_eq!(worst(is_absent, &evidence(&unreadable)), Status::Unknown, "{unreadable:?}");
+    }
+    for other in ["a tool_call of kindlm", r#"{"kindlm":"other"}"#, "", "caf\u{fffd}"] {
+        assert_eq!(worst(is_absent, &evidence(other)), Status::Pass, "{other:?}");
+    }
+    assert_eq!(worst(is_absent, &evidence(&format!("{call}\ninfo: {call}"))), Status::Fail);
+    assert_eq!(worst("toolCalls: [{tool: zebra}]", &evidence(&format!("info: {call}\n{call}"))), Status::Pass);
+}
+
 /// A name, and what it does to a command that ran.
 type Damage = (&'static str, fn(&mut Ran));
 

@@ -10,7 +10,7 @@ use crate::{
     check::{
         json::{self, Difference, differences},
         schema_file::SchemaMismatch,
-        text::shortened,
+        text::{shortened, uncolored},
     },
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
@@ -39,7 +39,10 @@ const MAX_LISTED: usize = 50;
 impl Check for ToolCallClaim {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let tool = &self.expect.tool.0;
-        let calls = act.output().map(|output| output.map(|output| &output.tool_calls[..]));
+        let calls = act.output().map(|output| {
+            let unread = unread_call(&output.so_far().text);
+            output.map(|output| &output.tool_calls[..]).with_gap(unread)
+        });
         if self.expect.should_not_call {
             let kind = self.row_kind(FailureCode::ToolCallUnexpected);
             return vec![kind.verdict("shouldNotCall", format!("Tool \"{tool}\" not called"), self.not_called(calls))];
@@ -74,6 +77,19 @@ impl Check for ToolCallClaim {
     }
 }
 
+/// Returns why calls may be missing: a line of the text mentions one, but KindLM cannot read it. It may be in UTF-16,
+/// in color, behind other text, cut off, or invalid JSON.
+fn unread_call(text: &str) -> Option<Why> {
+    let mut text = uncolored(text);
+    if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
+        text = text.replace(['\0', char::REPLACEMENT_CHARACTER], "").into();
+    }
+    let is_about_call = |line: &str| line.contains("\"kindlm\"") && line.contains("tool_call");
+    (text.contains("tool_call") && text.lines().any(is_about_call)).then(|| {
+        Why::unknown("the output mentions a tool call in a line that KindLM cannot read; such a line begins with `{\"kindlm\":` and is valid JSON in UTF-8")
+    })
+}
+
 /// The calls in an output.
 type Calls<'e> = Observed<&'e [ToolCall]>;
 
@@ -87,9 +103,13 @@ impl ToolCallClaim {
         RowKind { kind, code }
     }
 
-    /// Returns whether a call is to the tool. A masked name may be that of any tool.
+    /// Returns whether a call is to the tool. A name that is masked or damaged may be that of any tool.
     fn is_of_tool<'e>(&self, call: &'e ToolCall) -> Seen<Found<&'e ToolCall>> {
-        let gap = call.name.contains(MASK_CHARACTER).then(|| Why::unknown(MASKED));
+        let masked = call.name.contains(MASK_CHARACTER).then(|| Why::unknown(MASKED));
+        let gap = masked.or_else(|| {
+            let is_damaged = call.name.contains(char::REPLACEMENT_CHARACTER);
+            is_damaged.then(|| Why::unknown("the name of a called tool is not UTF-8, which could change the result"))
+        });
         Observed::new(call, gap).search(|call| (call.name == self.expect.tool.0).then_some(*call))
     }
 
