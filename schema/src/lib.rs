@@ -8,6 +8,19 @@
 //! This crate is pure: it reads files only through [`files::Files`], starts no process, uses neither the clock nor
 //! the network, and never fails because of its input. It does not talk to editors (the `speclens` crate does) and
 //! has no side effects (`speclens-runner` does).
+//!
+//! To add a field or an assertion, edit its type in `dialect/`: the schema, validation, completion, hover and the
+//! reference are derived from it, and a test rewrites the generated files. Declare at the field what its value means (a
+//! pattern, a path that must exist, a text with variables, a lower bound) and which other names people use for it:
+//! [`words`] lists the keywords, and `walk` applies the rules for these meanings in all formats.
+//!
+//! To add a format, create its folder in `dialect/`: the implementation of `Format` (name, rules, lowering), and a row
+//! for each kind of file (name, title, usual file names, how the content is recognized, where the cases are, schema). Then
+//! list the rows in `SpecFile::ALL`. `server/src/ide/fourth_format.rs` does this for a small made-up format.
+//!
+//! To add a rule, add its file to `rules/`, with its documentation, check, messages and fixes, list it in `rules.rs`, call
+//! its check in `walk.rs` (all formats) or in the checks of its format (`dialect/*/lint.rs`), and add a golden file to
+//! `schema/tests/problems`.
 
 pub mod analysis;
 pub mod dialect;

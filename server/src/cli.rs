@@ -79,7 +79,7 @@ enum Command {
     Baseline(baseline::Args),
     /// List what the targets of a ClawSpec coverage ledger lack: the target itself, its contracts, a negative scenario
     Coverage(coverage::Args),
-    /// Explain a field, an assertion type, a kind of problem, a result or a template variable
+    /// Explain a topic of the manual, a field, an assertion type, a kind of problem, a result or a template variable
     Explain(explain::Args),
     /// Print the JSON Schema of a kind of file
     Schema(schema::Args),

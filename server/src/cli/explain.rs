@@ -20,11 +20,26 @@ use super::{PASSED, output};
 /// The options of `speclens explain`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Kind of problem (`unknown-key`), result of a run (`CONTAINS_FAILED`, `stale`), assertion type (`log_entry`),
-    /// template variable (`run_id`), field (`argsMatch`) or path of fields (`expect.output`); if omitted, all names are
-    /// listed
+    /// Topic of the manual (`recordings`), kind of problem (`unknown-key`), result of a run (`CONTAINS_FAILED`, `stale`),
+    /// assertion type (`log_entry`), template variable (`run_id`), field (`argsMatch`) or path of fields
+    /// (`expect.output`); if omitted, all names are listed
     name: Option<String>,
 }
+
+/// The topics of the manual, each with its page.
+const TOPICS: [(&str, &str); 11] = [
+    ("files", include_str!("../../manual/files.md")),
+    ("commands", include_str!("../../manual/commands.md")),
+    ("agents", include_str!("../../manual/agents.md")),
+    ("clawspec-runs", include_str!("../../manual/clawspec-runs.md")),
+    ("scripts", include_str!("../../manual/scripts.md")),
+    ("recordings", include_str!("../../manual/recordings.md")),
+    ("models", include_str!("../../manual/models.md")),
+    ("traces", include_str!("../../manual/traces.md")),
+    ("settings", include_str!("../../manual/settings.md")),
+    ("editors", include_str!("../../manual/editors.md")),
+    ("secrets", include_str!("../../manual/secrets.md")),
+];
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match &args.name {
@@ -62,6 +77,8 @@ fn explain(name: &str) -> anyhow::Result<String> {
     }
     text.push_str(&assertion(name));
     text.push_str(&variable(name));
+    // A topic may share its name with a field, whose explanation is shorter.
+    text.extend(TOPICS.iter().filter(|(topic, _)| *topic == name).map(|(_, page)| *page));
     if !text.is_empty() {
         return Ok(text);
     }
@@ -70,7 +87,8 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let types = Assertion::TYPES.iter().map(|info| info.name);
     let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
-    let names: BTreeSet<&str> = codes.chain(keys).chain(types).chain(variables).chain(results).collect();
+    let topics = TOPICS.iter().map(|(topic, _)| *topic);
+    let names: BTreeSet<&str> = codes.chain(keys).chain(types).chain(variables).chain(results).chain(topics).collect();
     let alike = alike(name, &names);
     if alike.is_empty() {
         bail!("unknown name `{name}`; `speclens explain` lists all names");
@@ -330,7 +348,12 @@ fn first_clause(docs: &str) -> String {
 }
 
 fn overview() -> String {
-    let mut text = String::from("Problems:\n");
+    let mut text = String::from("Topics:\n");
+    for (topic, page) in TOPICS {
+        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+        let _ = writeln!(text, "  {topic:<15} {title}");
+    }
+    text.push_str("\nProblems:\n");
     let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or_default();
     for code in Code::ALL {
         let _ = writeln!(text, "  {:<width$} {}", code.as_str(), first_clause(code.docs()));
@@ -366,7 +389,9 @@ fn overview() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{explain, first_clause, overview, results};
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::{TOPICS, explain, first_clause, overview, results};
 
     #[test]
     fn fields_problems_and_paths_are_explained() {
@@ -394,6 +419,29 @@ mod tests {
             let text = explain(name).expect("a field");
             for head in types {
                 assert_eq!(text.matches(head).count(), 1, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_page_of_the_manual_is_a_topic_and_every_link_leads_to_a_file() {
+        let manual = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/manual"));
+        let pages = fs::read_dir(manual).expect("the manual").map(|page| page.expect("a page").path());
+        let mut pages: BTreeSet<_> = pages.collect();
+        let topics: BTreeSet<_> = TOPICS.iter().map(|(topic, _)| manual.join(format!("{topic}.md"))).collect();
+        assert_eq!(pages, topics);
+        for (topic, page) in TOPICS {
+            assert!(explain(topic).expect("a topic").ends_with(page) && overview().contains(topic), "{topic}");
+        }
+        let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+        let text = fs::read_to_string(&readme).expect("the README");
+        assert!(TOPICS.iter().all(|(topic, _)| text.contains(&format!("(server/manual/{topic}.md)"))));
+        pages.insert(readme);
+        for page in pages {
+            let text = fs::read_to_string(&page).expect("a page");
+            let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+            for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
+                assert!(page.with_file_name("").join(link).exists(), "{}: {link}", page.display());
             }
         }
     }
