@@ -265,30 +265,6 @@ fn files_that_cannot_be_written_are_named() {
     assert_eq!(place.read("d/kindlm.yaml") == wrong, !may_write, "{done:?}");
 }
 
-/// A leftover draft of the new text, or a directory in its place, prevents only the replacement of that file.
-#[cfg(target_os = "linux")]
-#[test]
-fn what_is_in_the_way_of_the_new_text_is_left_alone() {
-    let wrong = suite("echo hello", "{outptu: {contains: [hello]}}");
-    let place = Place::with(&wrong);
-    // The process id is that of the shell, which becomes the program.
-    let script = "mkdir .kindlm.yaml.$$.tmp; exec \"$0\" check --fix";
-    let done = std::process::Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_speclens")])
-        .current_dir(place.path())
-        .output()
-        .unwrap();
-    assert_eq!(done.status.code(), Some(2), "{done:?}");
-    let stderr = String::from_utf8(done.stderr).unwrap();
-    assert!(
-        stderr.contains("kindlm.yaml` was not changed: cannot write the new text next to the file: File exists"),
-        "{stderr}"
-    );
-    assert_eq!(place.read("kindlm.yaml"), wrong);
-    let names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "{names:?}");
-}
-
 /// The announced number of fixes is exact, even if one fix leads to another.
 #[test]
 fn the_count_of_what_can_be_fixed_is_exact() {

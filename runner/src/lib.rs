@@ -30,3 +30,4 @@ pub(crate) mod scripted_gateway;
 mod suspend_aware_timer;
 pub mod trace;
 pub(crate) mod watch;
+pub mod write;

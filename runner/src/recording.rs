@@ -6,7 +6,6 @@
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod entry;
-mod file_pool;
 mod lock;
 mod machine;
 mod name;
@@ -417,7 +416,8 @@ impl Recordings {
             seen.index.insert(name);
             replaced
         };
-        replaced.iter().for_each(|other| self.store.retire(&other.file_name()));
+        // One that remains is harmless.
+        replaced.iter().for_each(|other| drop(self.store.remove(&other.file_name())));
         // Once for all changes: until then, a process that misses the older recording lists the directory.
         self.store.count_change();
         Ok(path)

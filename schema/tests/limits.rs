@@ -106,7 +106,7 @@ fn mistakes_behind_aliases_cost_what_they_are_many() {
     ] {
         let what = format!("{claim} in {}", file.as_str());
         // Each mistake costs so much by itself that a square shows late.
-        assert_growth(&what, [300, 4800], 32.0, |count| {
+        assert_growth(&what, [300, 2400], 18.0, |count| {
             time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)))
         });
     }

@@ -11,6 +11,7 @@ use speclens_runner::{
     event::RunResult,
     files::{DiskFiles, lexical},
     report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step},
+    write::{self, Readers},
 };
 use speclens_schema::{
     dialect::{
@@ -22,8 +23,6 @@ use speclens_schema::{
     judge::Judged,
     suite::{Action, Case, Suite},
 };
-
-use crate::write;
 
 /// The variable that names the directory of reports.
 const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
@@ -162,7 +161,7 @@ impl Report<'_> {
         loop {
             let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
             let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
-            match write::create_whole(&path, &self.text(number)) {
+            match write::create(&path, self.text(number), Readers::Usual) {
                 // Another run has just created this file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 result => return result.with_context(|| format!("cannot write {}", path.display())),

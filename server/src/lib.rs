@@ -28,6 +28,5 @@ mod signals;
 mod threads;
 mod trust;
 mod workspace;
-mod write;
 
 pub use cli::main;

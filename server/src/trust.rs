@@ -2,17 +2,16 @@
 //! `$XDG_STATE_HOME/speclens/trusted-folders` (`~/.local/state/…` without the variable).
 
 use std::{
-    env, fs,
-    io::{self, Write},
+    env, fs, io,
     path::{Path, PathBuf},
-    sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::OnceLock,
 };
 
 use anyhow::{Context, bail};
-use speclens_runner::recording::Machine;
+use speclens_runner::{
+    recording::Machine,
+    write::{self, Readers},
+};
 
 /// Whether a directory, or one of its parents, is trusted.
 pub(crate) fn is_trusted(directory: &Path) -> bool {
@@ -127,30 +126,10 @@ fn private_directory(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates a file that only its user can read.
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Replaces a file of the state directory atomically, so that no reader sees a part of it. Only the user can read it.
+/// Replaces a file of the state directory, so that no reader sees a part of it. Only the user can read it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    // Another thread may be writing to another file next to it.
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let directory = path.parent().unwrap_or(Path::new("."));
-    private_directory(directory)?;
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let temporary = directory.join(format!(".new.{}-{number}", std::process::id()));
-    let written = private_file(&temporary)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    private_directory(path.parent().unwrap_or(Path::new(".")))?;
+    write::replace(path, text, Readers::Owner)
 }
 
 #[cfg(test)]
@@ -165,24 +144,5 @@ mod tests {
         super::write_whole(&place.join("page.md"), "text").unwrap();
         let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&place), mode(&place.join("page.md"))), (0o700, 0o600));
-    }
-
-    #[test]
-    fn files_that_are_written_at_once_beside_each_other_keep_their_own_text() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = |name: usize| directory.path().join(name.to_string());
-        std::thread::scope(|scope| {
-            for name in 0..8 {
-                let path = &path;
-                scope.spawn(move || {
-                    for _ in 0..50 {
-                        super::write_whole(&path(name), &name.to_string()).unwrap();
-                    }
-                });
-            }
-        });
-        for name in 0..8 {
-            assert_eq!(std::fs::read_to_string(path(name)).unwrap(), name.to_string());
-        }
     }
 }

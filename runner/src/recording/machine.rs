@@ -3,13 +3,14 @@
 use std::{
     fs,
     hash::{BuildHasher, RandomState},
-    io::{self, Write},
     path::Path,
     process,
     sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
+
+use crate::write::{self, Readers};
 
 const FILE: &str = "machine";
 
@@ -29,7 +30,7 @@ impl Machine {
         let read = || fs::read_to_string(&path).ok().and_then(|text| Machine::parse(text.trim_end()));
         read().or_else(|| {
             // If this fails, another process may have been first.
-            let _ = create(directory, &path, &random());
+            let _ = fs::create_dir_all(directory).and_then(|()| write::create(&path, random(), Readers::Owner));
             read()
         })
     }
@@ -44,21 +45,6 @@ fn random() -> String {
     // Each has keys from the random source of the system.
     let number = || RandomState::new().hash_one(process::id());
     format!("{:016x}{:016x}", number(), number())
-}
-
-/// Writes a file that only its owner can read, unless it exists.
-fn create(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
-    let draft = directory.join(format!(".{FILE}.{text}"));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    // Atomic, and never instead of another one.
-    let linked = written.and_then(|()| fs::hard_link(&draft, path));
-    let _ = fs::remove_file(&draft);
-    linked
 }
 
 #[cfg(test)]

@@ -5,16 +5,15 @@ use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
-    process,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
-use super::{file_pool::FilePool, texts::Digest};
-use crate::exec::temporary::is_alive;
+use super::texts::Digest;
+use crate::{
+    exec::temporary::is_alive,
+    write::{self, DRAFT, Readers},
+};
 
 /// The directory of speclens next to a suite.
 pub const DIRECTORY: &str = ".speclens";
@@ -23,14 +22,12 @@ const RECORDINGS: &str = "recordings";
 const TEXTS: &str = "texts";
 const LOCK: &str = "lock";
 const CHANGES: &str = "changes";
-const DRAFT: &str = "tmp";
 
 /// The location of recordings.
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
     counted: Mutex<Counted>,
-    pool: FilePool,
 }
 
 /// The changes counted by a store.
@@ -48,7 +45,7 @@ pub(super) struct Mark(u64);
 impl Store {
     /// Returns the store next to a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
-        Store { home: directory.join(DIRECTORY), counted: Mutex::default(), pool: FilePool::default() }
+        Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -159,32 +156,14 @@ impl Store {
         let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
         // It may have grown since.
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-        // A name is never reused: while it exists, no process has written another recording into the file.
-        if !path.exists() {
-            return Err(Unreadable::Missing);
-        }
         if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
     /// Writes a file that only its owner can read. The change is not counted yet.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
-        if let Some(spare) = self.pool.take() {
-            if spare.become_file(&path, bytes).is_ok() {
-                return Ok(path);
-            }
-            let _ = fs::remove_file(&spare.path);
-        }
         self.write_to(&path, bytes, &self.directories())?;
         Ok(path)
-    }
-
-    /// Removes a replaced recording, and keeps its file for the next one.
-    pub(super) fn retire(&self, file_name: &str) {
-        if !self.is_own() || !self.pool.keep(&self.path(file_name)) {
-            // A file that remains is harmless.
-            let _ = self.remove(file_name);
-        }
     }
 
     /// Writes a text under its digest, even if it exists: the existing one may be damaged, or about to be
@@ -198,10 +177,10 @@ impl Store {
         if !directories.iter().all(|directory| is_directory(directory)) {
             self.prepare(directories)?;
         }
-        match write_whole(path, bytes) {
+        match write::replace(path, bytes, Readers::Owner) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.prepare(directories)?;
-                write_whole(path, bytes)
+                write::replace(path, bytes, Readers::Owner)
             }
             result => result,
         }
@@ -273,7 +252,7 @@ impl Store {
         }
         let ignore = self.home.join(".gitignore");
         // An incomplete file, on a full disk, would never be repaired.
-        if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
+        if ignore.exists() { Ok(()) } else { write::replace(&ignore, "*\n", Readers::Owner) }
     }
 }
 
@@ -305,37 +284,6 @@ pub(super) enum Unreadable {
     Missing,
     /// It has this many bytes.
     TooLarge(u64),
-}
-
-/// Returns a path next to another one that only this process writes to. A file that remains there is swept later.
-pub(super) fn draft_beside(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    path.with_extension(format!("{}-{number}.{DRAFT}", process::id()))
-}
-
-/// Writes a file so that a reader sees all of it or nothing.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = draft_beside(path);
-    write_private(&draft, bytes).and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
-        let _ = fs::remove_file(&draft);
-    })
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    // An existing draft, of another process with this number, or a link, is not written to.
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
-            options.open(path)?
-        }
-        opened => opened?,
-    };
-    file.write_all(bytes)
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

@@ -1,8 +1,7 @@
 //! Recordings in real directories.
 
-#[cfg(unix)]
-mod file_pool;
 mod limits;
+mod replacing;
 mod sequences;
 mod texts;
 

@@ -12,9 +12,13 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use clap::Subcommand;
-use speclens_runner::{clock::Clock, report::plain};
+use speclens_runner::{
+    clock::Clock,
+    report::plain,
+    write::{self, Readers},
+};
 use speclens_schema::{
     dialect::{
         Dialect,
@@ -41,7 +45,6 @@ use super::{
 use crate::{
     job::{self, Prepared, Refusal},
     read::read_text,
-    write,
 };
 
 /// The options of `speclens baseline`.
@@ -108,7 +111,8 @@ impl Store {
 
     /// Writes the file as a whole.
     fn write(&self) -> anyhow::Result<()> {
-        write::replace(&self.path, &self.baselines.to_yaml())
+        write::replace(&self.path, self.baselines.to_yaml(), Readers::Usual)
+            .with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 

@@ -1,16 +1,12 @@
 //! `speclens check --fix`: applies safe fixes to files and keeps the rest of each file unchanged.
 
-use std::{
-    collections::HashSet,
-    fmt::Write,
-    fs,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-    process,
-};
+use std::{collections::HashSet, fmt::Write, fs, io, path::Path};
 
-use anyhow::{Context, anyhow, bail, ensure};
-use speclens_runner::report::{SourceText, plain};
+use anyhow::{Context, anyhow, ensure};
+use speclens_runner::{
+    report::{SourceText, plain},
+    write::{self, Readers},
+};
 use speclens_schema::{
     document::Document,
     fixing::{self, Applied, FixedText, Revealing},
@@ -180,44 +176,22 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     // Replacing it would succeed, but is not what its owner wants.
     ensure!(!permissions.readonly(), "the file is write-protected; make it writable");
     ensure_unchanged(&path, before)?;
-    let draft = draft_beside(&path)?;
-    let written = write_draft(&draft, after, permissions)
-        .and_then(|()| ensure_unchanged(&path, before))
-        .and_then(|()| fs::rename(&draft, &path).context("cannot replace the file"));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
+    let draft = write::draft(&path, after, Readers::Like(permissions)).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            anyhow!("cannot create a file in its directory, which is needed to replace it: {error}; make the directory writable")
+        }
+        _ => anyhow::Error::from(error).context("cannot write the new text next to the file"),
+    })?;
+    draft.as_file().sync_all().context("cannot write the new text next to the file")?;
+    ensure_unchanged(&path, before)?;
+    draft.persist(&path).context("cannot replace the file")?;
+    Ok(())
 }
 
 fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     let now = fs::read(path).context("cannot read the file again")?;
     ensure!(now == before.as_bytes(), "the file has changed since it was read; run the command again");
     Ok(())
-}
-
-/// Returns a path for the new text in the same directory: a rename within a file system is atomic.
-fn draft_beside(path: &Path) -> anyhow::Result<PathBuf> {
-    let Some(name) = path.file_name() else { bail!("the file has no name") };
-    let mut draft = std::ffi::OsString::from(".");
-    draft.push(name);
-    draft.push(format!(".{}.tmp", process::id()));
-    Ok(path.with_file_name(draft))
-}
-
-fn write_draft(draft: &Path, text: &str, permissions: fs::Permissions) -> anyhow::Result<()> {
-    let write = || {
-        let mut file = fs::File::create_new(draft)?;
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(permissions)?;
-        file.sync_all()
-    };
-    write().map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            anyhow!("cannot create a file in its directory, which is needed to replace it: {error}; make the directory writable")
-        }
-        _ => anyhow::Error::from(error).context("cannot write the new text next to the file"),
-    })
 }
 
 #[cfg(test)]

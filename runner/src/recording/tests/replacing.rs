@@ -1,9 +1,7 @@
-//! Recordings that reuse the files of those that they replace.
+//! Recordings that replace others.
 
 use std::{
-    collections::BTreeSet,
     fs,
-    os::unix::fs::MetadataExt,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
@@ -12,35 +10,9 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn inodes(directory: &TempDir) -> BTreeSet<u64> {
-    let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
-    entries.map(|entry| entry.unwrap().metadata().unwrap().ino()).collect()
-}
-
 fn path(recordings: &Recordings, case: &str) -> PathBuf {
     let Lookup::Fresh(file) = recordings.find(KEY, &label(case, 0)) else { panic!("nothing is recorded of {case}") };
     file.path
-}
-
-#[test]
-fn a_run_that_replaces_recordings_creates_few_files() {
-    let directory = TempDir::new().unwrap();
-    let cases: Vec<String> = (0..100).map(|number| format!("case {number}")).collect();
-    let run = |text: &str| {
-        let recordings = open(&directory);
-        cases.iter().for_each(|case| write(&recordings, KEY, &label(case, 0), text));
-    };
-    run("a first text that is rather long");
-    let before = inodes(&directory);
-    run("a second");
-    let created = inodes(&directory).difference(&before).count();
-    assert!(created <= 1, "{created} files were created");
-    // Neither the rest of the longer text nor the spare files remain.
-    assert_eq!(inodes(&directory).len(), cases.len());
-    let recordings = open(&directory);
-    for case in &cases {
-        assert_eq!(text(&recordings, &recordings.find(KEY, &label(case, 0))).as_deref(), Some("a second"));
-    }
 }
 
 #[test]
@@ -56,21 +28,6 @@ fn a_recording_that_somebody_keeps_by_a_link_stays_as_it_is() {
     }
     assert_eq!(fs::read_to_string(&kept).unwrap(), content);
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).as_deref(), Some("third"));
-}
-
-#[test]
-fn others_cannot_read_a_recording_whose_file_others_could_read() {
-    use fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
-
-    let directory = TempDir::new().unwrap();
-    let recordings = open(&directory);
-    write(&recordings, KEY, &label("a", 0), "first");
-    fs::set_permissions(path(&recordings, "a"), Permissions::from_mode(0o644)).unwrap();
-    for text in ["second", "third"] {
-        write(&recordings, KEY, &label("a", 0), text);
-    }
-    assert_eq!(fs::metadata(path(&recordings, "a")).unwrap().mode() & 0o777, 0o600);
 }
 
 #[test]
