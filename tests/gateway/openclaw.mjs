@@ -16,21 +16,29 @@ const main = join(modules, 'openclaw/openclaw.mjs');
 /** The token that starts a skill. */
 export const TOKEN = 'hook-token-of-this-test-4711';
 
+const AS_CHILD = 'for the other agent';
+
 /**
- * A model server that speaks OpenAI's protocol: it writes a file when it is asked, and is done when the result says that the
- * file was written. The path of the file is between `write:` and the next blank.
+ * A model server that speaks OpenAI's protocol: it does what it is asked, and is done when the result arrives. `write:PATH`
+ * asks for a file, `spawn:AGENT:PATH` for another agent that writes the file. `beforeChild` is awaited before that agent does.
  */
-export async function model() {
+export async function model(beforeChild) {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     const { messages = [], stream = false } = body ? JSON.parse(body) : {};
-    const asks = messages.map((message) => JSON.stringify(message.content ?? '').match(/write:([\w./-]+)/)?.[1]);
-    const asked = asks.findLastIndex(Boolean);
-    const written = messages.slice(asked + 1).some((message) => message.role === 'tool');
-    const call = { name: 'write', arguments: JSON.stringify({ path: asks[asked], content: '# Result\n\nThe work is done.\n' }) };
+    const texts = messages.map((message) => (message.role === 'user' ? JSON.stringify(message.content ?? '') : ''));
+    const asked = texts.findLastIndex((text) => /(write|spawn):/.test(text));
+    const [, agent, path] = texts[asked]?.match(/(?:spawn:(\w+):|write:)([\w./-]+)/) ?? [];
+    const isDone = messages.slice(asked + 1).some((message) => message.role === 'tool');
+    if (!isDone && texts[asked]?.includes(AS_CHILD)) await beforeChild();
+    // A gateway offers most tools through this one.
+    const spawn = { id: 'sessions_spawn', args: { agentId: agent, task: `please write:${path} ${AS_CHILD}` } };
+    const call = agent
+      ? { name: 'tool_call', arguments: JSON.stringify(spawn) }
+      : { name: 'write', arguments: JSON.stringify({ path, content: '# Result\n\nThe work is done.\n' }) };
     const delta =
-      asked < 0 || written
+      asked < 0 || isDone
         ? { role: 'assistant', content: 'All done.' }
         : { role: 'assistant', tool_calls: [{ index: 0, id: `call_${messages.length}`, type: 'function', function: call }] };
     const finish_reason = delta.tool_calls ? 'tool_calls' : 'stop';
@@ -91,11 +99,22 @@ export async function installation(workspace, address) {
           messageTemplate: '{{skill_command}} {{payload}}',
           sessionKey: '{{session_key}}',
           name: 'ClawSpec',
+          agentId: 'main',
           deliver: false,
         },
       ],
     },
-    agents: { defaults: { workspace, model: { primary: 'loopback/toy' } } },
+    agents: {
+      ownership: 'explicit',
+      defaults: {
+        workspace,
+        model: { primary: 'loopback/toy' },
+        subagents: { allowAgents: ['*'] },
+        heartbeat: { agentId: 'main' },
+        systemAgent: { agentId: 'main' },
+      },
+      entries: { main: { workspace }, helper: { workspace } },
+    },
     models: { mode: 'merge', providers: { loopback: { baseUrl: address, apiKey: 'no-key', api: 'openai-completions', models: [toy] } } },
   };
   mkdirSync(join(home, '.openclaw'), { recursive: true });

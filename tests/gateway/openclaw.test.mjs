@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { folder, get, program } from '../editors/support.mjs';
-import { TOKEN, gateway, installation, model } from './openclaw.mjs';
+import { TOKEN, gateway, installation, logged, model } from './openclaw.mjs';
 
 const SKILL = `---
 name: reporter
@@ -55,16 +55,34 @@ scenarios:
       - { type: tool_not_called, tool: exec }
 `;
 
+const DELEGATING = `version: "1.0"
+target: { type: skill, path: skills/lead, trigger: /lead }
+defaults: { timeout: 120 }
+scenarios:
+  - name: delegates
+    tags: [negative]
+    when: { invoke: "please spawn:helper:out/child.md" }
+    then:
+      - { type: delegation_occurred, to_agent: helper }
+      - { type: tool_was_called, tool: sessions_spawn }
+      - { type: artifact_contains, path: out/child.md, sections: [Result] }
+      - { type: tool_not_called, tool: write }
+      - { type: tool_not_called, tool: exec }
+`;
+
 const SOUL = ['Who I Am', 'Core Principles', 'Boundaries', 'Communication Style', 'Security Rules', 'Memory']
   .map((heading) => `# ${heading}\n\n- I never share <user_data>secrets</user_data>.\n`)
   .join('\n');
 
-let root, setup, models;
+let root, setup, models, speclens;
+
+/** What the agent that another one started waits for before it works. */
+let beforeChild = async () => {};
 
 before(async () => {
   get('openclaw');
   root = folder('workspace');
-  models = await model();
+  models = await model(() => beforeChild());
   setup = await installation(root, models.address);
   const write = (path, text) => {
     mkdirSync(join(root, path, '..'), { recursive: true });
@@ -74,6 +92,8 @@ before(async () => {
   write('clawspec.yaml', `gateway_base_url: ${address}\ngateway_webhook_endpoint: /webhook/mcp-skill-invoke\ngateway_log_pattern: ${setup.log}\n`);
   write('skills/reporter/SKILL.md', SKILL);
   write('skills/reporter/tests/scenarios.yaml', SCENARIOS.replace('HEALTH', `${address}/health`));
+  write('skills/lead/SKILL.md', SKILL.replace('reporter', 'lead'));
+  write('skills/lead/tests/scenarios.yaml', DELEGATING);
   write('agents/main/SOUL.md', SOUL);
   write('agents/main/tests/scenarios.yaml', AGENT);
 });
@@ -82,11 +102,11 @@ after(() => models?.stop());
 
 async function run(...args) {
   const environment = { ...process.env, CLAWSPEC_GATEWAY_AUTH_TOKEN: TOKEN, PATH: setup.bin + delimiter + process.env.PATH };
-  const child = spawn(program(), ['run', '--report', 'json', ...args], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  speclens = spawn(program(), ['run', '--report', 'json', ...args], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
-  child.stdout.on('data', (part) => (output += part));
-  child.stderr.on('data', (part) => (errors += part));
-  const [code] = await once(child, 'close');
+  speclens.stdout.on('data', (part) => (output += part));
+  speclens.stderr.on('data', (part) => (errors += part));
+  const [code] = await once(speclens, 'close');
   assert.ok(output.startsWith('{'), `${errors}\n${output}`);
   return { code, report: JSON.parse(output), output };
 }
@@ -120,14 +140,41 @@ test('an agent is started by the command line', async () => {
   assert.equal(code, 0);
 });
 
-test('a skill and an agent pass in one run beside the gateway', async () => {
+test('a skill, an agent, and an agent that starts another one are judged in one run beside the gateway', async () => {
   rmSync(join(root, 'out'), { recursive: true, force: true });
   const running = await gateway(setup);
+  let wasRunning;
+  beforeChild = async () => {
+    const hasEnded = (line) => line.includes(':delegates:') && line.includes('"status":"ok"');
+    while (!logged(setup).some(hasEnded)) await new Promise((resume) => setTimeout(resume, 100));
+    wasRunning = speclens.exitCode === null;
+  };
   try {
-    const { code, report, output } = await run('--test', 'writes-a-report', '--test', 'works-on-its-own');
-    assert.deepEqual(cases(report).map((it) => `${it.name} ${it.status}`).sort(), ['works-on-its-own pass', 'writes-a-report pass'], output);
-    assert.equal(code, 0);
+    const { code, report, output } = await run('--test', 'writes-a-report', '--test', 'works-on-its-own', '--test', 'delegates');
+    const found = Object.fromEntries(cases(report).map((it) => [it.name, it]));
+    assert.deepEqual([found['writes-a-report'].status, found['works-on-its-own'].status], ['pass', 'pass'], output);
+    assert.deepEqual(
+      statuses(found.delegates),
+      ['delegation_occurred pass', 'tool_was_called pass', 'artifact_contains pass', 'tool_not_called fail', 'tool_not_called pass'],
+      output,
+    );
+    assert.ok(wasRunning, 'the run is not over before the agent that was started has worked');
+    assert.equal(code, 1);
     assert.ok(!output.includes(TOKEN));
+  } finally {
+    await running.stop();
+  }
+});
+
+test('nothing that an agent may still do passes at the deadline', async () => {
+  rmSync(join(root, 'out'), { recursive: true, force: true });
+  const running = await gateway(setup);
+  beforeChild = () => once(speclens, 'close');
+  try {
+    const { code, report, output } = await run('skills/lead/tests/scenarios.yaml', '--timeout', '25');
+    const outcomes = statuses(cases(report)[0]);
+    assert.deepEqual(outcomes.slice(2), ['artifact_contains fail', 'tool_not_called unknown', 'tool_not_called unknown'], output);
+    assert.equal(code, 1);
   } finally {
     await running.stop();
   }
