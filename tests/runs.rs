@@ -261,7 +261,7 @@ fn default_gate_that_fails_is_shown() {
 }
 
 #[test]
-fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
+fn command_that_could_not_begin_leaves_absence_unknown() {
     for (command, note) in [
         ("no-such-program --all", "exit code 127: the shell did not find the command"),
         ("./data.txt", "exit code 126: the shell could not execute the command"),
@@ -270,8 +270,8 @@ fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
         place.write("data.txt", "");
         for arguments in [&["run"][..], &["run", "--recorded"]] {
             let done = place.run(arguments);
-            assert_eq!(done.code, Some(0), "{done:?}");
-            assert!(done.stdout.contains("✓ only") && done.stdout.contains(&format!("note: {note}")), "{done:?}");
+            assert_eq!(done.code, Some(3), "{done:?}");
+            assert!(!done.stdout.contains("✓ only") && done.stdout.contains(&format!("note: {note}")), "{done:?}");
         }
         let (_, report) = place.report(&[]);
         assert_eq!(report["suites"][0]["cases"][0]["runs"][0]["notes"][0], note, "{report}");

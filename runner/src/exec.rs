@@ -237,7 +237,7 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
     };
     let finished = process::run(command, background, cancel).await;
     let mut notes = finished.notes;
-    notes.extend(finished.ran.exit.and_then(not_begun).map(str::to_owned));
+    notes.extend(finished.ran.exit.and_then(Exit::not_begun).map(str::to_owned));
     let evidence = Evidence {
         context,
         duration_ms: finished.ran.duration_ms,
@@ -247,16 +247,6 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
         ..Evidence::default()
     };
     Attempt { evidence, notes }
-}
-
-/// Returns the meaning of an exit code by which a shell reports a command that it could not start. Claims about
-/// absent output pass anyway, so the reader has to know.
-fn not_begun(exit: Exit) -> Option<&'static str> {
-    match exit.code {
-        Some(126) => Some("exit code 126: the shell could not execute the command"),
-        Some(127) => Some("exit code 127: the shell did not find the command"),
-        Some(_) | None => None,
-    }
 }
 
 fn missing(names: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::{
-        Answer, Context, Ended, Evidence, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap, LogNeed, MaskingLoss,
+        Answer, Context, Ended, Evidence, Exit, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap, LogNeed, MaskingLoss,
         ModelReply, Need, Observation, ObservationTime, Output, Ran, ResponseAnswer, Trace, TraceAnswer, Usage,
     },
     seen::{Observed, Seen, Why},
@@ -37,6 +37,9 @@ impl<'e> Act<'e> {
 
     /// Returns the reason why more may have happened than was observed; `None` after an end that was seen.
     pub fn open_end(self) -> Option<Why> {
+        if let Some(reason) = self.evidence.exit().and_then(Exit::not_begun) {
+            return Some(Why::unknown(reason));
+        }
         // A program may exit before the agents that it started.
         let has_ended = self.evidence.ended.map_or(self.evidence.exit().is_some(), Ended::is_final);
         (!has_ended).then(|| Why::unknown("the end of the run was not observed, so more may have happened later"))

@@ -123,6 +123,15 @@ impl Exit {
         matches!(self.signal, Some(KILL | TERM))
     }
 
+    /// Returns the meaning of an exit code by which a shell reports a command that it could not start.
+    pub fn not_begun(self) -> Option<&'static str> {
+        match self.code {
+            Some(126) => Some("exit code 126: the shell could not execute the command"),
+            Some(127) => Some("exit code 127: the shell did not find the command"),
+            Some(_) | None => None,
+        }
+    }
+
     /// Returns the exit code as the original tool records it: 1 for any other signal.
     pub fn recorded_code(self) -> Option<i32> {
         self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
