@@ -19,7 +19,6 @@ pub(crate) mod links;
 pub(crate) mod models;
 pub(crate) mod occurrences;
 pub(crate) mod outcome;
-pub(crate) mod parts;
 pub(crate) mod rename;
 pub(crate) mod run_problems;
 pub(crate) mod runnable;

@@ -18,7 +18,6 @@ mod dry;
 mod edits;
 mod features;
 mod fix_all;
-mod fragments;
 mod ignoring;
 mod inbox;
 mod indexing;
@@ -108,7 +107,7 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
         let session = Arc::clone(&session);
         threads::start("index", move || scan::work_until_stopped(&session.index, &*session))?
     };
-    let guarded = transport::Guarded::new(service, outbox.clone());
+    let guarded = transport::Guarded::new(service);
     let end = tokio::select! {
         () = transport::serve(transport::read(input)?, guarded, socket, outbox.clone()) => End::Client,
         () = session.client_ended.cancelled() => End::Client,

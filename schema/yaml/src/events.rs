@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::{
     fault::FaultKind,
     layout::is_dash,
-    loose, quick,
+    loose,
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -47,11 +47,6 @@ impl SyntaxError {
 
 /// Reads a text to the end, or to its first error.
 pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    if let Some(root) = quick::read(text) {
-        let parsed = Parsed { root: Some(root), second_document: None };
-        debug_assert_eq!(parse_text(text, rules).as_ref(), Ok(&parsed), "read differently by the parser:\n{text}");
-        return Ok(parsed);
-    }
     or_loosely(parse_text(text, rules), text, rules)
 }
 
@@ -67,6 +62,7 @@ fn or_loosely(read: Result<Parsed, SyntaxError>, text: &str, rules: ScalarRules)
     }
 }
 
+/// Returns the same, without regard to what PyYAML reads in another way.
 pub(super) fn parse_text(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     read(text, rules, true)
 }

@@ -28,7 +28,6 @@ mod pointer;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
 mod properties;
-mod quick;
 mod recover;
 mod repair;
 mod scalar;

@@ -68,14 +68,8 @@ pub(crate) enum CompletionKind {
 /// Returns the names of a kind in other files that are candidates at the cursor.
 pub(crate) type NamesElsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
-/// Returns the completions at `offset`.
-#[cfg(test)]
-pub(crate) fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
-    complete_with(document, file, offset, values, &|_| Vec::new())
-}
-
 /// Returns the completions at `offset`, including names from other files.
-pub(crate) fn complete_with(
+pub(crate) fn complete(
     document: &Document,
     file: SpecFile,
     offset: usize,

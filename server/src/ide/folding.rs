@@ -5,8 +5,6 @@ use std::ops::Range;
 use ropey::RopeSlice;
 use speclens_schema::document::{Document, EntryRef, NodeRef};
 
-use super::parts::{Group, groups};
-
 /// A folding range. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
@@ -25,127 +23,11 @@ pub(crate) enum FoldKind {
     Comment,
 }
 
-/// A part of a document whose folds depend on nothing else.
-pub(crate) enum Foldable<'d> {
-    /// A list that begins in one block and continues in others.
-    List(EntryRef<'d>),
-    /// The items of a group.
-    Group(Group<'d>),
-    /// A block with any content, by its bytes.
-    Block(&'d Document, Range<usize>),
-}
-
-enum Child<'d> {
-    Entry(EntryRef<'d>),
-    Item(NodeRef<'d>),
-}
-
 /// Returns the folds in the order of the text; only the largest on each line.
-#[cfg(test)]
 pub(crate) fn folds(document: &Document) -> Vec<Fold> {
-    foldable(document).iter().flat_map(Foldable::folds).collect()
-}
-
-/// Returns the parts of a document in the order of the text.
-pub(crate) fn foldable(document: &Document) -> Vec<Foldable<'_>> {
-    let root = document.root().filter(|root| root.alias().is_none());
-    let lists = root.into_iter().flat_map(NodeRef::entries).map(|entry| entry.value).filter(|list| is_spread(*list));
-    let lists = lists.chain(root.filter(|root| root.is_spread()));
-    let mut found = Vec::new();
-    let mut end = 0;
-    for group in lists.flat_map(groups) {
-        let Some(extent) = group.extent() else { continue };
-        add_blocks(document, end..extent.start, &mut found);
-        end = extent.end;
-        found.push(Foldable::Group(group));
-    }
-    add_blocks(document, end..document.text().len_bytes(), &mut found);
-    found
-}
-
-fn add_blocks<'d>(document: &'d Document, range: Range<usize>, found: &mut Vec<Foldable<'d>>) {
-    let mut at = range.start;
-    while at < range.end {
-        let block = document.block_around(at);
-        if block.is_empty() {
-            return;
-        }
-        at = block.end;
-        let entries = document.root().into_iter().flat_map(|root| root.entries_in(&block));
-        let lists = entries.filter(|entry| is_spread(entry.value) && block.contains(&entry.key.range().start));
-        found.extend(lists.map(Foldable::List));
-        found.push(Foldable::Block(document, block.clone()));
-    }
-}
-
-/// Returns the entries and items of the root, and the items of lists that are spread over blocks, that are in a block.
-fn children<'d>(document: &'d Document, block: &Range<usize>) -> Vec<Child<'d>> {
-    let Some(root) = document.root().filter(|root| root.alias().is_none()) else { return Vec::new() };
-    let items = |list: NodeRef<'d>| list.items_in(block).map(|(_, item)| Child::Item(item)).collect::<Vec<_>>();
-    let of_entry = |entry: EntryRef<'d>| match is_spread(entry.value) {
-        true => items(entry.value),
-        false => vec![Child::Entry(entry)],
-    };
-    let found = root.entries_in(block).flat_map(of_entry).chain(items(root));
-    let is_here = |child: &Child<'_>| match child {
-        Child::Entry(entry) => block.contains(&entry.key.range().start),
-        Child::Item(item) => block.contains(&item.range().start),
-    };
-    found.filter(is_here).collect()
-}
-
-/// Whether the items of a list are in different blocks from its key.
-fn is_spread(value: NodeRef<'_>) -> bool {
-    value.alias().is_none() && value.is_spread()
-}
-
-/// Returns the fold of an entry whose list is spread over blocks.
-fn fold_of_list(entry: EntryRef<'_>) -> Option<Fold> {
-    let text = entry.key.document().text();
-    let first = text.byte_to_line(entry.key.range().start);
-    let end = entry.value.range().end;
-    let mut last = text.byte_to_line(end);
-    if last > first && text.line_to_byte(last) == end {
-        last -= 1;
-    }
-    while last > first && LineFacts::of(text.line(last), 0).first.is_none() {
-        last -= 1;
-    }
-    let start = text.line_to_byte(first);
-    let end = LineFacts::of(text.line(last), text.line_to_byte(last)).end;
-    (last > first).then_some(Fold { range: start..end, kind: FoldKind::Node })
-}
-
-impl<'d> Foldable<'d> {
-    /// Returns the group, if it is one.
-    pub(crate) fn group(&self) -> Option<&Group<'d>> {
-        match self {
-            Foldable::Group(group) => Some(group),
-            Foldable::List(_) | Foldable::Block(..) => None,
-        }
-    }
-
-    /// Returns the folds of the part in the order of the text; only the largest on each line.
-    pub(crate) fn folds(&self) -> Vec<Fold> {
-        match self {
-            Foldable::List(entry) => fold_of_list(*entry).into_iter().collect(),
-            Foldable::Group(group) => {
-                let items: Vec<_> = group.items().map(Child::Item).collect();
-                let document = group.document();
-                group.extent().map(|extent| folds_in(document, &extent, items)).unwrap_or_default()
-            }
-            Foldable::Block(document, range) => folds_in(document, range, children(document, range)),
-        }
-    }
-}
-
-fn folds_in(document: &Document, range: &Range<usize>, children: Vec<Child<'_>>) -> Vec<Fold> {
-    let mut finder = Finder { document, lines: lines(document, range), found: Vec::new() };
-    for child in children {
-        match child {
-            Child::Entry(entry) => finder.entry(entry),
-            Child::Item(item) => finder.item(item),
-        }
+    let mut finder = Finder { document, lines: lines(document), found: Vec::new() };
+    if let Some(root) = document.root() {
+        finder.children(root);
     }
     finder.comments();
     let Finder { lines, mut found, .. } = finder;
@@ -158,9 +40,8 @@ fn folds_in(document: &Document, range: &Range<usize>, children: Vec<Child<'_>>)
 
 struct Finder<'d> {
     document: &'d Document,
-    /// The lines of the part.
     lines: Vec<LineFacts>,
-    /// First and last line, relative to the first line of the part.
+    /// First and last line.
     found: Vec<(Range<usize>, FoldKind)>,
 }
 
@@ -182,14 +63,14 @@ impl LineFacts {
     }
 }
 
-fn lines(document: &Document, range: &Range<usize>) -> Vec<LineFacts> {
-    let mut start = range.start;
+fn lines(document: &Document) -> Vec<LineFacts> {
+    let mut start = 0;
     let facts = |line: RopeSlice<'_>| {
         let facts = LineFacts::of(line, start);
         start += line.len_bytes();
         facts
     };
-    document.text().byte_slice(range.clone()).lines().map(facts).collect()
+    document.text().lines().map(facts).collect()
 }
 
 impl Finder<'_> {

@@ -257,7 +257,7 @@ fn keys_of_a_new_format_are_completed_and_explained() {
     let document = read("checks:\n- title: greets\n  \n");
     let files = MemoryFiles::default();
     let values = Values { files: &files, now: "" };
-    let labels: Vec<String> = complete(&document, FILE, "checks:\n- title: greets\n  ".len(), values)
+    let labels: Vec<String> = complete(&document, FILE, "checks:\n- title: greets\n  ".len(), values, &|_| Vec::new())
         .into_iter()
         .map(|it| it.label)
         .collect();

@@ -19,7 +19,7 @@ use super::{
     lens::{CaseState, KnownState},
     outcome::CaseOutcome,
     run_problems::RunProblem,
-    runnable::{BrokenTests, Errors},
+    runnable::BrokenTests,
 };
 
 /// The last known results of a suite.
@@ -33,8 +33,8 @@ pub(crate) struct Latest {
     pub outcomes: Vec<Arc<CaseOutcome>>,
     /// The number of running tests that the suite no longer has.
     pub running_without: usize,
-    /// The errors in the text; `None` if it contains no tests.
-    pub errors: Option<Errors>,
+    /// The tests with errors in the text.
+    pub broken: BrokenTests,
     /// Whether no test runs, because the settings have errors.
     pub is_refused: bool,
 }
@@ -110,12 +110,8 @@ impl Latest {
 
     /// Whether lenses differ from those of an earlier state.
     pub(crate) fn changes_lenses(&self, before: Option<&Latest>) -> bool {
-        let errors_differ = match (&self.errors, before.and_then(|before| before.errors.as_ref())) {
-            (Some(errors), Some(before)) => errors.concern_others_than(before),
-            (Some(only), None) | (None, Some(only)) => *only.tests() != BrokenTests::none(),
-            (None, None) => false,
-        };
-        if errors_differ
+        let none = BrokenTests::none();
+        if before.map_or(&none, |before| &before.broken) != &self.broken
             || before.is_some_and(|before| before.is_refused) != self.is_refused
             || before.map_or(0, |before| before.running_without) != self.running_without
         {

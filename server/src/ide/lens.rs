@@ -1,15 +1,9 @@
 //! Code lenses above tests: run the test, and show its last result.
 
-use std::{
-    collections::BTreeMap,
-    hash::{Hash, Hasher},
-    mem,
-    ops::Range,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ops::Range};
 
 use speclens_schema::{
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef},
     json_schema::SpecFile,
     suite::{ActionKind, WrittenCase, list_of_cases, written_case, written_cases},
 };
@@ -17,9 +11,9 @@ use speclens_schema::{
 use speclens_runner::evidence_store::FOREIGN_NOTE;
 
 use super::{
-    parts::{Group, Kept, first_after, groups},
     runnable::{Looks, NotRunnableReason, NotRunnableReasons},
     tally::{self, Tally},
+    walk::first_after,
 };
 
 /// The state of a test.
@@ -62,21 +56,8 @@ pub(crate) enum CaseState {
     },
 }
 
-impl Hash for CaseState {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        mem::discriminant(self).hash(hasher);
-        match self {
-            CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => {}
-            CaseState::Passed { duration_ms } => duration_ms.map(f64::to_bits).hash(hasher),
-            CaseState::Warned { claims, duration_ms } => (claims, duration_ms.map(f64::to_bits)).hash(hasher),
-            CaseState::Failed { claims } | CaseState::Unknown { claims } => claims.hash(hasher),
-            CaseState::Error { message } => message.hash(hasher),
-        }
-    }
-}
-
 /// The state of a test, and the run it comes from.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownState {
     /// The state.
     pub state: CaseState,
@@ -239,103 +220,24 @@ pub(crate) struct LensContext<'a> {
     pub has_choice: bool,
 }
 
-/// The lenses of a document: those of the file, and those of its tests.
-pub(crate) struct Lenses<'a> {
-    /// Those above the first entry.
-    pub file: Vec<Lens>,
-    /// The tests, in the order of the text.
-    pub tests: Vec<Tests<'a>>,
-}
-
-/// Tests that follow each other.
-pub(crate) struct Tests<'a> {
-    /// The items of the list of tests that they are.
-    pub group: Option<Group<'a>>,
-    facts: Arc<Vec<Facts>>,
-    /// The other data that their lenses depend on, test by test.
-    states: Vec<TestState<'a>>,
-    has_choice: bool,
-}
-
-/// The data, besides its text, that the lenses of a test depend on.
-#[derive(Hash)]
-struct TestState<'a> {
-    obstacle: Option<NotRunnableReason>,
-    known: Option<&'a KnownState>,
-}
-
-impl Tests<'_> {
-    /// Returns the data, besides the text of the tests, that the lenses depend on.
-    pub(crate) fn circumstances(&self) -> impl Hash {
-        (self.has_choice, &self.states)
-    }
-
-    /// Returns the lenses.
-    pub(crate) fn lenses(&self) -> impl Iterator<Item = Lens> {
-        let start = self.group.as_ref().map_or(0, Group::start);
-        let tests = self.facts.iter().zip(&self.states);
-        tests.flat_map(move |(facts, state)| {
-            let range = start + facts.range.start..start + facts.range.end;
-            of_test(facts, range, state, self.has_choice)
-        })
-    }
-}
-
-/// The facts in the text of a test.
-struct Facts {
-    name: Box<str>,
-    skip: bool,
-    does: ActionKind,
-    has_preconditions: bool,
-    /// The range of the lenses, relative to the start of the group.
-    range: Range<usize>,
-}
-
-impl Facts {
-    fn of(test: &WrittenCase<'_>, start: usize) -> Facts {
-        let WrittenCase { name, skip, does, node, .. } = test;
-        let range = node.range();
-        let range = range.start - start..range.start - start + name.len().min(range.len());
-        let has_preconditions = test.has_preconditions();
-        Facts { name: (&**name).into(), skip: *skip, does: *does, has_preconditions, range }
-    }
-}
-
-/// Returns the tests of a document that have names, in groups.
-fn tests(file: SpecFile, document: &Document) -> Vec<(Option<Group<'_>>, Arc<Vec<Facts>>)> {
-    let Some(at) = list_of_cases(file) else {
-        let whole = written_cases(file, document).into_iter();
-        return vec![(None, Arc::new(whole.map(|test| Facts::of(&test, 0)).collect()))];
-    };
-    let mut kept = Kept::with(document, file);
-    let mut found = Vec::new();
-    for group in document.find(&at).into_iter().flat_map(groups) {
-        let named = |node| written_case(file, node, Pointer::root());
-        let compute = || group.items().filter_map(named).map(|test| Facts::of(&test, group.start())).collect();
-        let facts = kept.of(&group, (), compute);
-        found.push((Some(group), facts));
-    }
-    found
-}
-
-/// Returns the lenses of a document. `known` has the states of tests by name.
+/// Returns the lenses of a document: those of the file, and those of its tests. `known` has the states of tests by name.
 pub(crate) fn lenses<'a>(
-    document: &'a Document,
+    document: &Document,
     context: LensContext<'_>,
     known: impl Fn(&str) -> Option<&'a KnownState>,
-) -> Lenses<'a> {
-    let tests = tests(context.looks.file, document);
-    let names = tests.iter().flat_map(|(_, facts)| facts.iter().map(|facts| &*facts.name));
-    let obstacles = NotRunnableReasons::new(names, context.looks);
+) -> Vec<Lens> {
+    let tests = written_cases(context.looks.file, document);
+    let obstacles = NotRunnableReasons::new(tests.iter().map(|test| &*test.name), context.looks);
     let mut counts = Counts::default();
     for state in context.elsewhere {
         counts.add(state.counted_as());
     }
-    let mut state_of = |facts: &Facts| {
-        let known = known(&facts.name);
+    let mut of_tests = Vec::new();
+    for test in &tests {
+        let known = known(&test.name);
         let is_running = known.is_some_and(|known| known.state == CaseState::Running);
         // A run that is under way began before the text was changed.
-        let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| !is_running);
+        let obstacle = obstacles.of(&test.name, test.skip, test.does).filter(|_| !is_running);
         match obstacle {
             Some(NotRunnableReason::Skipped) => counts.add(Counted::Skipped),
             // Nothing ran.
@@ -350,25 +252,29 @@ pub(crate) fn lenses<'a>(
             }
             None => counts.add(known.map_or(Counted::NotRun, |known| known.state.counted_as())),
         }
-        TestState { obstacle, known }
-    };
-    let states: Vec<Vec<TestState<'_>>> =
-        tests.iter().map(|(_, facts)| facts.iter().map(&mut state_of).collect()).collect();
-    let has_choice = context.has_choice;
-    let tests = tests.into_iter().zip(states);
-    let tests = tests.map(|((group, facts), states)| Tests { group, facts, states, has_choice });
-    Lenses { file: of_file(document, context, &counts), tests: tests.collect() }
+        of_tests.extend(of_test(test, obstacle, known, context.has_choice));
+    }
+    let mut lenses = of_file(document, context, &counts);
+    lenses.extend(of_tests);
+    lenses
 }
 
-fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: bool) -> Vec<Lens> {
-    let name = &*facts.name;
+fn of_test(
+    test: &WrittenCase<'_>,
+    obstacle: Option<NotRunnableReason>,
+    known: Option<&KnownState>,
+    has_choice: bool,
+) -> Vec<Lens> {
+    let name = &*test.name;
+    let range = test.node.range();
+    let range = range.start..range.start + name.len().min(range.len());
     let nothing = KnownState::nothing();
-    let KnownState { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
+    let KnownState { state, from, is_foreign, subjects, can_ask, is_present } = known.unwrap_or(&nothing);
     let mut lenses = Vec::new();
     let mut push = |title: String, command: LensCommand| {
         lenses.push(Lens { range: range.clone(), title, command, test: Some(name.to_owned()) });
     };
-    if let Some(obstacle) = at.obstacle {
+    if let Some(obstacle) = obstacle {
         push(obstacle.title().into_owned(), LensCommand::Run);
         return lenses;
     }
@@ -381,13 +287,13 @@ fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: b
     if has_choice {
         push("Run with…".to_owned(), LensCommand::RunWith);
     }
-    if facts.does == ActionKind::Agent {
+    if test.does == ActionKind::Agent {
         push("Dry run".to_owned(), LensCommand::DryRun);
     }
-    if facts.has_preconditions {
+    if test.has_preconditions() {
         push("Preconditions".to_owned(), LensCommand::Preconditions);
     }
-    if facts.does == ActionKind::Trigger {
+    if test.does == ActionKind::Trigger {
         push("Evaluate without a run".to_owned(), LensCommand::Judge);
     }
     let Some(mut title) = tally::title(state, subjects).or_else(|| state.title()) else { return lenses };

@@ -11,7 +11,7 @@ use speclens_schema::{
     shape::{Shape, Word},
 };
 
-use super::{agents, parts::Part, values::Values, walk};
+use super::{agents, values::Values, walk};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,15 +23,9 @@ pub(crate) struct Link {
 }
 
 /// Returns every path to an existing file or directory.
-#[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
-    super::parts::parts(document, file).iter().flat_map(|part| links_in(part, values)).collect()
-}
-
-/// Returns the paths in a part of a document whose target exists.
-pub(crate) fn links_in(part: &Part<'_>, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
-    walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, values)));
+    walk::all_values(document, file, &mut |node, shape, _| found.extend(link(node, shape, values)));
     found
 }
 

@@ -16,7 +16,6 @@ use speclens_schema::{
 };
 
 use super::{
-    parts::Part,
     walk::{self, NodePath},
     written::Written,
 };
@@ -30,8 +29,7 @@ pub(crate) struct Occurrences {
     pub kind: NameKind,
     /// The bytes at the cursor.
     pub token: Range<usize>,
-    /// Every place, in the order of the text. Places of a name that the format fills are found with [`Filled`]:
-    /// there may be thousands.
+    /// Every place, in the order of the text.
     pub places: Vec<Occurrence>,
 }
 
@@ -112,37 +110,6 @@ enum Owner {
     Shared(usize),
 }
 
-/// A name in braces in a part of a document.
-pub(crate) struct Filled {
-    kind: &'static str,
-    name: Box<str>,
-    /// The range, relative to the start of the part.
-    range: Range<usize>,
-}
-
-impl Filled {
-    /// Returns the names in braces in a part of a document, in the order of the text.
-    pub(crate) fn all_in(part: &Part<'_>) -> Vec<Filled> {
-        let mut found = Vec::new();
-        walk::values_of(part, &mut |node, shape, _| {
-            let Some(kind) = shape.template() else { return };
-            found.extend(placeholders(node, kind).into_iter().map(|(name, range)| Filled {
-                kind,
-                name: name.into(),
-                range: range.start - part.start()..range.end - part.start(),
-            }));
-        });
-        found.sort_by_key(|filled| filled.range.start);
-        found
-    }
-
-    /// Returns the place of the name in the document, if it is the given name.
-    pub(crate) fn place_of(&self, kind: &str, name: &str, part: &Part<'_>) -> Option<Range<usize>> {
-        let is_meant = self.kind == kind && *self.name == *name;
-        is_meant.then(|| part.start() + self.range.start..part.start() + self.range.end)
-    }
-}
-
 impl<'d> Finder<'d> {
     fn new(document: &'d Document, file: SpecFile) -> Finder<'d> {
         Finder { document, file, shapes: walk::Shapes::new(document, file), words: RefCell::default() }
@@ -165,10 +132,7 @@ impl<'d> Finder<'d> {
             && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
         {
             return match template::variables(kind, self.file).into_iter().find(|known| known.name == name) {
-                Some(known) => {
-                    let (name, kind) = (known.name.to_owned(), NameKind::BuiltIn(kind));
-                    Some(Occurrences { name, kind, token, places: Vec::new() })
-                }
+                Some(_) => Some(self.built_in(kind, &name, token)),
                 None => self.variable(kind, &name, token, pointer),
             };
         }
@@ -239,6 +203,18 @@ impl<'d> Finder<'d> {
             }
         });
         Occurrences::sorted(name, NameKind::Shared(kind), token, places)
+    }
+
+    /// Returns all places of a name that the format fills.
+    fn built_in(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
+        let mut places = Vec::new();
+        walk::all_values(self.document, self.file, &mut |node, shape, _| {
+            if shape.template() == Some(kind) {
+                let named = placeholders(node, kind).into_iter().filter(|(found, _)| found == name);
+                places.extend(named.map(|(_, range)| Occurrence { range, is_definition: false, scalar: None }));
+            }
+        });
+        Occurrences::sorted(name, NameKind::BuiltIn(kind), token, places)
     }
 
     /// Returns all places of a variable: where its value is given, and the texts that use it.

@@ -1,25 +1,21 @@
 //! Decides whether a test can run, and if not, explains why: briefly for its lens, in a sentence for a refused run.
 
-use std::{
-    borrow::Cow,
-    collections::HashSet,
-    sync::{Arc, OnceLock},
-};
+use std::{borrow::Cow, collections::HashSet};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use speclens_runner::exec;
 use speclens_schema::{
-    analysis::{Group, Located, Problems},
-    document::{Document, NodeRef},
+    analysis::Problems,
+    document::Document,
     json_schema::SpecFile,
     problem::Severity,
     suite::{ActionKind, Suite, list_of_cases, name_of_item},
 };
 
-use super::parts::first_after;
+use super::walk::first_after;
 
 /// The reason why a test does not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRunnableReason {
     /// The author skips it.
     Skipped,
@@ -140,10 +136,39 @@ pub(crate) enum BrokenTests {
     These(HashSet<String>),
 }
 
+impl Default for BrokenTests {
+    fn default() -> BrokenTests {
+        BrokenTests::none()
+    }
+}
+
 impl BrokenTests {
     /// Returns no tests.
     pub(crate) fn none() -> BrokenTests {
         BrokenTests::These(HashSet::new())
+    }
+
+    /// Returns the tests that contain an error, or all if an error is outside of the tests.
+    pub(crate) fn among(problems: &Problems, file: SpecFile, document: &Document) -> BrokenTests {
+        let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
+        let mut places: Vec<usize> = errors.map(|problem| problem.range().start).collect();
+        if places.is_empty() {
+            return BrokenTests::none();
+        }
+        places.sort_unstable();
+        let Some(at) = list_of_cases(file) else { return BrokenTests::All };
+        let list = document.find(&at);
+        let mut broken = HashSet::new();
+        let mut left = places.as_slice();
+        // Only the tests with an error are read: there may be thousands of others.
+        while let Some(&place) = left.first() {
+            let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
+            let end = around.map_or(0, |node| document.end_with_strays(node).max(node.range().end));
+            let Some(node) = around.filter(|_| place < end) else { return BrokenTests::All };
+            broken.extend(name_of_item(file, node).map(str::to_owned));
+            left = &left[left.partition_point(|place| *place < end)..];
+        }
+        BrokenTests::These(broken)
     }
 
     fn contains(&self, name: &str) -> bool {
@@ -154,81 +179,13 @@ impl BrokenTests {
     }
 }
 
-/// The errors of a version of a document.
-#[derive(Clone, Debug)]
-pub(crate) struct Errors {
-    file: SpecFile,
-    document: Document,
-    problems: Arc<Problems>,
-    /// The tests that they concern, once requested.
-    tests: OnceLock<BrokenTests>,
-}
-
-impl Errors {
-    /// Returns the errors among the problems of a document.
-    pub(crate) fn among(problems: &Arc<Problems>, file: SpecFile, document: &Document) -> Errors {
-        Errors { file, document: document.clone(), problems: Arc::clone(problems), tests: OnceLock::new() }
-    }
-
-    /// Returns the tests that they concern.
-    pub(crate) fn tests(&self) -> &BrokenTests {
-        self.tests.get_or_init(|| self.tests_in(|_| true))
-    }
-
-    /// Whether they may concern other tests than those of another version. Only the tests of groups that differ are compared.
-    pub(crate) fn concern_others_than(&self, before: &Errors) -> bool {
-        let ids = |errors: &Errors| errors.problems.groups().iter().map(Group::findings_id).collect::<FxHashSet<_>>();
-        let (old, new) = (ids(before), ids(self));
-        before.tests_in(|group| !new.contains(&group.findings_id()))
-            != self.tests_in(|group| !old.contains(&group.findings_id()))
-    }
-
-    /// Returns the tests that the errors of some groups concern, and those outside of groups: the tests that contain one, or
-    /// all if one is outside of the tests.
-    fn tests_in(&self, is_meant: impl Fn(&Group) -> bool) -> BrokenTests {
-        let is_error = |problem: &Located<'_>| problem.severity() == Severity::Error;
-        let others = self.problems.others().iter().filter(|problem| problem.severity == Severity::Error);
-        let mut places: Vec<usize> = others.map(|problem| problem.range.start).collect();
-        let mut numbers: Vec<usize> = Vec::new();
-        let has_errors = |group: &&Group| group.counts().of(Severity::Error) > 0;
-        let groups = self.problems.groups().iter().filter(has_errors).filter(|group| is_meant(group));
-        for part in groups.flat_map(Group::parts) {
-            let mut errors = self.problems.of_part(part).filter(is_error).peekable();
-            match part.item() {
-                (list, number) if self.file.case_list() == Some(list) => numbers.extend(errors.peek().map(|_| number)),
-                _ => places.extend(errors.map(|error| error.range().start)),
-            }
-        }
-        if numbers.is_empty() && places.is_empty() {
-            return BrokenTests::none();
-        }
-        places.sort_unstable();
-        let Some(at) = list_of_cases(self.file) else { return BrokenTests::All };
-        let list = self.document.find(&at);
-        let name = |node: NodeRef<'_>| name_of_item(self.file, node).map(str::to_owned);
-        let mut broken: HashSet<String> = numbers.iter().filter_map(|number| name(list?.item_at(*number)?)).collect();
-        let mut left = places.as_slice();
-        // Only the tests with an error are read: there may be thousands of others.
-        while let Some(&place) = left.first() {
-            let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
-            let end = around.map_or(0, |node| self.document.end_with_strays(node).max(node.range().end));
-            let Some(node) = around.filter(|_| place < end) else { return BrokenTests::All };
-            broken.extend(name(node));
-            left = &left[left.partition_point(|place| *place < end)..];
-        }
-        BrokenTests::These(broken)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use speclens_schema::{
         analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
     };
 
-    use super::Errors;
+    use super::BrokenTests;
 
     #[test]
     fn errors_concern_other_tests_only_if_their_tests_change() {
@@ -241,11 +198,11 @@ mod tests {
             let tests: String = (0..300).map(test).collect();
             let text = format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}").replace('\n', line_end);
             let mut document = Document::read(&text, file.scalar_rules());
-            let errors = |document: &Document| {
+            let broken = |document: &Document| {
                 let problems = Analyzer::new(file).look(document, &MemoryFiles::default(), &Settings::default());
-                Errors::among(&Arc::new(problems), file, document)
+                BrokenTests::among(&problems, file, document)
             };
-            let mut before = errors(&document);
+            let mut before = broken(&document);
             let edits = [
                 ("- name: t150", "- name: t150 ", false),
                 ("kindlm: 1", "# a line\nkindlm: 1", false),
@@ -267,9 +224,8 @@ mod tests {
                 let at = String::from(document.text()).find(&old).unwrap();
                 document.edit(at..at + old.len(), &new);
                 document.refresh();
-                let now = errors(&document);
-                assert_eq!(now.concern_others_than(&before), differs, "{new}");
-                assert_eq!(now.tests() != before.tests(), differs, "{new}");
+                let now = broken(&document);
+                assert_eq!(now != before, differs, "{new}");
                 before = now;
             }
         }

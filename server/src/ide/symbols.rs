@@ -1,6 +1,6 @@
 //! The outline: sections, tests, claims. It includes everything that can be read, even in damaged documents.
 
-use std::{ops::Range, rc::Rc};
+use std::ops::Range;
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
@@ -9,10 +9,7 @@ use speclens_schema::{
     words::plural,
 };
 
-use super::{
-    names,
-    parts::{self, Group},
-};
+use super::names;
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,19 +43,20 @@ pub(crate) enum SymbolKind {
 
 /// Returns the outline of a document.
 pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
-    let sections = sections(document, file).into_iter();
-    let whole = sections.flat_map(|section| {
-        let items: Vec<Symbol> = section.items.iter().flat_map(|items| items.symbols().collect::<Vec<_>>()).collect();
-        match section.symbol {
-            Some(mut symbol) => {
-                symbol.children.extend(items);
-                enclose(&mut symbol);
-                vec![symbol]
-            }
-            None => items,
-        }
-    });
-    whole.collect()
+    let Some(root) = document.root() else { return Vec::new() };
+    let shape = Shape::of(file);
+    let mut symbols: Vec<Symbol> = if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
+        members(root, &shape)
+    } else {
+        let section = |entry: EntryRef<'_>| {
+            let shape = shape.step(&entry.key.key_text(), Some(root));
+            let children = shape.map(|shape| members(entry.value, &shape)).unwrap_or_default();
+            Symbol { children, ..leaf(entry, SymbolKind::Section, brief(entry.value)) }
+        };
+        root.entries().map(section).collect()
+    };
+    symbols.iter_mut().for_each(enclose);
+    symbols
 }
 
 /// Extends an entry to the end of its children: in damaged text, the node may end before them.
@@ -67,62 +65,6 @@ fn enclose(symbol: &mut Symbol) {
         enclose(child);
         symbol.range.end = symbol.range.end.max(child.range.end);
     }
-}
-
-/// A part of the outline.
-pub(crate) struct Section<'d> {
-    /// Its own entry; `None` if the root is a list. It does not contain the entries of its items.
-    pub symbol: Option<Symbol>,
-    /// The items that have entries below it.
-    pub items: Vec<Items<'d>>,
-}
-
-/// Items of a section.
-pub(crate) struct Items<'d> {
-    kind: Rc<ItemKind>,
-    /// The items.
-    pub group: Group<'d>,
-}
-
-impl<'d> Items<'d> {
-    /// Returns the data, besides their text, that their entries depend on.
-    pub(crate) fn circumstances(&self) -> u64 {
-        self.kind.id
-    }
-
-    /// Whether one of them is named after its index.
-    pub(crate) fn has_nameless(&self) -> bool {
-        self.group.items().any(|item| self.kind.name(item).is_none())
-    }
-
-    /// Returns their entries, including nested ones.
-    pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> {
-        let items = self.group.items().zip(self.group.numbers());
-        items.filter_map(|(node, number)| {
-            let mut symbol = self.kind.symbol(node, number)?;
-            enclose(&mut symbol);
-            Some(symbol)
-        })
-    }
-}
-
-/// Returns the outline of a document in parts.
-pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> {
-    let Some(root) = document.root() else { return Vec::new() };
-    let shape = Shape::of(file);
-    if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
-        return vec![Section { symbol: None, items: items(root, &shape) }];
-    }
-    let sections = root.entries().map(|entry| {
-        let name = entry.key.key_text();
-        let shape = shape.step(&name, Some(root));
-        let items = shape.as_ref().map(|shape| items(entry.value, shape)).unwrap_or_default();
-        let children = shape.filter(|_| items.is_empty()).map(|shape| members(entry.value, &shape)).unwrap_or_default();
-        let mut symbol = Symbol { children, ..leaf(entry, SymbolKind::Section, brief(entry.value)) };
-        enclose(&mut symbol);
-        Section { symbol: Some(symbol), items }
-    });
-    sections.collect()
 }
 
 /// A workspace symbol.
@@ -176,22 +118,15 @@ fn collect(
     found
 }
 
-/// Returns the items of a section that is a list of mappings.
-fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Items<'d>> {
-    let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) else { return Vec::new() };
-    let claims = item.fields(None).into_iter().filter(|field| holds_claims(&field.shape)).map(|field| field.name);
-    let (id, naming, alternatives) = (item.id(), names::name_of(&item), item.alternatives());
-    let kind = Rc::new(ItemKind { id, naming, claims: claims.collect(), alternatives });
-    let groups = parts::groups(section).into_iter().filter(|group| !group.numbers().is_empty());
-    groups.map(|group| Items { kind: Rc::clone(&kind), group }).collect()
-}
-
-/// Returns the entries of a section that is not a list of mappings.
+/// Returns the entries of a section: the items of a list of mappings, or the entries of a mapping.
 fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
-    match shape.item().filter(|item| item.kind() == Type::Mapping) {
-        Some(_) => Vec::new(),
-        None => section.entries().map(|entry| leaf(entry, SymbolKind::Entry, brief(entry.value))).collect(),
-    }
+    let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) else {
+        return section.entries().map(|entry| leaf(entry, SymbolKind::Entry, brief(entry.value))).collect();
+    };
+    let claims = item.fields(None).into_iter().filter(|field| holds_claims(&field.shape)).map(|field| field.name);
+    let (naming, alternatives) = (names::name_of(&item), item.alternatives());
+    let kind = ItemKind { naming, claims: claims.collect(), alternatives };
+    section.items().enumerate().filter_map(|(index, node)| kind.symbol(node, index)).collect()
 }
 
 fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
@@ -202,8 +137,6 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
 
 /// The type of a list's items.
 struct ItemKind {
-    /// An id of the type.
-    id: u64,
     /// The key that holds their name.
     naming: Option<&'static str>,
     /// The keys that contain their claims.

@@ -12,7 +12,7 @@ use super::lens::CaseState;
 const MAX_NAMED: usize = 4;
 
 /// The attempts of one subject.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tally {
     /// The subject that acted.
     pub subject: Subject,

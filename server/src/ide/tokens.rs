@@ -13,7 +13,7 @@ use speclens_schema::{
     template,
 };
 
-use super::{parts::Part, walk, written::Written};
+use super::{walk, written::Written};
 
 /// A part of a text with a meaning. It contains no line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,17 +75,6 @@ impl TokenKind {
 pub(crate) fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
     let mut found = Vec::new();
     walk::values(document, file, &range, &mut |node, shape, _| mark(document, node, shape, &mut found));
-    in_order(found)
-}
-
-/// Returns the tokens of a part of a document.
-pub(crate) fn tokens_in(document: &Document, part: &Part<'_>) -> Vec<Token> {
-    let mut found = Vec::new();
-    walk::values_of(part, &mut |node, shape, _| mark(document, node, shape, &mut found));
-    in_order(found)
-}
-
-fn in_order(mut found: Vec<Token>) -> Vec<Token> {
     found.sort_by_key(|token: &Token| token.range.start);
     found.dedup_by(|next, before| next.range.start < before.range.end);
     found

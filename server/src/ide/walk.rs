@@ -13,8 +13,6 @@ use speclens_schema::{
     shape::Shape,
 };
 
-use super::parts::Part;
-
 /// The schema at many places of a document. It is computed once for each mapping and list on the way, because it
 /// may depend on their whole content.
 pub(crate) struct Shapes<'d> {
@@ -153,11 +151,30 @@ pub(crate) fn values<'d>(
     }
 }
 
-/// Visits the values of a part of a document, each with its schema and the mapping around it.
-pub(crate) fn values_of<'d>(part: &Part<'d>, visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>)) {
-    for node in part.nodes() {
-        values_below(node, &part.shape.at(Some(node)), part.around, &Reach::Everything, visit);
+/// Visits all such values.
+pub(crate) fn all_values<'d>(
+    document: &'d Document,
+    file: SpecFile,
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
+) {
+    if let Some(root) = document.root() {
+        values_below(root, &Shape::of(file).at(Some(root)), None, &Reach::Everything, visit);
     }
+}
+
+/// Returns the index of the first item of a list that begins after a place, in logarithmic time.
+pub(crate) fn first_after(list: NodeRef<'_>, place: usize) -> usize {
+    let is_after = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > place);
+    let mut end = 1;
+    while !is_after(end - 1) {
+        end *= 2;
+    }
+    let mut first = end / 2;
+    while first < end {
+        let middle = first + (end - first) / 2;
+        if is_after(middle) { end = middle } else { first = middle + 1 }
+    }
+    first
 }
 
 /// The nodes to visit.

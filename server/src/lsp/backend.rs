@@ -23,7 +23,6 @@ use super::{
     runs::{self, Chosen},
     session::{Session, Snapshot},
     tokens,
-    transport::{self, Piece},
 };
 
 /// Maximum number of completion lists that can be resolved: clients resolve items of the last one.
@@ -120,15 +119,6 @@ impl Backend {
         Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
 
-    /// Runs a function that returns a JSON text in pieces.
-    async fn with_words<T>(
-        &self,
-        uri: &Uri,
-        work: impl FnOnce(Snapshot) -> Vec<Piece> + Send + 'static,
-    ) -> Result<Option<T>> {
-        past_the_framework(self.with(uri, work).await?)
-    }
-
     /// Runs a function on a snapshot that concerns other files as well, and may wait until they are read.
     async fn across<T: Send + 'static>(
         &self,
@@ -153,12 +143,6 @@ impl Backend {
             }
         });
     }
-}
-
-/// Sends a result that is already a JSON text, in pieces. The framework gets an empty one.
-fn past_the_framework<T>(answer: Option<Vec<Piece>>) -> Result<Option<T>> {
-    let sent = answer.map_or(Ok(()), transport::answer);
-    sent.map(|()| None).map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
 }
 
 /// Returns the folders of the workspace.
@@ -304,12 +288,11 @@ impl Backend {
         let uri = params.text_document.uri;
         let at = uri.clone();
         let known = params.previous_result_id;
-        let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at).into_report(known.as_deref());
+        let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at, known.as_deref());
         let _turn = self.session.turn("textDocument/diagnostic", &uri.0).await;
         // A client requests one document again because another one changed.
         let report = self.with_on(&self.session.requests, &uri, About::All, work).await?;
-        past_the_framework::<DocumentDiagnosticReport>(report)?;
-        Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(Default::default()))
+        Ok(report.unwrap_or_else(|| DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(Default::default())))
     }
 
     pub(super) async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
@@ -355,15 +338,16 @@ impl Backend {
     }
 
     pub(super) async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        self.with_words(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
+        let found = self.with(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await?;
+        Ok(found.map(DocumentSymbolResponse::DocumentSymbolList))
     }
 
     pub(super) async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.with_words(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+        self.with(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
     }
 
     pub(super) async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
-        self.with_words(&params.text_document.uri, |snapshot| tokens::all_tokens(&snapshot)).await
+        self.with(&params.text_document.uri, |snapshot| tokens::all_tokens(&snapshot)).await
     }
 
     pub(super) async fn semantic_tokens_range(
@@ -393,7 +377,7 @@ impl Backend {
     }
 
     pub(super) async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
-        self.with_words(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
+        self.with(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
     }
 
     pub(super) async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
@@ -411,12 +395,10 @@ impl Backend {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let definitions = params.context.include_declaration;
-        let found = self
-            .across(&uri.clone(), move |session, snapshot| {
-                navigation::references(session, &snapshot, &uri, place.position, definitions)
-            })
-            .await?;
-        past_the_framework(found)
+        self.across(&uri.clone(), move |session, snapshot| {
+            navigation::references(session, &snapshot, &uri, place.position, definitions)
+        })
+        .await
     }
 
     pub(super) async fn document_highlight(
@@ -425,7 +407,7 @@ impl Backend {
     ) -> Result<Option<Vec<DocumentHighlight>>> {
         let place = params.text_document_position_params;
         let work = move |snapshot: Snapshot| navigation::highlights(&snapshot, place.position);
-        self.with_words(&place.text_document.uri, work).await
+        self.with(&place.text_document.uri, work).await
     }
 
     pub(super) async fn prepare_rename(
@@ -459,7 +441,7 @@ impl Backend {
     pub(super) async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let uri = params.text_document.uri;
         let _turn = self.session.turn("textDocument/codeLens", &uri.0).await;
-        self.with_words(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
+        self.with(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
     }
 
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {

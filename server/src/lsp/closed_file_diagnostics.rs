@@ -9,7 +9,7 @@ use std::{
 
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, diagnostics::List, session::Session};
+use super::{convert, session::Session};
 
 /// Published diagnostics by the path of the file.
 pub(super) type Published = BTreeMap<PathBuf, Entry>;
@@ -50,8 +50,6 @@ pub(super) fn publish(session: &Session, uri: &str, files: Vec<(PathBuf, Vec<lsp
     }
     for (path, diagnostics) in changed.into_iter().filter(|(path, _)| !session.is_ours(path)) {
         let Some(address) = convert::uri(&path) else { continue };
-        let mut list = List::new();
-        list.extend(&diagnostics);
-        session.publish(&address, list, None);
+        session.publish(address, diagnostics, None);
     }
 }

@@ -51,14 +51,6 @@ impl<'d> Ranges<'d> {
         Ranges { document, encoding, count: Cell::new(0), starts: OnceCell::new(), is_ascii }
     }
 
-    pub(super) fn document(&self) -> &'d Document {
-        self.document
-    }
-
-    pub(super) fn encoding(&self) -> Encoding {
-        self.encoding
-    }
-
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
         lsp::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
     }

@@ -20,7 +20,6 @@ use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent 
 use super::{
     changes::About,
     convert,
-    diagnostics::List,
     session::{OpenDocument, Session, State},
 };
 use crate::{
@@ -318,7 +317,7 @@ impl Session {
 
     /// Completes the closing of a document: the file on the disk counts from now on, and other documents report it.
     fn follow_close(&self, uri: &str, closed: &Closed) {
-        self.publish(&Uri(uri.to_owned()), List::new(), None);
+        self.publish(Uri(uri.to_owned()), Vec::new(), None);
         if closed.file.part().is_some() {
             self.neighbors_changed();
         }

@@ -12,13 +12,8 @@ use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::SUGGEST,
-    commands, convert,
-    diagnostics::List,
-    edits, fix_all,
-    fragments::Answer,
-    ignoring,
+    commands, convert, diagnostics, edits, fix_all, ignoring,
     session::{Session, Snapshot},
-    transport::Piece,
 };
 use crate::{
     ide::{
@@ -30,7 +25,7 @@ use crate::{
         latest::Latest,
         lens::{self, Lens, LensCommand, LensContext},
         models::{self, Reach},
-        runnable::{BrokenTests, Errors, Looks},
+        runnable::{BrokenTests, Looks},
         symbols::{self, Symbol},
         values::Values,
     },
@@ -38,8 +33,8 @@ use crate::{
 };
 
 /// Returns the diagnostics of the text, for a client that pulls them.
-pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> List {
-    List::of(snapshot, uri, &problems(snapshot))
+pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri, known: Option<&str>) -> DocumentDiagnosticReport {
+    diagnostics::report(diagnostics::of_text(snapshot, uri, &problems(snapshot)), known)
 }
 
 /// Returns the problems of this version under the current settings.
@@ -54,11 +49,10 @@ pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Returns the lenses of a suite.
-pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
+pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let place = &snapshot.place;
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, &uri.0);
     if !snapshot.display.code_lens || !place.has_tests() {
-        return answer.finish();
+        return Vec::new();
     }
     let latest = snapshot.latest.as_deref();
     let known = latest.map(Latest::known).unwrap_or_default();
@@ -67,32 +61,20 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
         file: place.file,
         has_suite: place.has_suite(),
         is_refused: latest.is_some_and(|latest| latest.is_refused),
-        broken: latest.and_then(|latest| latest.errors.as_ref()).map_or(&none, Errors::tests),
+        broken: latest.map_or(&none, |latest| &latest.broken),
     };
     let main = place.main().map(|main| relative_path(place.path.as_deref(), &place.directory.join(main)));
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
     let has_choice = choices(snapshot).len() > 1;
     let context = LensContext { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
-    let found = lens::lenses(&snapshot.document, context, |name| known.get(name));
-    let word = |ranges: &convert::Ranges<'_>, lens: Lens| CodeLens {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let word = |lens: Lens| CodeLens {
         range: ranges.range(lens.range),
         command: Some(commands::of_lens(lens.title, lens.command, lens.test, uri)),
         data: None,
     };
-    let of_file: Vec<CodeLens> = found.file.iter().map(|lens| word(answer.ranges(), lens.clone())).collect();
-    answer.add(&of_file);
-    for tests in &found.tests {
-        let fragment = answer.fragment(tests.group.as_ref(), tests.circumstances(), |ranges| {
-            (tests.lenses().map(|lens| word(ranges, lens)).collect(), AddsLenses)
-        });
-        answer.add_fragment(&fragment);
-    }
-    answer.finish()
+    lens::lenses(&snapshot.document, context, |name| known.get(name)).into_iter().map(word).collect()
 }
-
-/// The tests' part of the lenses of a document.
-#[derive(Clone)]
-struct AddsLenses;
 
 /// Returns the relative path from the directory of a document to another file.
 fn relative_path(from: Option<&Path>, to: &Path) -> String {
@@ -231,7 +213,7 @@ pub(super) fn completion(
     let elsewhere = |kind: &str| session.names_elsewhere(&uri.0, snapshot, offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let mut found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
+    let mut found = completion::complete(document, snapshot.place.file, offset, values, &elsewhere);
     // Unless it begins an alias, a star is a character of a pattern, and no list is wanted.
     if trigger == Some("*") {
         found.retain(|item| item.label.starts_with('*'));
@@ -367,45 +349,10 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 }
 
 /// Returns the outline.
-pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
-    for section in symbols::sections(&snapshot.document, snapshot.place.file) {
-        let mut end = 0;
-        let fragments = section.items.iter().map(|items| {
-            let group = &items.group;
-            let compute = |ranges: &convert::Ranges<'_>| {
-                let found: Vec<Symbol> = items.symbols().collect();
-                let end = found.iter().map(|symbol| symbol.range.end - group.start()).max();
-                let first = items.has_nameless().then(|| group.numbers().start);
-                let adds = AddsSymbols { end: end.unwrap_or(0), first };
-                (found.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), adds)
-            };
-            let still_holds = |adds: &AddsSymbols| adds.first.is_none_or(|first| first == group.numbers().start);
-            let fragment = answer.fragment_if(Some(group), items.circumstances(), still_holds, compute);
-            end = end.max(group.start() + fragment.more.end);
-            fragment
-        });
-        let fragments: Vec<_> = fragments.collect();
-        match section.symbol {
-            None => fragments.iter().for_each(|fragment| answer.add_fragment(fragment)),
-            Some(mut symbol) => {
-                // In damaged text, a list may end before its items.
-                symbol.range.end = symbol.range.end.max(end);
-                let symbol = document_symbol(answer.ranges(), symbol);
-                answer.add_around(&symbol, "children", &fragments);
-            }
-        }
-    }
-    answer.finish()
-}
-
-/// The items' part of the outline of a document.
-#[derive(Clone)]
-struct AddsSymbols {
-    /// The end of the last entry, relative to the start of the group.
-    end: usize,
-    /// The index of the first item, if one of them is named after its index.
-    first: Option<usize>,
+pub(super) fn symbols(snapshot: &Snapshot) -> Vec<DocumentSymbol> {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let found = symbols::symbols(&snapshot.document, snapshot.place.file).into_iter();
+    found.map(|symbol| document_symbol(&ranges, symbol)).collect()
 }
 
 #[expect(deprecated, reason = "the type cannot be made without the field")]
@@ -433,8 +380,9 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 }
 
 /// Returns the folding ranges.
-pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
-    let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
+pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let word = |fold: Fold| {
         let range = ranges.range(fold.range);
         FoldingRange {
             start_line: range.start.line,
@@ -446,17 +394,5 @@ pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
             ..FoldingRange::default()
         }
     };
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
-    for part in folding::foldable(&snapshot.document) {
-        let compute = |ranges: &convert::Ranges<'_>| {
-            (part.folds().into_iter().map(|fold| word(ranges, fold)).collect::<Vec<_>>(), AddsFolds)
-        };
-        let fragment = answer.fragment(part.group(), (), compute);
-        answer.add_fragment(&fragment);
-    }
-    answer.finish()
+    folding::folds(&snapshot.document).into_iter().map(word).collect()
 }
-
-/// The parts' fragments of the folds of a document.
-#[derive(Clone)]
-struct AddsFolds;

@@ -1,9 +1,7 @@
 //! Navigation, converted from our types to LSP's: definitions and uses of names, targets of
 //! paths, selection ranges.
 
-use std::{any::type_name, collections::HashMap, hash::Hash, ops::Range as Bytes, sync::Arc};
-
-use serde::Serialize;
+use std::ops::Range as Bytes;
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
@@ -19,16 +17,13 @@ use super::{
     convert,
     cross_file::{self, CrossFileName},
     edits, features,
-    fragments::Answer,
     indexing::INDEX_TIMEOUT,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
-    transport::Piece,
 };
 use crate::ide::{
     agents, links,
-    occurrences::{self, Filled, NameKind, Occurrences},
-    parts::{Kept, parts},
+    occurrences::{self, NameKind, Occurrences},
     rename, selection,
     values::Values,
 };
@@ -103,7 +98,7 @@ pub(super) fn references(
     uri: &Uri,
     position: Position,
     definitions: bool,
-) -> Vec<Piece> {
+) -> Vec<Location> {
     let found = found(snapshot, position);
     if let Some(cross_file_name) = found.as_ref().and_then(|found| CrossFileName::of(snapshot, found)) {
         let places = cross_file_name.places(session, snapshot, uri).into_iter();
@@ -113,60 +108,28 @@ pub(super) fn references(
         if cross_file_name.is_of("tasks") {
             wanted.extend(entries(snapshot));
         }
-        return vec![serde_json::to_string(&wanted).unwrap_or_default().into()];
+        return wanted;
     }
-    let word =
-        |range, is_definition: bool| (definitions || !is_definition).then(|| Location { uri: uri.clone(), range });
-    places(snapshot, found, &uri.0, word)
+    let places = places(snapshot, found).into_iter().filter(|(_, is_definition)| definitions || !is_definition);
+    places.map(|(range, _)| Location { uri: uri.clone(), range }).collect()
 }
 
 /// Returns all occurrences of the name at a place in the text.
-pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Piece> {
+pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<DocumentHighlight> {
     let kind = |is_definition| match is_definition {
         true => DocumentHighlightKind::Write,
         false => DocumentHighlightKind::Read,
     };
-    let word = |range, is_definition| Some(DocumentHighlight { range, kind: Some(kind(is_definition)) });
-    places(snapshot, found(snapshot, position), (), word)
+    let places = places(snapshot, found(snapshot, position)).into_iter();
+    places.map(|(range, is_definition)| DocumentHighlight { range, kind: Some(kind(is_definition)) }).collect()
 }
 
-/// Returns the places of a name in the document, as a list. `word` converts a place, and whether it is a definition, to
-/// a value that depends on the circumstances.
-fn places<V: Serialize>(
-    snapshot: &Snapshot,
-    found: Option<Occurrences>,
-    circumstances: impl Hash,
-    word: impl Fn(Range, bool) -> Option<V>,
-) -> Vec<Piece> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let Some(Occurrences { name, kind, places, .. }) = found else {
-        return Answer::<()>::list(document, encoding, ()).finish();
-    };
-    let mut answer = Answer::list(document, encoding, (&name, circumstances, type_name::<V>()));
-    if let NameKind::BuiltIn(kind) = kind {
-        let mut known = Kept::with(document, ());
-        for part in parts(document, snapshot.place.file) {
-            let compute = || Filled::all_in(&part);
-            let filled = match part.group() {
-                Some(group) => known.of(group, part.shape.id(), compute),
-                None => Arc::new(compute()),
-            };
-            let fragment = answer.fragment(part.group(), part.shape.id(), |ranges| {
-                let places = filled.iter().filter_map(|filled| filled.place_of(kind, &name, &part));
-                (places.filter_map(|place| word(ranges.range(place), false)).collect(), AddsPlaces)
-            });
-            answer.add_fragment(&fragment);
-        }
-    }
-    let places = places.into_iter().filter_map(|place| word(answer.ranges().range(place.range), place.is_definition));
-    let places: Vec<V> = places.collect();
-    answer.add(&places);
-    answer.finish()
+/// Returns the places of a name in the document, and whether each is a definition.
+fn places(snapshot: &Snapshot, found: Option<Occurrences>) -> Vec<(Range, bool)> {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let places = found.into_iter().flat_map(|found| found.places);
+    places.map(|place| (ranges.range(place.range), place.is_definition)).collect()
 }
-
-/// The parts' fragments of the places of a name.
-#[derive(Clone)]
-struct AddsPlaces;
 
 /// Returns the name to be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
@@ -194,39 +157,17 @@ pub(super) fn rename(
 }
 
 /// Returns the links of a document.
-pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
+pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    // Placeholders have other values on another day, and files may be created or deleted.
-    let circumstances = (now.get(..DATE), snapshot.analyzer.epoch());
-    // Many tests name the same file.
-    let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, circumstances);
-    for part in parts(&snapshot.document, snapshot.place.file) {
-        let fragment = answer.fragment(part.group(), part.shape.id(), |ranges| {
-            let found = links::links_in(&part, values).into_iter();
-            let linked = found.filter_map(|link| {
-                let find = |path: &String| target(snapshot, &links::opened(path, values.files));
-                let target = match targets.get(&link.path) {
-                    Some(known) => known.clone(),
-                    None => targets.entry(link.path).or_insert_with_key(find).clone(),
-                };
-                let range = ranges.range(link.range);
-                Some(DocumentLink { range, target: Some(target?), ..DocumentLink::default() })
-            });
-            (linked.collect(), AddsLinks)
-        });
-        answer.add_fragment(&fragment);
-    }
-    answer.finish()
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let found = links::links(&snapshot.document, snapshot.place.file, values).into_iter();
+    let linked = found.filter_map(|link| {
+        let target = target(snapshot, &links::opened(&link.path, values.files))?;
+        Some(DocumentLink { range: ranges.range(link.range), target: Some(target), ..DocumentLink::default() })
+    });
+    linked.collect()
 }
-
-/// The parts' fragments of the links of a document.
-#[derive(Clone)]
-struct AddsLinks;
-
-/// The length of a date at the beginning of a time.
-const DATE: usize = 10;
 
 /// Returns the URI of a file in the suite's directory.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {

@@ -14,8 +14,7 @@ use speclens_schema::{
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    closed_file_diagnostics, convert,
-    diagnostics::List,
+    closed_file_diagnostics, convert, diagnostics,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
@@ -26,7 +25,7 @@ use crate::{
         latest::{self, Latest, RunProblems},
         left_out_repeats,
         run_problems::RunProblem,
-        runnable::Errors,
+        runnable::BrokenTests,
     },
     results, workspace,
 };
@@ -63,7 +62,7 @@ fn analyze(session: &Arc<Session>, uri: &str) {
     let RunProblems { own: mut run_problems, parts } = found;
     latest.text = snapshot.document.text().clone();
     if snapshot.place.has_tests() {
-        latest.errors = Some(Errors::among(&problems, snapshot.place.file, &snapshot.document));
+        latest.broken = BrokenTests::among(&problems, snapshot.place.file, &snapshot.document);
         latest.is_refused = workspace.wrong().is_some();
         run_problems.extend(workspace.wrong().map(|file| settings::refusal(&snapshot.document, file)));
     }
@@ -181,27 +180,23 @@ fn results(
 /// Publishes diagnostics. A client that pulls diagnostics of the text gets only results of runs.
 fn publish(session: &Session, uri: &str, snapshot: &Snapshot, problems: &Problems, run_problems: &[RunProblem]) {
     let address = lsp::Uri(uri.to_owned());
-    let mut list = match snapshot.abilities.pulls_diagnostics {
-        true => List::new(),
-        false => List::of(snapshot, &address, problems),
+    let mut all = match snapshot.abilities.pulls_diagnostics {
+        true => Vec::new(),
+        false => diagnostics::of_text(snapshot, &address, problems),
     };
     let folders = session.scopes.folders();
-    list.extend(&Converter::of(snapshot, &address, &folders).diagnostics(run_problems));
-    session.publish(&address, list, Some(snapshot.version));
+    all.extend(Converter::of(snapshot, &address, &folders).diagnostics(run_problems));
+    session.publish(address.clone(), all, Some(snapshot.version));
     if !session.is_open(uri) {
         // It was closed in the meantime: no diagnostics may remain.
-        session.publish(&address, List::new(), None);
+        session.publish(address, Vec::new(), None);
     }
 }
 
 impl Session {
     /// Publishes the diagnostics of a file.
-    pub(super) fn publish(&self, uri: &lsp::Uri, list: List, version: Option<i32>) {
-        let uri = serde_json::to_string(uri).unwrap_or_default();
-        let version = version.map(|version| format!(",\"version\":{version}")).unwrap_or_default();
-        let mut parts = vec![format!("{{\"uri\":{uri},\"diagnostics\":").into()];
-        parts.extend(list.into_json());
-        parts.push(format!("{version}}}").into());
-        self.outbox.notify("textDocument/publishDiagnostics", parts);
+    pub(super) fn publish(&self, uri: lsp::Uri, diagnostics: Vec<lsp::Diagnostic>, version: Option<i32>) {
+        let params = lsp::PublishDiagnosticsParams { uri, version, diagnostics };
+        self.outbox.notify("textDocument/publishDiagnostics", &params);
     }
 }

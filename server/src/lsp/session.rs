@@ -40,7 +40,7 @@ use crate::{
 pub(super) struct Session {
     /// The connection to the client.
     pub client: Client,
-    /// The direct queue to the client, for long messages that are already JSON.
+    /// The queue to the client, for notifications from threads of our own.
     pub outbox: Outbox,
     /// The threads for requests.
     pub requests: Pool,

@@ -1,15 +1,14 @@
 //! Semantic tokens and inlay hints, converted from our types to LSP's.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::ops::Range as Bytes;
 
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, fragments::JsonPieces, session::Snapshot, transport::Piece};
+use super::{convert, session::Snapshot};
 use crate::ide::{
     hints,
-    parts::{Kept, parts},
-    tokens::{self, Token, TokenKind},
+    tokens::{self, TokenKind},
     values::Values,
 };
 
@@ -41,15 +40,19 @@ pub(super) fn tokens(snapshot: &Snapshot, range: Range) -> SemanticTokens {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let start = convert::offset(document, encoding, range.start);
     let end = convert::offset(document, encoding, range.end).max(start);
-    let ranges = convert::Ranges::new(document, encoding);
-    let found = tokens::tokens(document, snapshot.place.file, start..end);
-    SemanticTokens { result_id: None, data: chained(&ranges, found, 0) }
+    chained(snapshot, start..end)
 }
 
-/// Returns tokens in LSP's encoding, each relative to the one before; the first one to the start of a line.
-fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<SemanticToken> {
-    let mut before = Position { line, character: 0 };
-    let chain = tokens.into_iter().map(|token| {
+/// Returns the tokens of a whole document.
+pub(super) fn all_tokens(snapshot: &Snapshot) -> SemanticTokens {
+    chained(snapshot, 0..snapshot.document.text().len_bytes())
+}
+
+/// Returns tokens in LSP's encoding, each relative to the one before.
+fn chained(snapshot: &Snapshot, bytes: Bytes<usize>) -> SemanticTokens {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let mut before = Position::default();
+    let chain = tokens::tokens(&snapshot.document, snapshot.place.file, bytes).into_iter().map(|token| {
         let Range { start, end } = ranges.range(token.range);
         let delta_line = start.line - before.line;
         let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or(0);
@@ -63,56 +66,7 @@ fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<S
             token_modifiers_bitset: 0,
         }
     });
-    chain.collect()
-}
-
-/// The tokens of a part of a document, which begin on its first line or below.
-struct Chain {
-    /// Number of lines from the first line of the part to the first token.
-    down: u32,
-    /// Number of lines from the first token to the last one.
-    height: u32,
-    /// LSP's numbers after the first, which depends on the token before, separated by commas.
-    words: Box<str>,
-}
-
-impl Chain {
-    fn of(data: &[SemanticToken]) -> Option<Chain> {
-        let down = data.first()?.delta_line;
-        let height = data[1..].iter().map(|token| token.delta_line).sum();
-        let mut words = String::new();
-        for (at, token) in data.iter().enumerate() {
-            let SemanticToken { delta_line, delta_start, length, token_type, token_modifiers_bitset } = token;
-            if at > 0 {
-                let _ = write!(words, ",{delta_line},");
-            }
-            let _ = write!(words, "{delta_start},{length},{token_type},{token_modifiers_bitset}");
-        }
-        Some(Chain { down, height, words: words.into() })
-    }
-}
-
-/// Returns the tokens of a whole document, as JSON.
-pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<Piece> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let ranges = convert::Ranges::new(document, encoding);
-    let mut json = JsonPieces::new("{\"data\":[");
-    let mut kept = Kept::with(document, encoding as u8);
-    let mut before = 0;
-    for part in parts(document, snapshot.place.file) {
-        let line = u32::try_from(document.text().byte_to_line(part.start())).unwrap_or(u32::MAX);
-        let compute = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
-        let chain = match part.group() {
-            Some(group) => kept.of(group, part.shape.id(), compute),
-            None => Arc::new(compute()),
-        };
-        let Some(Chain { down, height, words }) = &*chain else { continue };
-        json.separate();
-        let first = line + down;
-        let _ = write!(json.last(), "{},{words}", first - before);
-        before = first + height;
-    }
-    json.finish("]}")
+    SemanticTokens { result_id: None, data: chain.collect() }
 }
 
 /// Returns the inlay hints of a part of a document.

@@ -1,12 +1,10 @@
 //! The layer between the framework and the pipes. It prevents a slow or silent client from blocking the server, and a
-//! bug in a handler from ending it. Long results bypass the framework, which would parse and serialize them again while
-//! everything else waits.
+//! bug in a handler from ending it.
 
 use std::{
-    cell::RefCell,
     convert::Infallible,
     future::{Future, poll_fn},
-    io::{self, IoSlice, Read, Write},
+    io::{self, Read, Write},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
@@ -19,7 +17,6 @@ use std::{
 
 use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde::Serialize;
-use serde_json::json;
 use tokio::sync::{
     mpsc::{Receiver, channel, unbounded_channel},
     oneshot,
@@ -115,43 +112,7 @@ where
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
     /// Messages; `None` ends the thread.
-    queue: Sender<Option<Pieces>>,
-}
-
-/// The bytes of a message, in pieces, because the allocator would keep the memory of a large buffer.
-type Pieces = Vec<Piece>;
-
-/// Bytes of a message.
-#[derive(Debug)]
-pub(super) struct Piece(Bytes);
-
-#[derive(Debug)]
-enum Bytes {
-    Own(Vec<u8>),
-    /// A text from a byte on, shared with another owner.
-    Kept(Arc<str>, usize),
-}
-
-impl Piece {
-    /// Returns a text from a byte on, without copying it.
-    pub(super) fn kept(text: Arc<str>, start: usize) -> Piece {
-        Piece(Bytes::Kept(text, start))
-    }
-}
-
-impl From<String> for Piece {
-    fn from(text: String) -> Piece {
-        Piece(Bytes::Own(text.into_bytes()))
-    }
-}
-
-impl AsRef<[u8]> for Piece {
-    fn as_ref(&self) -> &[u8] {
-        match &self.0 {
-            Bytes::Own(bytes) => bytes,
-            Bytes::Kept(text, start) => &text.as_bytes()[*start..],
-        }
-    }
+    queue: Sender<Option<Vec<u8>>>,
 }
 
 impl Outbox {
@@ -173,66 +134,33 @@ impl Outbox {
         let _ = self.queue.send(None);
     }
 
-    /// Sends a notification without the framework. `parts` together are its parameters, as JSON.
-    pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
-        let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
-        self.send_parts(head, parts, "}");
+    /// Sends a notification from a thread that is not one of the framework's.
+    pub(super) fn notify(&self, method: &str, params: &impl Serialize) {
+        #[derive(Serialize)]
+        struct Notification<'m, P> {
+            jsonrpc: &'static str,
+            method: &'m str,
+            params: P,
+        }
+        self.send(&Notification { jsonrpc: "2.0", method, params });
     }
 
     /// Sends a message.
     pub(super) fn send(&self, message: &impl Serialize) {
         // Serializing a message cannot fail.
-        self.send_parts(serde_json::to_string(message).unwrap_or_default(), Vec::new(), "");
-    }
-
-    /// Sends one message.
-    fn send_parts(&self, head: String, parts: Vec<Piece>, end: &str) {
-        let length = head.len() + parts.iter().map(|part| part.as_ref().len()).sum::<usize>() + end.len();
-        let head = format!("Content-Length: {length}\r\n\r\n{head}");
-        let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
+        let body = serde_json::to_string(message).unwrap_or_default();
         // A client that has disconnected needs no message.
-        let _ = self.queue.send(Some(pieces.collect()));
+        let _ = self.queue.send(Some(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()));
     }
 }
 
-/// Writes the messages of a queue until it ends. Their pieces are not copied.
-fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io::Result<()> {
-    let mut is_last = false;
-    while !is_last && let Ok(first) = waiting.recv() {
-        let mut pieces = Pieces::new();
-        for message in std::iter::once(first).chain(waiting.try_iter()) {
-            is_last = message.is_none();
-            pieces.extend(message.into_iter().flatten());
-            if is_last {
-                break;
-            }
-        }
-        let mut slices: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece.as_ref())).collect();
-        let mut rest = slices.as_mut_slice();
-        while !rest.is_empty() {
-            match output.write_vectored(rest) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => IoSlice::advance_slices(&mut rest, count),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+/// Writes the messages of a queue until it ends.
+fn write(waiting: &mpsc::Receiver<Option<Vec<u8>>>, mut output: impl Write) -> io::Result<()> {
+    while let Ok(Some(message)) = waiting.recv() {
+        output.write_all(&message)?;
         output.flush()?;
     }
     Ok(())
-}
-
-tokio::task_local! {
-    /// The result of the current request as JSON, if it bypasses the framework.
-    static RESULT: RefCell<Option<Vec<Piece>>>;
-}
-
-/// Answers the current request with this result, a JSON text in pieces. The return value of its handler is
-/// ignored unless it is an error. Returns the text if there is no current request.
-pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
-    let mut result = Some(result);
-    let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
-    result.map_or(Ok(()), Err)
 }
 
 /// Answers with an internal error when a handler panics, instead of ending the server, and answers the requests that
@@ -240,15 +168,14 @@ pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
 #[derive(Debug)]
 pub(super) struct Guarded<S> {
     service: S,
-    outbox: Outbox,
     /// Whether `initialize` was answered with a result.
     is_initialized: Arc<AtomicBool>,
 }
 
 impl<S> Guarded<S> {
     /// Returns a guard around the framework's service.
-    pub(super) fn new(service: S, outbox: Outbox) -> Guarded<S> {
-        Guarded { service, outbox, is_initialized: Arc::default() }
+    pub(super) fn new(service: S) -> Guarded<S> {
+        Guarded { service, is_initialized: Arc::default() }
     }
 }
 
@@ -277,9 +204,8 @@ where
         let Ok(answer) = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
             return Box::pin(std::future::ready(Ok(internal_error(&method, id))));
         };
-        let outbox = self.outbox.clone();
         let is_initialized = Arc::clone(&self.is_initialized);
-        Box::pin(RESULT.scope(RefCell::default(), async move {
+        Box::pin(async move {
             let response = match AssertUnwindSafe(answer).catch_unwind().await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
@@ -291,22 +217,13 @@ where
             if method == "initialize" && response.as_ref().is_some_and(Response::is_ok) {
                 is_initialized.store(true, Ordering::Relaxed);
             }
-            let response = match (response, id) {
+            Ok(match (response, id) {
                 // The framework drops these, which is allowed only for notifications.
                 (None, Some(id)) if method.starts_with("$/") => Some(unknown_method(id, &is_initialized)),
                 (Some(response), Some(id)) if is_unknown_method(&response) => Some(unknown_method(id, &is_initialized)),
                 (response, _) => response,
-            };
-            let ready = RESULT.with(RefCell::take);
-            Ok(match (response, ready) {
-                (Some(response), Some(result)) if response.is_ok() => {
-                    let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", json!(response.id()));
-                    outbox.send_parts(head, result, "}");
-                    None
-                }
-                (response, _) => response,
             })
-        }))
+        })
     }
 }
 
@@ -358,7 +275,7 @@ mod tests {
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
-    use super::{Guarded, Outbox, Piece};
+    use super::{Guarded, Outbox};
 
     /// A service whose handlers panic: at once, or when they are polled.
     struct Panics;
@@ -384,7 +301,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panicking_handler_is_answered_and_the_next_one_works() {
-        let mut service = Guarded::new(Panics, Outbox::new(std::io::sink()).unwrap().0);
+        let mut service = Guarded::new(Panics);
         for method in ["at once", "later"] {
             let answer = service.call(Request::build(method).id(7).finish()).await.unwrap().unwrap();
             assert_eq!(answer.error().unwrap().code.code(), -32603);
@@ -394,58 +311,6 @@ mod tests {
         assert!(answer.is_ok());
         // A notification has no answer.
         assert!(service.call(Request::build("later").finish()).await.unwrap().is_none());
-    }
-
-    /// A service whose result bypasses the framework.
-    struct Ready;
-
-    impl Service<Request> for Ready {
-        type Response = Option<Response>;
-        type Error = String;
-        type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, String>> + Send>>;
-
-        fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> Poll<Result<(), String>> {
-            Poll::Ready(Ok(()))
-        }
-
-        fn call(&mut self, request: Request) -> Self::Future {
-            Box::pin(async move {
-                let id = request.id().unwrap().clone();
-                tokio::task::yield_now().await;
-                if request.method() != "short" {
-                    super::answer(pieces(["[1,", "2]"])).unwrap();
-                }
-                let error = tower_lsp_server::jsonrpc::Error::request_cancelled();
-                Ok(Some(match request.method() {
-                    "cancelled" => Response::from_error(id, error),
-                    _ => Response::from_ok(id, serde_json::Value::Null),
-                }))
-            })
-        }
-    }
-
-    fn pieces([own, kept]: [&str; 2]) -> Vec<Piece> {
-        vec![own.to_owned().into(), Piece::kept(format!(",{kept}").into(), 1)]
-    }
-
-    #[tokio::test]
-    async fn a_long_answer_goes_past_the_framework() {
-        let (mut theirs, ours) = std::io::pipe().unwrap();
-        let (outbox, _) = Outbox::new(ours).unwrap();
-        let mut service = Guarded::new(Ready, outbox);
-        let requests = ["long", "short", "cancelled", "long"].into_iter().zip(1..);
-        let calls = requests.map(|(method, id)| service.call(Request::build(method).id(id).finish()));
-        let mut through = Vec::new();
-        for call in calls.collect::<Vec<_>>() {
-            through.push(call.await.unwrap().map(|response| response.is_ok()));
-        }
-        assert_eq!(through, [None, Some(true), Some(false), None]);
-        drop(service);
-        let mut past = String::new();
-        theirs.read_to_string(&mut past).unwrap();
-        let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
-        assert_eq!(past, format!("{}{}", body(1), body(4)));
-        assert!(super::answer(pieces(["", "1"])).is_err_and(|given_back| given_back[1].as_ref() == b"1"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Completion of values: closed sets, examples, names of definitions.
 
-use std::{collections::HashSet, ops::Range, sync::Arc};
+use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
     dialect::kindlm::providers::MODELS,
@@ -10,14 +10,7 @@ use speclens_schema::{
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert, known};
-use crate::ide::{
-    agents, cross_file_names, markdown, names,
-    parts::{Group, Kept, groups},
-    snippet, walk,
-};
-
-/// The distinct values of a list in other cases.
-struct ValuesBeside(Vec<Box<str>>);
+use crate::ide::{agents, cross_file_names, markdown, names, snippet, walk};
 
 /// The schema's name for tools.
 const TOOLS: &str = "tools";
@@ -419,28 +412,15 @@ impl List<'_> {
         };
         let field = field.text();
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
-        let values_of = |group: &Group<'_>| {
-            let lists = group.items().filter_map(|case| case.get(&field));
-            let values = lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text);
-            let mut values: Vec<Box<str>> = values.filter(|value| !value.is_empty()).map(Box::from).collect();
-            let mut seen = HashSet::new();
-            values.retain(|value| seen.insert(value.clone()));
-            ValuesBeside(values)
-        };
-        let mut kept = Kept::with(self.document, &field);
         let mut seen = self.named_beside();
         let mut found: Vec<String> = Vec::new();
-        for group in cases.into_iter().flat_map(groups) {
+        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(&field));
+        for item in lists.flat_map(NodeRef::items) {
+            let value = item.text().filter(|value| !value.is_empty() && !seen.contains(*value));
             // The value that is being typed does not count.
-            let values = match group.extent().is_none_or(touches) {
-                true => Arc::new(values_of(&group)),
-                false => kept.of(&group, (), || values_of(&group)),
-            };
-            for value in &values.0 {
-                if !seen.contains(&**value) {
-                    seen.insert(value.to_string());
-                    found.push(value.to_string());
-                }
+            if let Some(value) = value.filter(|_| !touches(item.range())) {
+                seen.insert(value.to_owned());
+                found.push(value.to_owned());
             }
         }
         for value in found {

@@ -5,19 +5,15 @@ use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::Spe
 
 use crate::ide::runnable::BrokenTests;
 
-use super::{CaseState, KnownState, Lens, LensContext, Lenses, Looks, Tests, lenses, test_at};
+use super::{CaseState, KnownState, LensContext, Looks, lenses, test_at};
 
 fn context(broken: &BrokenTests) -> LensContext<'_> {
     let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
     LensContext { looks, main: None, elsewhere: &[], has_choice: false }
 }
 
-fn all(found: Lenses<'_>) -> Vec<Lens> {
-    found.file.iter().cloned().chain(found.tests.iter().flat_map(Tests::lenses)).collect()
-}
-
 fn titles(document: &Document, context: LensContext<'_>) -> Vec<String> {
-    let found = all(lenses(document, context, |_| None));
+    let found = lenses(document, context, |_| None);
     found
         .into_iter()
         .map(|lens| format!("{}: {}", document.text().byte_to_line(lens.range.start) + 1, lens.title))
@@ -99,7 +95,7 @@ fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Ex
     });
     let known: HashMap<&str, KnownState> = known.collect();
     let broken = BrokenTests::These(broken.iter().map(|name| (*name).to_owned()).collect());
-    let lines: Vec<String> = all(lenses(&document, context(&broken), |name| known.get(name)))
+    let lines: Vec<String> = lenses(&document, context(&broken), |name| known.get(name))
         .into_iter()
         .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
         .collect();
