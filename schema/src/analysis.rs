@@ -1,29 +1,27 @@
-//! Analyses a document block by block, and reuses the findings of unchanged blocks.
+//! Analyses a document. The findings of an item are kept with its block as long as nothing that they depend on changes;
+//! everything else is found anew.
 //!
 //! ```text
 //! each item ── look_at ──▶ Findings, kept with its block ─┐
 //! root, faults, relations between items ──▶ others ───────┴─ finish ──▶ Problems
 //! ```
-//!
-//! [`finish`] copies the findings of an item only if a part outside of the item affects what is reported of them.
 
 mod aliases;
-mod cross_item;
 mod directives;
 mod errors;
 mod facts;
 mod finish;
-mod item_chunks;
-mod item_list;
+mod items;
 mod levels;
 mod problems;
 mod ranges;
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    ops::Range,
+    hash::{Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
 };
+
+use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{
@@ -38,7 +36,7 @@ use crate::{
     json_schema::SpecFile,
     names,
     problem::{Code, Problem},
-    relations::{CrossItemRule, Facts},
+    relations::{CrossItemRule, Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Case, Suite},
@@ -48,8 +46,8 @@ use crate::{
 
 use errors::{Errors, with_errors};
 use finish::finish;
-use item_list::{ItemLists, Looked};
-pub use problems::{Counts, Group, Located, Part, Problems, Run};
+use items::ItemList;
+pub use problems::Problems;
 
 /// Result of the analysis of a document.
 #[derive(Clone, Debug)]
@@ -70,39 +68,6 @@ pub struct Analyzer {
     is_guess: bool,
     /// Whether documents are in a directory, so other files can be next to them.
     is_saved: bool,
-}
-
-/// Findings of one item. Ranges are relative to the first byte of its block, pointers to the item.
-struct Findings {
-    /// Problems in document order.
-    problems: Vec<Problem>,
-    /// Whether what is reported of them depends on other parts of the document.
-    is_entangled: bool,
-    /// Facts of the item for the checks between items.
-    facts: Option<Facts>,
-}
-
-/// All findings of a document, before settings and comments are applied.
-struct DocumentFindings<'d> {
-    /// Findings of items that are alone in an intact block.
-    lists: Vec<Looked<'d>>,
-    /// All other problems.
-    others: Vec<Problem>,
-}
-
-impl DocumentFindings<'_> {
-    /// Returns all problems. Cached results of items are stored with the document.
-    fn into_problems(self, document: &Document, file: SpecFile) -> Vec<Problem> {
-        let DocumentFindings { lists, mut others } = self;
-        let item_lists = document.notes::<ItemLists>();
-        for mut looked in lists {
-            looked.open_where(&mut others, |_, _| true);
-            others.extend(looked.wrong.iter().flat_map(|item| looked.problems(item)));
-            let (list, item_list) = looked.into_item_list();
-            item_lists.keep(file, list, item_list);
-        }
-        others
-    }
 }
 
 impl Analyzer {
@@ -153,17 +118,18 @@ impl Analyzer {
         self.look(document, files, settings).to_vec(document)
     }
 
-    /// Returns the problems as parts, which share the findings that an edit left unchanged.
+    /// Returns the problems. Fixes that need the whole file are added on request.
     pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
-        finish(self.found(document, files), document, self, settings)
+        let problems = finish(self.found(document, files), document, self, settings);
+        Problems::new(self.file, self.is_guess, problems)
     }
 
-    /// Returns all findings, before settings and comments are applied.
-    fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> DocumentFindings<'d> {
+    /// Returns all findings in document order, before settings and comments are applied.
+    fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
-        let mut found = DocumentFindings { lists: Vec::new(), others: faults::problems_but(document, is_known) };
-        let others = &mut found.others;
+        let mut others = faults::problems_but(document, is_known);
+        let mut found = Vec::new();
         if let Some(root) = document.root() {
             let mut report = Report::default();
             cut_text::check(document, &mut report);
@@ -173,45 +139,45 @@ impl Analyzer {
             None if document.is_intact() => others.push(validate::empty(self.file)),
             None => {}
             Some(root) if root.is_null() && root.anchor().is_none() => others.push(validate::empty(self.file)),
-            Some(root) => self.look_into(document, root, files, &mut found),
+            Some(root) => found = self.look_into(root, files, &mut others),
         }
+        finish::settle(&mut others, document);
+        found.append(&mut others);
+        finish::sort(&mut found);
         found
     }
 
-    fn look_into<'d>(
-        &self,
-        document: &'d Document,
-        root: NodeRef<'d>,
-        files: &dyn Files,
-        found: &mut DocumentFindings<'d>,
-    ) {
-        let DocumentFindings { lists, others } = found;
+    /// Returns the problems of the items of all lists, and adds those of everything else to the others.
+    fn look_into(&self, root: NodeRef<'_>, files: &dyn Files, others: &mut Vec<Problem>) -> Vec<Problem> {
         let broken: Vec<usize> =
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
         others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
-        let item_lists = document.notes::<ItemLists>();
-        for list in Definition::lists(self.file) {
-            let Some(node) = Definition::list_in(root, list) else { continue };
-            lists.push(Looked::at(self, document, node, list, files, item_lists.take(self.file, list)));
-        }
+        let nodes =
+            Definition::lists(self.file).iter().filter_map(|list| Some((*list, Definition::list_in(root, list)?)));
+        let lists: Vec<ItemList> = nodes.map(|(list, node)| ItemList::of(self, node, list, files)).collect();
+        let facts: Vec<ListFacts<'_>> = lists.iter().map(ItemList::facts).collect();
+        let items: Vec<Items<'_>> = facts.iter().map(Items::of).collect();
         let mut report = Report::default();
-        Looked::relate(lists, |items| unknown_reference::check_names(self.file, root, items, files, &mut report));
+        unknown_reference::check_names(self.file, root, &items, files, &mut report);
+        let none = ListFacts::default();
         match self.format() {
             None => (self.file.report)(root, files, &mut report),
             Some(format) => {
-                let none = [Looked::default()];
-                let meant = lists.iter().find(|looked| looked.has_facts()).map_or(&none[..], std::slice::from_ref);
-                Looked::relate(meant, |items| {
-                    format.report_relations(self.file, root, items[0], files, &mut report);
-                });
+                let meant = items.iter().copied().find(|items| items.has_facts()).unwrap_or(Items::of(&none));
+                format.report_relations(self.file, root, meant, files, &mut report);
             }
         }
-        for looked in lists.iter_mut() {
-            looked.update_cross_item(&self.cross_item_rules(), root, others);
+        let mut found: Vec<Problem> = lists.iter().flat_map(ItemList::problems).collect();
+        for rule in self.cross_item_rules() {
+            for finding in items.iter().flat_map(|items| rule.findings(*items)) {
+                let mut report = Report::default();
+                report.push(finding);
+                found.extend(report.resolve(false).problems(root));
+            }
         }
         others.extend(report.resolve(false).problems(root));
-        lists.iter_mut().for_each(|looked| looked.sort_out(others));
+        found
     }
 
     /// Returns the violations of the schema, as the format explains them.
@@ -228,22 +194,12 @@ impl Analyzer {
         report.resolve(is_damaged(node)).problems(node)
     }
 
-    fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = self.validate(item, Definition::Item(self.file, list), files);
-        finish::settle(&mut problems, item.document());
-        let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
-        let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
-        let facts = match names::of_item(item, Definition::Item(self.file, list)) {
-            None => facts,
-            Some(names) => Some(Facts::with_names(facts, names)),
-        };
-        Findings { problems, is_entangled, facts }
-    }
-
-    /// Returns a hash of everything that the findings of a block depend on.
-    fn key(&self, document: &Document, start: usize, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_at(start) } else { 0 };
-        aliases.wrapping_mul(31).wrapping_add(self.epoch)
+    /// Returns a hash of everything that a result about a block depends on.
+    fn key(&self, document: &Document, start: usize, block: &Block, more: impl Hash) -> u64 {
+        let aliases = block.has_aliases().then(|| document.fingerprint_at(start));
+        let mut hasher = FxHasher::default();
+        (aliases, self.epoch, more).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns the suite to run. The problems decide which cases are intact. An error that the author allows still
@@ -253,8 +209,7 @@ impl Analyzer {
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
-        let found =
-            if is_adjusted { self.found(document, files).into_problems(document, self.file) } else { Vec::new() };
+        let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.
@@ -319,9 +274,7 @@ impl Analyzer {
         context: &dyn Lower,
         errors: &Errors<'_>,
     ) -> Vec<Arc<Case>> {
-        let mut hasher = DefaultHasher::new();
-        format!("{context:?}").hash(&mut hasher);
-        let context_key = hasher.finish();
+        let shown_context = format!("{context:?}");
         let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
         let items = Definition::list_in(root, list);
         let list = Definition::list_at(list);
@@ -332,7 +285,7 @@ impl Analyzer {
             let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
-                    let key = self.key(document, start, block).rotate_left(17) ^ context_key;
+                    let key = self.key(document, start, block, &shown_context);
                     let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
                     (start..start + block.length(), kept.at(&at))
                 }
@@ -368,28 +321,6 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
         }
     }
     suite
-}
-
-impl Findings {
-    /// Returns the same findings with ranges relative to the start of a block. Locations outside of the block are
-    /// omitted, because they may move independently.
-    fn relative_to(mut self, start: usize, block: &Block) -> Findings {
-        let inside = |range: &mut Range<usize>| {
-            let fits = range.start >= start && range.end <= start + block.length();
-            if fits {
-                *range = range.start - start..range.end - start;
-            }
-            fits
-        };
-        for problem in &mut self.problems {
-            if !inside(&mut problem.range) {
-                problem.range = 0..0;
-            }
-            problem.related.retain_mut(|related| related.file.is_some() || inside(&mut related.range));
-            problem.fixes.retain_mut(|fix| fix.edits.iter_mut().all(|edit| inside(&mut edit.range)));
-        }
-        self
-    }
 }
 
 /// Cases of an item from the last analysis, and its location then. They move if items are inserted above it.

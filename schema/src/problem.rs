@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{document::Pointer, shape::KeyPath, words};
+use crate::{document::Pointer, fixes, shape::KeyPath, words};
 
 pub use crate::rules::Code;
 
@@ -291,6 +291,11 @@ impl Problem {
     /// Returns the other files of the problem, so that their paths can be changed.
     pub fn other_files(&mut self) -> impl Iterator<Item = &mut OtherFile> {
         self.related.iter_mut().filter_map(|related| related.file.as_mut())
+    }
+
+    /// Whether it may have fixes, including those that need the whole file.
+    pub fn may_have_fix(&self) -> bool {
+        !self.fixes.is_empty() || fixes::may_gain(self)
     }
 
     /// Moves a problem from a block to the document: ranges by `distance` bytes, pointers below `base`.

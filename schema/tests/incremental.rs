@@ -67,7 +67,7 @@ fn found(document: &Document, analyzer: &Analyzer, file: SpecFile, settings: &Se
     let analysis = analyzer.analyze(document, &files, settings);
     let parts = analyzer.look(document, &files, settings);
     let places = |range: std::ops::Range<usize>| -> Vec<_> {
-        let touched = parts.touching(&range).map(|found| (found.code(), found.severity(), found.range()));
+        let touched = parts.touching(&range).map(|found| (found.code, found.severity, found.range.clone()));
         touched.collect()
     };
     let all: Vec<_> = analysis.problems.iter().map(|it| (it.code, it.severity, it.range.clone())).collect();

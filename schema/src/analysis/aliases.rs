@@ -26,16 +26,8 @@ struct AliasedValue {
 }
 
 /// Whether a problem was found through an alias.
-pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
+fn is_through_alias(problem: &Problem, document: &Document) -> bool {
     is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
-}
-
-/// Returns the blocks of the aliased values in which one of these problems was found. `None` if there are none.
-pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Ranges> {
-    let through_alias = problems.iter().filter(|problem| is_through_alias(problem, document));
-    let own = through_alias.filter_map(|problem| Some(document.find(&problem.at)?.resolved().own_range()));
-    let blocks: Vec<Range<usize>> = own.map(|own| document.block_around(own.start)).collect();
-    (!blocks.is_empty()).then(|| Ranges::of(blocks.into_iter()))
 }
 
 /// Reports each problem that aliases repeat only once.

@@ -9,7 +9,7 @@ use crate::problem::{Code, Problem, Related, SettingsCondition};
 const MAX_PLACES: usize = 100;
 
 /// Whether a problem states such a fact. Problems with a fix stay separate, so that each fix can be applied.
-pub(super) fn is_stated_once(problem: &Problem) -> bool {
+fn is_stated_once(problem: &Problem) -> bool {
     let is_about_settings = problem.only_with == Some(SettingsCondition::NoTraces);
     (problem.code == Code::UpstreamDiffers || is_about_settings) && problem.fixes.is_empty()
 }

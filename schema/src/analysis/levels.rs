@@ -1,13 +1,8 @@
-//! Severities of problems, from settings, comments at the top of the file, and the kind of the file.
-
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::FxHasher;
+//! Severities of problems, from settings and the kind of the file.
 
 use super::Analyzer;
 use crate::{
     dialect::Dialect,
-    directive::Allowance,
     problem::{Code, Problem, SettingsCondition},
     settings::Settings,
 };
@@ -16,29 +11,13 @@ use crate::{
 pub(super) struct Levels<'s> {
     settings: &'s Settings,
     dialect: Option<Dialect>,
-    /// Codes that are allowed in the whole file.
-    allowed: Vec<Code>,
     /// Whether the document is in a directory.
     is_saved: bool,
-    key: u64,
 }
 
 impl<'s> Levels<'s> {
-    /// Takes the comments that apply to the whole file (`everywhere`).
-    pub(super) fn of(analyzer: &Analyzer, settings: &'s Settings, everywhere: &[&Allowance]) -> Levels<'s> {
-        let codes = everywhere.iter().flat_map(|allowance| &allowance.codes);
-        let allowed: Vec<Code> =
-            codes.filter_map(|(word, _)| Code::parse(word)).filter(|code| !code.is_always_an_error()).collect();
-        let (dialect, is_saved) = (analyzer.file.dialect(), analyzer.is_saved);
-        let mut hasher = FxHasher::default();
-        let conditions = [settings.has_to_be_read(dialect), settings.judge.is_none(), settings.clawspec.has_traces()];
-        (&settings.severity, conditions, &allowed, is_saved).hash(&mut hasher);
-        Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
-    }
-
-    /// Returns a hash of everything that affects the result.
-    pub(super) fn key(&self) -> u64 {
-        self.key
+    pub(super) fn of(analyzer: &Analyzer, settings: &'s Settings) -> Levels<'s> {
+        Levels { settings, dialect: analyzer.file.dialect(), is_saved: analyzer.is_saved }
     }
 
     /// Whether a problem does not apply to the location of the document or to its readers.
@@ -57,10 +36,5 @@ impl<'s> Levels<'s> {
         let severity = self.settings.severity_in(self.dialect, problem.code, problem.severity);
         problem.severity = severity.unwrap_or(problem.severity);
         severity.is_some()
-    }
-
-    /// Sets the severity of a problem of an item from the settings. Returns whether it is reported.
-    pub(super) fn tells(&self, problem: &mut Problem) -> bool {
-        !self.is_of_no_concern(problem) && !self.allowed.contains(&problem.code) && self.adjust(problem)
     }
 }

@@ -167,45 +167,6 @@ fn items_that_move_to_another_list_are_looked_at_again() {
     assert_eq!(problems(&document), before);
 }
 
-/// Returns the number of problem lists that two analyses share, and the number of all in the second one.
-fn shared(before: &super::Problems, after: &super::Problems) -> (usize, usize) {
-    let parts = |problems: &super::Problems| -> Vec<_> {
-        let parts = problems.groups().iter().flat_map(super::Group::parts);
-        parts.map(|part| std::sync::Arc::clone(part.reported())).collect()
-    };
-    let (before, after) = (parts(before), parts(after));
-    let is_shared = |part: &&std::sync::Arc<_>| before.iter().any(|it| std::sync::Arc::ptr_eq(it, part));
-    (after.iter().filter(is_shared).count(), after.len())
-}
-
-#[test]
-fn what_was_found_in_items_that_are_not_edited_is_shared() {
-    let test = |number: usize| format!("  - name: t{number}\n    command: 'true'\n    expct: {{}}\n    expect: {{}}\n");
-    for (style, allowed) in [("\n", ""), ("\r\n", "# speclens: allow(no-claims)\n")] {
-        let tests: String = (0..40).map(test).collect();
-        let text = format!("{allowed}kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}").replace('\n', style);
-        let mut document = Document::read(&text, ScalarRules::Yaml12);
-        let mut settings = Settings::default();
-        let before = analyzer().look(&document, &files(), &settings);
-        assert_eq!(shared(&before, &analyzer().look(&document, &files(), &settings)), (40, 40));
-        let at = text.find("t20").unwrap();
-        document.edit(at..at, "x");
-        document.refresh();
-        let after = analyzer().look(&document, &files(), &settings);
-        assert_eq!(shared(&before, &after), (39, 40));
-        // Items move if others are inserted or removed above them.
-        let at = text.find("  - name: t10").unwrap();
-        document.edit(at..at, &test(99).replace('\n', style));
-        document.refresh();
-        let after = analyzer().look(&document, &files(), &settings);
-        assert_eq!(shared(&before, &after), (39, 41));
-        settings.severity.insert("unknown-key".to_owned(), Level::Off);
-        let other = analyzer().look(&document, &files(), &settings);
-        assert_eq!(shared(&after, &other).0, 0);
-        assert!(other.iter().all(|problem| problem.code() != Code::UnknownKey));
-    }
-}
-
 #[test]
 fn fixes_that_need_the_whole_file_are_made_for_what_is_asked_about() {
     let test = |number: usize| format!("  - {{name: t{}, command: 'true', expect: {{}}}}\n", number % 5);

@@ -1,17 +1,17 @@
 pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 
-use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use crate::{
-    document::NodeRef,
+    document::{NodeRef, Pointer},
     finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
-    names::{self, Declaration, Role},
+    names::{self, Declaration, Name, Role},
     problem::{Code, Severity, Subject},
-    relations::{CrossItemRule, FactRef, Items, Link},
+    relations::{CrossItemRule, Items},
     validate::Definition,
 };
 
@@ -49,38 +49,26 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Repo
 pub(crate) struct OfItems;
 
 impl CrossItemRule for OfItems {
-    fn digest(&self, items: Items<'_>, index: usize) -> u64 {
-        let mut hasher = FxHasher::default();
-        items.own_name(index).map(|name| &name.named.name).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    fn links(&self, items: Items<'_>) -> Vec<Link> {
-        let mut first: FxHashMap<&str, usize> = FxHashMap::default();
-        let mut links = Vec::new();
+    fn findings(&self, items: Items<'_>) -> Vec<Finding> {
+        let mut seen: FxHashMap<&str, (Pointer, Range<usize>)> = FxHashMap::default();
+        let mut findings = Vec::new();
         for item in items.namesakes() {
             // A list whose items are names themselves is not a list of things with a name.
-            let Some(name) = items.own_name(item).filter(|name| !name.named.at.is_root()) else { continue };
-            match first.get(name.named.name.as_str()) {
-                Some(first) => {
-                    let fact = |item| FactRef { item, part: 0 };
-                    links.push(Link { of: fact(item), causes: vec![fact(*first)] });
+            let Some(Name { declaration, named }) = items.own_name(item).filter(|name| !name.named.at.is_root()) else {
+                continue;
+            };
+            let (at, range) = items.place(item, named);
+            match seen.get(named.name.as_str()) {
+                Some((first_at, first_range)) => {
+                    let rule = DuplicateName { declaration, name: named.name.clone() };
+                    let (first_at, first_range) = (first_at.clone(), first_range.clone());
+                    let finding = Finding::new(rule, at, range);
+                    findings.push(finding.related(Relation::Labelled(FIRST), first_at, first_range));
                 }
-                None => drop(first.insert(&name.named.name, item)),
+                None => drop(seen.insert(&named.name, (at, range))),
             }
         }
-        links
-    }
-
-    fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |fact: &FactRef| {
-            let name = items.own_name(fact.item)?;
-            Some((name, items.place(fact.item, &name.named)))
-        };
-        let (name, (at, range)) = place(&link.of)?;
-        let (_, (first_at, first_range)) = place(link.causes.first()?)?;
-        let rule = DuplicateName { declaration: name.declaration, name: name.named.name.clone() };
-        Some(Finding::new(rule, at, range).related(Relation::Labelled(FIRST), first_at, first_range))
+        findings
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    analysis::{Located, Problems},
+    analysis::Problems,
     document::{Document, Pointer, Step},
     fixing::{self, Revealing},
     problem::{Code, Edit, Fix, NewFile, Problem},
@@ -55,7 +55,7 @@ pub(crate) fn quick_fixes(
     problems: &Problems,
     range: Range<usize>,
 ) -> Vec<(Problem, Vec<QuickFix>)> {
-    let touched = problems.touching(&range).filter(Located::may_have_fix).take(MAX_OFFERED);
+    let touched = problems.touching(&range).filter(|problem| problem.may_have_fix()).take(MAX_OFFERED);
     let quick = |fix: &Fix| QuickFix {
         title: fix.title.clone(),
         edits: fixing::adapted(document, &fix.edits),
@@ -84,7 +84,7 @@ pub(crate) fn kinds(
     range: Range<usize>,
 ) -> Vec<(Scope, String)> {
     let mut kinds: Vec<(Code, Vec<Problem>)> = Vec::new();
-    for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
+    for problem in problems.with_fixes(document, problems.touching(&range).filter(|problem| problem.may_have_fix())) {
         if Scope::Kind(problem.code).choose(&problem).is_none() {
             continue;
         }
@@ -111,7 +111,7 @@ fn is_fixed_with_others(document: &Document, look: &dyn Fn(&Document) -> Problem
         let problems = look(document);
         match item.as_ref().and_then(|item| document.find(item)) {
             Some(item) => problems.with_fixes(document, problems.touching(&item.own_range())),
-            None => problems.others().to_vec(),
+            None => problems.to_vec(document),
         }
     };
     let fixed = fixing::apply_fixes(
@@ -143,7 +143,7 @@ fn item_of(at: &Pointer) -> Option<Pointer> {
 /// Returns the menu entry for all safe fixes; `None` if there are none. How many are applied is known only afterwards:
 /// one may fix several problems, reveal another, or conflict with another.
 pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
-    let is_fixable = problems.iter().any(|problem| problem.safe_fixes().next().is_some());
+    let is_fixable = problems.iter().flat_map(|problem| &problem.fixes).any(Fix::is_safe);
     is_fixable.then(|| (Scope::Safe, "Apply all safe fixes in this file".to_owned()))
 }
 
@@ -161,11 +161,11 @@ pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Probl
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always
 /// errors are omitted because they cannot be silenced.
-pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
-    let mut found: Vec<(Code, Located<'p>)> = Vec::new();
-    for problem in problems.touching(&range).filter(|problem| !problem.code().is_always_an_error()) {
-        if found.iter().all(|(code, _)| *code != problem.code()) {
-            found.push((problem.code(), problem));
+pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, &'p Problem)> {
+    let mut found: Vec<(Code, &'p Problem)> = Vec::new();
+    for problem in problems.touching(&range).filter(|problem| !problem.code.is_always_an_error()) {
+        if found.iter().all(|(code, _)| *code != problem.code) {
+            found.push((problem.code, problem));
         }
     }
     found

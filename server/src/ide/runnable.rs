@@ -150,8 +150,8 @@ impl BrokenTests {
 
     /// Returns the tests that contain an error, or all if an error is outside of the tests.
     pub(crate) fn among(problems: &Problems, file: SpecFile, document: &Document) -> BrokenTests {
-        let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-        let mut places: Vec<usize> = errors.map(|problem| problem.range().start).collect();
+        let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
         if places.is_empty() {
             return BrokenTests::none();
         }

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
-use speclens_schema::analysis::{Located, Problems};
+use speclens_schema::analysis::Problems;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{

@@ -42,7 +42,6 @@ pub(super) fn actions(
     for (code, problem) in actions::silenceable(problems, range) {
         let word = code.as_str();
         let own = |edits: Vec<Edit>| edits::in_document(snapshot, uri, &edits);
-        let problem = problem.problem();
         let here = ignore::here(&snapshot.document, code, problem.range.start).map(own);
         let in_file = ignore::in_file(&snapshot.document, code).map(own);
         let ways = [
@@ -50,7 +49,7 @@ pub(super) fn actions(
             (format!("Ignore `{word}` in this file"), in_file),
             (format!("Ignore `{word}` in this workspace"), in_workspace(session, snapshot, code)),
         ];
-        let solved = vec![converter.diagnostic(&problem)];
+        let solved = vec![converter.diagnostic(problem)];
         for (title, edit) in ways.into_iter().filter_map(|(title, edit)| Some((title, edit?))) {
             found.push(lsp::CodeActionResponse::CodeAction(lsp::CodeAction {
                 title,

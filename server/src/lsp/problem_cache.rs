@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn message(problems: &Problems) -> &str {
-        &problems.others()[0].message
+        &problems[0].message
     }
 
     #[test]

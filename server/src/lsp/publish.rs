@@ -165,7 +165,7 @@ fn results(
         }
     }
     // If a run refuses the suite, its gates are not reported.
-    let is_refused = workspace.wrong().is_some() || problems.counts().of(Severity::Error) > 0;
+    let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;
     let mut problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
     // The names of tests and the texts of assertions come from the suite, which may contain secrets.

@@ -1,19 +1,14 @@
 //! Assertions in ClawSpec files that cannot fail, or that hold causes of an earlier run.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::clawspec::{
-        facts::{About, Expected, ItemFacts},
-        stages::Condition,
-    },
+    dialect::clawspec::{facts::About, stages::Condition},
     document::NodeRef,
     finding::{Finding, Location, MessageParts, Relation, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{CrossItemRule, FactRef, Items, Link},
+    relations::{CrossItemRule, Items, Named},
     validate::is_damaged,
 };
 
@@ -37,44 +32,19 @@ enum Vacuous {
 /// Reports files from an earlier scenario of the contract whose time is not checked.
 pub(crate) struct StaleFiles;
 
-impl StaleFiles {
-    fn expected<'f>(items: Items<'f>, fact: FactRef) -> Option<&'f Expected> {
-        items.facts::<ItemFacts>(fact.item)?.expected.get(fact.part)
-    }
-}
-
 impl CrossItemRule for StaleFiles {
-    fn digest(&self, items: Items<'_>, index: usize) -> u64 {
-        let mut hasher = FxHasher::default();
-        let facts = |index| items.facts::<ItemFacts>(index);
-        for expected in facts(index).iter().flat_map(|facts| &facts.expected) {
-            (&expected.path.name, expected.may_be_old).hash(&mut hasher);
-            // A block has another id after each edit, although its item stays the same.
-            let writer = expected.written.and_then(|(block, _)| items.in_block(block));
-            match writer.and_then(|writer| Some((writer, facts(writer)?))) {
-                Some((writer, facts)) => {
-                    (writer, facts.expected.iter().position(|it| it.written == expected.written)).hash(&mut hasher);
-                }
-                None => expected.written.hash(&mut hasher),
-            }
-        }
-        facts(index).map(|facts| &facts.absent).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    fn links(&self, items: Items<'_>) -> Vec<Link> {
+    fn findings(&self, items: Items<'_>) -> Vec<Finding> {
         // First expectation of each file.
-        let mut first: FxHashMap<&str, FactRef> = FxHashMap::default();
-        let mut links: Vec<Link> = Vec::new();
-        // Index of the link for each written location, which aliases repeat.
+        let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
+        let mut findings: Vec<Finding> = Vec::new();
+        // Index of the finding for each written location, which aliases repeat.
         let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
         for (item, facts) in items.sharing(About::Expected) {
             let mut reported: Vec<&str> = Vec::new();
-            for (part, expected) in facts.expected.iter().enumerate() {
+            for expected in &facts.expected {
                 let path = expected.path.name.as_str();
-                let of = FactRef { item, part };
-                let Some(earlier) = first.get(path).filter(|earlier| earlier.item < item) else {
-                    first.entry(path).or_insert(of);
+                let Some((earlier, earlier_path)) = first.get(path).filter(|(earlier, _)| *earlier < item) else {
+                    first.entry(path).or_insert((item, &expected.path));
                     continue;
                 };
                 // One assertion that checks the time of the file is sufficient for the whole scenario.
@@ -83,29 +53,18 @@ impl CrossItemRule for StaleFiles {
                     continue;
                 }
                 reported.push(path);
-                if let Some(written) = expected.written {
-                    let number = *numbers.entry(written).or_insert(links.len());
-                    if let Some(link) = links.get_mut(number) {
-                        link.causes.push(of);
-                        continue;
-                    }
+                let (at, range) = items.place(item, &expected.path);
+                let number = expected.written.map(|written| *numbers.entry(written).or_insert(findings.len()));
+                if let Some(number) = number.filter(|number| *number < findings.len()) {
+                    findings[number].add_related(Relation::UsedAgain, at, range);
+                    continue;
                 }
-                links.push(Link { of, causes: vec![*earlier] });
+                let (first_at, first_range) = items.place(*earlier, earlier_path);
+                let finding = Finding::new(StaleFile(path.to_owned()), at, range);
+                findings.push(finding.related(Relation::Labelled("first expected here"), first_at, first_range));
             }
         }
-        links
-    }
-
-    fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding> {
-        let place = |fact: FactRef| Some(items.place(fact.item, &StaleFiles::expected(items, fact)?.path));
-        let (at, range) = place(link.of)?;
-        let path = StaleFiles::expected(items, link.of)?.path.name.clone();
-        let (first, uses) = link.causes.split_first()?;
-        let (first_at, first_range) = place(*first)?;
-        let finding = Finding::new(StaleFile(path), at, range);
-        let finding = finding.related(Relation::Labelled("first expected here"), first_at, first_range);
-        let uses = uses.iter().filter_map(|fact| place(*fact));
-        Some(uses.fold(finding, |finding, (at, range)| finding.related(Relation::UsedAgain, at, range)))
+        findings
     }
 }
 
