@@ -9,7 +9,7 @@ mod lenient;
 
 pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Location, MessageParts, Report, Rule};
-pub use crate::relations::{CrossItemRule, FactRef, Facts, Items, Link, Topic};
+pub use crate::relations::{CrossItemRule, Facts, Items, Topic};
 pub use count::Count;
 pub use format::{Directories, EffectiveDefault, Format, Gate, Lookup, Lower, Starter, Traced, Unit};
 use std::{

@@ -24,7 +24,6 @@ mod indexing;
 mod limit;
 mod methods;
 mod navigation;
-mod problem_cache;
 mod publish;
 mod reference;
 mod run_diagnostics;
@@ -35,7 +34,13 @@ mod tokens;
 mod transport;
 mod whole_suite;
 
-use std::{fs::File, io, os::fd::AsFd as _, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    io,
+    os::fd::AsFd as _,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use speclens_runner::clock::Clock;
 use speclens_schema::{analysis::Problems, document::Document, json_schema::SpecFile};
@@ -48,7 +53,7 @@ use crate::{
     workspace::{self, Workspace},
 };
 use backend::Backend;
-use session::{Session, Snapshot};
+use session::{KnownProblems, Session, Snapshot};
 
 /// Minimum number of threads for requests: a long request must not delay a short one.
 const MIN_REQUEST_THREADS: usize = 3;
@@ -127,12 +132,21 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
 
 /// Returns the problems in the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
-    let look = || problems_of(snapshot, &snapshot.document, workspace);
+    let (document, settings) = (&snapshot.document, &workspace.settings);
     if snapshot.place.file.is_settings() {
         // The problems depend on neighboring files, whose changes are not reported.
-        return Arc::new(look());
+        return Arc::new(problems_of(snapshot, document, workspace));
     }
-    snapshot.problem_cache.problems(&snapshot.document, &workspace.settings, look)
+    // Concurrent requests wait for the first one. When files change, there is another lock.
+    let mut known = snapshot.known_problems.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.as_ref().filter(|known| known.document.is_same(document) && known.settings == *settings)
+    {
+        return Arc::clone(&known.problems);
+    }
+    let problems = Arc::new(problems_of(snapshot, document, workspace));
+    let (document, settings) = (document.clone(), Arc::clone(settings));
+    *known = Some(KnownProblems { document, settings, problems: Arc::clone(&problems) });
+    problems
 }
 
 /// Returns the problems that another text of the document would have.

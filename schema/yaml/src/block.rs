@@ -11,7 +11,6 @@ use std::{
     },
 };
 
-use ropey::str_utils::byte_to_line_idx;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -19,7 +18,6 @@ use super::{
     Pointer, Way, directives, events,
     fault::{Fault, FaultKind},
     item_bounds,
-    marks::Marks,
     memos::Memos,
     repair::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
@@ -31,8 +29,6 @@ use crate::ScalarRules;
 pub struct Block {
     id: u64,
     pub(super) length: usize,
-    /// Number of its line breaks.
-    pub(super) line_breaks: usize,
     pub(super) kind: BlockKind,
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
@@ -43,8 +39,8 @@ pub struct Block {
     pub(super) duplicates: Vec<Duplicate>,
     /// The positions of comments that may be addressed to speclens.
     pub(super) directives: Vec<usize>,
-    /// What the bytes of its text decide.
-    pub(super) marks: Marks,
+    /// Whether its text contains two less-than signs, which a key that merges consists of.
+    pub(super) has_merge: bool,
     /// The range edited since the block was last readable.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether the edits influenced how it was read.
@@ -106,7 +102,6 @@ impl Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
-            line_breaks: byte_to_line_idx(text, text.len()),
             kind,
             root: None,
             faults: Vec::new(),
@@ -115,7 +110,7 @@ impl Block {
             aliases: Vec::new(),
             duplicates: Vec::new(),
             directives: Vec::new(),
-            marks: Marks::of_text(text),
+            has_merge: memchr::memmem::find(text.as_bytes(), b"<<").is_some(),
             memos: Memos::default(),
             suspect: None,
             by_edits: false,
@@ -353,11 +348,6 @@ impl Block {
     /// Returns whether it refers to names that may be defined elsewhere.
     pub fn has_aliases(&self) -> bool {
         !self.aliases.is_empty()
-    }
-
-    /// Returns whether it defines names.
-    pub fn has_anchors(&self) -> bool {
-        !self.anchors.is_empty()
     }
 
     /// Returns the cached value for `key`, or computes it. The block itself never changes, so it is the place for the

@@ -1,9 +1,6 @@
 //! Finds comments that may be addressed to speclens. Their content is read elsewhere.
 
-use crate::{
-    marks::Mark,
-    tree::{Node, NodeKind},
-};
+use crate::tree::{Node, NodeKind};
 
 /// The word that such a comment begins with.
 pub const NAME: &str = "speclens";
@@ -44,11 +41,7 @@ fn holds_in_text(node: &Node, at: usize) -> bool {
 impl crate::Document {
     /// Returns each comment that may be addressed to speclens, with the position of its `#`.
     pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
-        let speaking = self.blocks.marked(Mark::Directive);
-        let places = speaking.flat_map(|(number, slot)| {
-            let start = self.start_of(number);
-            slot.block.directives.iter().map(move |at| start + at)
-        });
+        let places = self.blocks().flat_map(|(start, block)| block.directives.iter().map(move |at| start + at));
         places.map(|at| {
             let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
             (at, String::from(self.text.byte_slice(at..end)))

@@ -16,13 +16,12 @@ mod directives;
 mod draft;
 mod events;
 mod fault;
+mod index;
 mod item_bounds;
 mod layout;
 mod lines;
 mod loose;
-mod marks;
 mod memos;
-mod outline;
 pub mod parallel;
 mod pointer;
 #[cfg(test)]
@@ -31,20 +30,13 @@ mod properties;
 mod recover;
 mod repair;
 mod scalar;
-mod slots;
 mod tree;
 mod typo;
 mod update;
 mod value;
 mod view;
 
-use std::{
-    any::Any,
-    borrow::Cow,
-    fmt,
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,24 +44,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use block::{Duplicate, Name};
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
-use marks::Mark;
-use outline::Index;
-use slots::{Slot, Slots};
+use index::Index;
 use update::Pending;
 
 pub use block::{Block, BlockKind, is_foreign_blank};
-pub use dependencies::Dependencies;
 pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
 pub use lines::{Encoding, LineColumn, Lines};
-pub use memos::Memos;
-pub use outline::Definitions;
 pub use pointer::{Pointer, Step, Way};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{Members, NAN, Plain, TooLarge, number};
-pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
+pub use view::{EntryRef, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -85,27 +72,15 @@ const MAX_JOINED_BYTES: usize = 64 * 1024;
 pub struct Document {
     text: Rope,
     rules: ScalarRules,
-    blocks: Slots,
+    /// The blocks, in the order of the text.
+    blocks: Arc<Vec<Arc<Block>>>,
+    /// Where each of them begins.
+    starts: Arc<Vec<usize>>,
     index: Arc<Index>,
     /// The edits since the tree was last updated.
     pending: Option<Pending>,
     /// A fault that no single block shows: found by reading the whole.
     whole_fault: Option<Fault>,
-    notes: Arc<Notes>,
-}
-
-/// The blocks of one version of a document.
-#[derive(Clone, Debug, Default)]
-pub struct Version(Slots);
-
-/// Values that callers attach to a document, one of each type, for all its versions.
-#[derive(Default)]
-struct Notes(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
-
-impl fmt::Debug for Notes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Notes")
-    }
 }
 
 /// Returns the fault of a text that is not read, because it or one of its lines is too long.
@@ -154,11 +129,11 @@ impl Document {
         Document {
             text,
             rules,
-            blocks: Slots::default(),
+            blocks: Arc::default(),
+            starts: Arc::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_fault: None,
-            notes: Arc::default(),
         }
     }
 
@@ -177,7 +152,7 @@ impl Document {
     #[cfg(test)]
     fn read_uncut(text: &str, rules: ScalarRules) -> Document {
         let mut document = Document::unread(text, rules);
-        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, rules, None)))]);
+        document.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, rules, None))]);
         document
     }
 
@@ -210,15 +185,11 @@ impl Document {
             self.pending = None;
             return;
         }
-        if self.refresh_item(&pending) {
-            self.pending = None;
-            return;
-        }
         match blocks::split(&self.text) {
             None => {
                 let text = String::from(&self.text);
                 let suspect = self.suspect_of_whole(&pending);
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, suspect)))]);
+                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, suspect))]);
             }
             Some(spans) => {
                 self.refresh_blocks(&spans, &pending);
@@ -231,13 +202,13 @@ impl Document {
     /// Reads a short text as a whole if cutting damaged it: PyYAML lets the lines of quoted or bracketed text begin
     /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
-        let damaged = self.blocks.has(Mark::Fault);
+        let damaged = self.is_damaged();
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
                 events::parse(&text, self.rules)
             {
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, None)))]);
+                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, None))]);
             }
         }
     }
@@ -246,11 +217,17 @@ impl Document {
     /// whole; if it is not although every block was, its fault is reported.
     pub fn consult_whole(&mut self, text: &str) {
         self.forget_edits(text);
-        let is_whole = self.blocks.iter().any(|block| block.kind == BlockKind::Whole);
-        if is_whole || self.whole_fault.as_ref().is_some_and(|fault| fault.class() == FaultClass::Limit) {
+        if self.is_whole() || self.whole_fault.as_ref().is_some_and(|fault| fault.class() == FaultClass::Limit) {
             return;
         }
         self.apply_whole(text, events::skim(text, self.rules));
+    }
+
+    /// Returns whether another version has the same text, read in the same way.
+    pub fn is_same(&self, other: &Document) -> bool {
+        self.text.is_instance(&other.text)
+            && Arc::ptr_eq(&self.blocks, &other.blocks)
+            && self.whole_fault == other.whole_fault
     }
 
     /// Applies the result of reading the whole.
@@ -258,10 +235,10 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.blocks.has(Mark::Fault);
+        let damaged = self.is_damaged();
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
+                self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None))]);
             }
             (Err(error), false) => {
                 let line = self.text.byte_to_line(error.offset);
@@ -293,24 +270,25 @@ impl Document {
         if edited.is_empty() {
             return;
         }
-        let mut blocks: Vec<Slot> = self.blocks.iter().cloned().collect();
+        let mut blocks = Vec::clone(&self.blocks);
         for at in edited {
-            let range = self.extent_of(at);
-            blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range], self.rules)));
+            blocks[at] = Arc::new(blocks[at].reread(&text[self.extent_of(at)], self.rules));
         }
         self.adopt(blocks);
     }
 
     fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
-        let block = self.blocks.only()?;
+        let [block] = self.blocks.as_slice() else { return None };
         let before = block.suspect.clone().unwrap_or(pending.new.clone());
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
     /// Replaces all blocks.
-    fn adopt(&mut self, blocks: Vec<Slot>) {
-        self.blocks = Slots::default();
-        self.replace(0, 0, blocks);
+    fn adopt(&mut self, blocks: Vec<Arc<Block>>) {
+        let starts = blocks.iter().scan(0, |end, block| Some(std::mem::replace(end, *end + block.length)));
+        self.starts = Arc::new(starts.collect());
+        self.index = Arc::new(Index::of(&blocks, self.rules));
+        self.blocks = Arc::new(blocks);
     }
 
     /// Returns the text.
@@ -335,23 +313,28 @@ impl Document {
     }
 
     /// Returns the blocks with their start positions. A block whose text did not change is the same `Arc` as before.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.blocks.starting_at(0).map(|(start, slot)| (start, &slot.block))
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> + DoubleEndedIterator {
+        self.starts.iter().copied().zip(&*self.blocks)
     }
 
     /// Returns the block of a node and its start; `None` for a node that spans blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
-        node.block().map(|block| (self.start_of(block), &self.blocks[block].block))
+        node.block().map(|block| (self.start_of(block), &self.blocks[block]))
     }
 
     /// Returns the range of the block around a position.
     pub fn block_around(&self, at: usize) -> Range<usize> {
-        self.blocks.around(at).map_or(0..0, |number| self.extent_of(number))
+        self.around(at).map_or(0..0, |number| self.extent_of(number))
     }
 
     /// Returns the start of a block.
     fn start_of(&self, number: usize) -> usize {
-        self.blocks.start(number).byte
+        self.starts[number]
+    }
+
+    /// Returns the number of the block around a position; `None` without blocks.
+    fn around(&self, at: usize) -> Option<usize> {
+        self.starts.partition_point(|start| *start <= at).checked_sub(1)
     }
 
     /// Returns the range of a block.
@@ -374,15 +357,14 @@ impl Document {
 
     /// Returns the number of the block that begins at a position.
     fn block_at(&self, start: usize) -> Option<usize> {
-        self.blocks.around(start).filter(|number| self.start_of(*number) == start)
+        self.around(start).filter(|number| self.start_of(*number) == start)
     }
 
     /// Returns the block of an item that is alone in it, and its start.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;
-        let slot = &self.blocks[number];
-        let is_alone = matches!(slot.kind, BlockKind::Item | BlockKind::MisplacedItem) && slot.children == 1;
-        is_alone.then(|| (self.start_of(number), &slot.block))
+        let block = &self.blocks[number];
+        (block.item_count() == 1).then(|| (self.start_of(number), block))
     }
 
     /// Returns the end of an item, including stray lines after it.
@@ -395,37 +377,16 @@ impl Document {
         self.extent_of(last).end
     }
 
-    /// Returns the blocks of this version.
-    pub fn version(&self) -> Version {
-        Version(self.blocks.clone())
-    }
-
-    /// Returns a number that is the same in two versions only if their blocks begin on the same lines.
-    pub fn lines_id(&self) -> u64 {
-        self.blocks.lines_id()
-    }
-
-    /// Returns the definitions of names in this version.
-    pub fn definitions(&self) -> Definitions {
-        self.index.definitions.clone()
-    }
-
     /// Returns whether the text could not be cut, so it is one block.
     pub fn is_whole(&self) -> bool {
-        self.blocks.only().is_some_and(|block| block.kind == BlockKind::Whole)
+        self.blocks.first().is_some_and(|block| block.kind == BlockKind::Whole)
     }
 
     /// Returns the faults: syntax, repeated keys, unknown aliases. In the order of the text.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
-        let marked = [Mark::Fault, Mark::RepeatedKey].into_iter().flat_map(|mark| self.blocks.marked(mark));
-        let mut marked: Vec<usize> = marked.map(|(number, _)| number).collect();
-        marked.extend(&*self.index.dangling);
-        marked.sort_unstable();
-        marked.dedup();
-        for number in marked {
-            let (start, block) = (self.start_of(number), &self.blocks[number]);
+        for (number, (start, block)) in self.blocks().enumerate() {
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
@@ -455,22 +416,27 @@ impl Document {
 
     /// Finds NUL bytes, which are not allowed in any text.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let Some((number, _)) = self.blocks.marked(Mark::Nul).next() else { return };
-        let start = self.start_of(number);
-        let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
-            return;
-        };
+        let Some(at) = self.find_byte(0) else { return };
         let line = self.text.byte_to_line(at);
         faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
     }
 
+    /// Returns the position of the first byte with a value.
+    fn find_byte(&self, byte: u8) -> Option<usize> {
+        let mut start = 0;
+        self.text.chunks().find_map(|chunk| {
+            let found = memchr::memchr(byte, chunk.as_bytes()).map(|at| start + at);
+            start += chunk.len();
+            found
+        })
+    }
+
     /// Returns the names that damaged blocks may define in unreadable parts.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
-        for (number, slot) in self.blocks.marked(Mark::Fault) {
-            let start = self.start_of(number);
-            let text = String::from(self.text.byte_slice(start..start + slot.length));
+        for (start, block) in self.blocks().filter(|(_, block)| !block.is_intact()) {
+            let text = String::from(self.text.byte_slice(start..start + block.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
                 names.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
@@ -481,7 +447,7 @@ impl Document {
 
     /// Returns whether an anchor precedes an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
-        self.index.definitions.anchors.get(&alias.name).is_some_and(|places| {
+        self.index.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
                 // A node that contains its own alias has no end.
                 let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
@@ -493,13 +459,10 @@ impl Document {
     /// Returns the anchors with at least this many uses, with the use that reaches the count.
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
-        if self.most_uses() < count {
-            return found;
-        }
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
-        for (start, slot) in self.blocks.starting_at(0) {
-            let mut names: Vec<(&Name, bool)> = slot.block.anchors.iter().map(|name| (name, true)).collect();
-            names.extend(slot.block.aliases.iter().map(|name| (name, false)));
+        for (start, block) in self.blocks() {
+            let mut names: Vec<(&Name, bool)> = block.anchors.iter().map(|name| (name, true)).collect();
+            names.extend(block.aliases.iter().map(|name| (name, false)));
             names.sort_by_key(|(name, _)| name.at);
             for (name, defines) in names {
                 let used = uses.entry(&name.name).or_default();
@@ -510,22 +473,6 @@ impl Document {
             }
         }
         found
-    }
-
-    /// Returns the number of uses of the name that is used most often.
-    fn most_uses(&self) -> usize {
-        *self.index.most_uses.get_or_init(|| {
-            let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
-            for (_, slot) in self.blocks.marked(Mark::Alias) {
-                slot.aliases.iter().for_each(|alias| *uses.entry(&alias.name).or_default() += 1);
-            }
-            uses.into_values().max().unwrap_or_default()
-        })
-    }
-
-    /// Returns whether a block uses a name that is not defined before it.
-    fn has_dangling_alias(&self, number: usize) -> bool {
-        self.blocks[number].aliases.iter().any(|alias| !self.is_defined(alias, number))
     }
 
     /// Finds the root's entries that occur twice, in different blocks.
@@ -562,42 +509,30 @@ impl Document {
         steps.fold(base.index(index), |pointer, step| pointer.step(&step))
     }
 
-    /// Returns the state that [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a
-    /// fault that no block shows, and how the damaged blocks were read.
-    pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
-        let damaged = self.blocks.marked(Mark::Fault);
-        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|(_, slot)| slot.id).collect())
-    }
-
-    /// Returns a value attached to the document. It is shared by all versions of the document and its copies, so it
-    /// must suit all of them.
-    pub fn notes<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
-        let mut notes = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = notes.iter().find_map(|note| Arc::clone(note).downcast::<T>().ok()) {
-            return found;
-        }
-        let found: Arc<T> = Arc::default();
-        notes.push(Arc::clone(&found) as Arc<dyn Any + Send + Sync>);
-        found
-    }
-
     /// Returns whether the text contains a tab.
     pub fn has_tab(&self) -> bool {
-        self.blocks.has(Mark::Tab)
+        self.find_byte(b'\t').is_some()
     }
 
     /// Returns the positions of number signs that are followed by a digit.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
-        self.blocks.marked(Mark::Number).flat_map(|(number, slot)| {
-            let start = self.start_of(number);
-            let text = String::from(self.text.byte_slice(start..start + slot.length));
-            marks::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
-        })
+        let mut start = 0;
+        let signs = self.text.chunks().flat_map(move |chunk| {
+            let first = start;
+            start += chunk.len();
+            memchr::memchr_iter(b'#', chunk.as_bytes()).map(move |at| first + at)
+        });
+        signs.filter(|at| self.text.get_byte(at + 1).is_some_and(|next| next.is_ascii_digit()))
     }
 
     /// Returns whether every byte was readable.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && !self.blocks.has(Mark::Fault)
+        self.whole_fault.is_none() && !self.is_damaged()
+    }
+
+    /// Returns whether a block was not readable.
+    fn is_damaged(&self) -> bool {
+        self.blocks.iter().any(|block| !block.is_intact())
     }
 }
 

@@ -8,14 +8,14 @@ use std::{
 
 /// Cached values, one of each type, each with the key of the circumstances in which it is valid.
 #[derive(Default)]
-pub struct Memos(Mutex<Vec<Memo>>);
+pub(super) struct Memos(Mutex<Vec<Memo>>);
 
 /// The key and the value.
 type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
 impl Memos {
     /// Returns the cached value for `key`, or computes it.
-    pub fn memo<T: Any + Send + Sync>(&self, key: u64, compute: impl FnOnce() -> T) -> Arc<T> {
+    pub(super) fn memo<T: Any + Send + Sync>(&self, key: u64, compute: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {
             let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
             Arc::clone(found).downcast::<T>().ok()

@@ -2,7 +2,6 @@
 
 mod anchors;
 mod entries;
-mod items;
 mod pointers;
 
 use std::{ops::Range, sync::PoisonError};
@@ -14,8 +13,6 @@ use super::{
     scalar::{Scalar, is_surely_text, resolve},
     tree::{Entry, Node, NodeKind, Style},
 };
-
-pub use items::{ItemBlock, ItemBlocks};
 
 /// A node of a document.
 #[derive(Clone, Copy, Debug)]
@@ -305,15 +302,11 @@ impl<'d> NodeRef<'d> {
         spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
     }
 
-    /// Returns the blocks of the items of a list, in order, if each item has its own block or shares one with other
-    /// items; `None` if the whole list is in one block.
-    pub fn item_blocks(self) -> Option<ItemBlocks<'d>> {
-        let items = match self.place {
-            Place::RootList => self.root_items(),
-            Place::List(entry) => self.list_items(entry),
-            Place::Node { .. } | Place::Root => return None,
-        };
-        Some(ItemBlocks { document: self.document, items, near: None })
+    /// Returns the items of a list that are not mappings, each with its index.
+    pub fn plain_items(self) -> impl Iterator<Item = (usize, NodeRef<'d>)> {
+        self.items().enumerate().filter(|(_, item)| {
+            !matches!(item.place, Place::Node { node: Node { kind: NodeKind::Mapping(_), .. }, .. })
+        })
     }
 
     /// Returns how many items a list has.
@@ -336,7 +329,7 @@ impl<'d> NodeRef<'d> {
             Place::List(entry) => Some(entry as usize),
             Place::Node { .. } | Place::Root => return node.items().any(has),
         };
-        let known = |index: &super::outline::Index| {
+        let known = |index: &super::index::Index| {
             index.has_item.lock().unwrap_or_else(PoisonError::into_inner).get(&(list, question)).copied()
         };
         if let Some(known) = known(&node.document.index) {

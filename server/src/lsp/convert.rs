@@ -1,7 +1,6 @@
 //! Converts between our types and LSP's: the only module that maps bytes to lines and columns.
 
 use std::{
-    cell::{Cell, OnceCell},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -29,65 +28,24 @@ pub(super) fn position(place: LineColumn) -> lsp::Position {
 }
 
 pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>) -> lsp::Range {
-    let places = Lines::new(document.text(), encoding).places(range);
-    lsp::Range { start: position(places.start), end: position(places.end) }
+    Ranges::new(document, encoding).range(range)
 }
 
-/// Converts ranges of one document. All line starts are found once, and only if there are many ranges.
+/// Converts ranges of one document.
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
-    /// Number of converted places.
-    count: Cell<usize>,
-    /// The start of each line.
-    starts: OnceCell<Vec<usize>>,
-    /// Whether the text is ASCII, so that all units are the same.
-    is_ascii: bool,
 }
 
 impl<'d> Ranges<'d> {
     pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
-        let is_ascii = document.text().len_bytes() == document.text().len_chars();
-        Ranges { document, encoding, count: Cell::new(0), starts: OnceCell::new(), is_ascii }
+        Ranges { document, encoding }
     }
 
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
-        lsp::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
+        let places = Lines::new(self.document.text(), self.encoding).places(bytes);
+        lsp::Range { start: position(places.start), end: position(places.end) }
     }
-
-    fn position(&self, offset: usize) -> lsp::Position {
-        /// Above this number of places, finding all line starts of a long text pays off.
-        const MAX_SCANNED_POSITIONS: usize = 256;
-        self.count.set(self.count.get() + 1);
-        if !self.is_ascii || self.count.get() <= MAX_SCANNED_POSITIONS {
-            return position(Lines::new(self.document.text(), self.encoding).place(offset));
-        }
-        let starts = self.starts.get_or_init(|| line_starts(self.document.text()));
-        let offset = offset.min(self.document.text().len_bytes());
-        let line = starts.partition_point(|start| *start <= offset) - 1;
-        position(LineColumn { line, column: offset - starts[line] })
-    }
-}
-
-/// Returns the start of each line of a text.
-fn line_starts(text: &Rope) -> Vec<usize> {
-    let mut starts = vec![0];
-    let mut before = 0;
-    let mut last_return = None;
-    for chunk in text.chunks() {
-        for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
-            let at = before + found;
-            let is_return = chunk.as_bytes()[found] == b'\r';
-            // In `\r\n`, the line feed ends the line.
-            match starts.last_mut() {
-                Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
-                Some(_) | None => starts.push(at + 1),
-            }
-            last_return = is_return.then_some(at);
-        }
-        before += chunk.len();
-    }
-    starts
 }
 
 pub(super) fn offset(document: &Document, encoding: Encoding, position: lsp::Position) -> usize {
@@ -186,33 +144,4 @@ pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
 
 pub(super) fn markdown(value: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value }
-}
-
-#[cfg(test)]
-mod tests {
-    use speclens_schema::{
-        dialect::ScalarRules,
-        document::{Document, Encoding},
-    };
-
-    use super::{Ranges, range};
-
-    #[test]
-    fn many_ranges_are_converted_like_one() {
-        // More than one chunk of the rope; a chunk may begin after a carriage return.
-        let long = "- a\r\n-\r".repeat(400);
-        for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
-            let document = Document::read(text, ScalarRules::Yaml12);
-            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
-                let ranges = Ranges::new(&document, encoding);
-                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
-                    assert_eq!(
-                        ranges.range(at..text.len()),
-                        range(&document, encoding, at..text.len()),
-                        "{text:?} {at}"
-                    );
-                }
-            }
-        }
-    }
 }

@@ -16,10 +16,9 @@ use super::{
 pub(super) fn of_text(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> Vec<lsp::Diagnostic> {
     let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
-    let all: Vec<Located<'_>> = problems.iter().collect();
-    let chosen = limit::chosen(&all, snapshot.edited_at, |problem| (problem.severity(), problem.range()));
-    let left_out = all.len() - chosen.len();
-    let mut diagnostics: Vec<_> = chosen.into_iter().map(|located| converter.diagnostic(&located.problem())).collect();
+    let chosen = limit::chosen(problems, snapshot.edited_at, |problem| (problem.severity, problem.range.clone()));
+    let left_out = problems.len() - chosen.len();
+    let mut diagnostics: Vec<_> = chosen.into_iter().map(|problem| converter.diagnostic(problem)).collect();
     diagnostics.extend(convert::left_out(left_out, convert::SOURCE, "speclens check"));
     diagnostics
 }

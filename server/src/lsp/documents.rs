@@ -210,7 +210,7 @@ impl Session {
                 place,
                 results,
                 latest: None,
-                problem_cache: Arc::default(),
+                known_problems: Arc::default(),
             };
             state.other_documents.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
@@ -401,9 +401,9 @@ impl Session {
     /// Analyzes the whole text instead of its parts, which takes too long for a keystroke.
     pub(super) fn consult_whole(&self, uri: &str) {
         let Some(mut snapshot) = self.snapshot(uri) else { return };
-        let before = snapshot.document.verdict();
+        let before = snapshot.document.clone();
         snapshot.document.consult_whole(&String::from(snapshot.document.text()));
-        if snapshot.document.verdict() == before {
+        if snapshot.document.is_same(&before) {
             return;
         }
         let same = |open: &&mut OpenDocument| (open.opening, open.version) == (snapshot.opening, snapshot.version);

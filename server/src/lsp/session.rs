@@ -8,7 +8,11 @@ use std::{
 };
 
 use speclens_runner::{clock::Clock, files::Buffers as _, report::plain};
-use speclens_schema::{analysis::Analyzer, document::Document};
+use speclens_schema::{
+    analysis::{Analyzer, Problems},
+    document::Document,
+    settings::Settings,
+};
 use tokio::{
     runtime::Handle,
     sync::{oneshot, watch},
@@ -22,7 +26,6 @@ use super::{
     closed_file_diagnostics::Published,
     documents::{DocumentPlace, OtherDocument},
     indexing::Remembered,
-    problem_cache::ProblemCache,
     runs::Wanted,
     transport::Outbox,
 };
@@ -192,7 +195,7 @@ pub(super) struct OpenDocument {
     /// The last result of the analysis.
     pub latest: Option<Arc<Latest>>,
     /// The last known problems.
-    pub problem_cache: Arc<ProblemCache>,
+    pub known_problems: Arc<Mutex<Option<KnownProblems>>>,
 }
 
 /// A snapshot of a document.
@@ -207,11 +210,19 @@ pub(super) struct Snapshot {
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
     pub latest: Option<Arc<Latest>>,
-    pub problem_cache: Arc<ProblemCache>,
+    pub known_problems: Arc<Mutex<Option<KnownProblems>>>,
     pub abilities: Abilities,
     pub display: Display,
     pub clock: Clock,
     pub buffers: Arc<Buffers>,
+}
+
+/// The problems of a text, under some settings. Editors request them repeatedly: diagnostics are sent or pulled after each
+/// keystroke, and actions at each move of the cursor.
+pub(super) struct KnownProblems {
+    pub document: Document,
+    pub settings: Arc<Settings>,
+    pub problems: Arc<Problems>,
 }
 
 impl OpenDocument {
@@ -219,7 +230,7 @@ impl OpenDocument {
     pub(super) fn files_changed(&mut self) {
         self.place.files.forget();
         self.analyzer.files_changed();
-        self.problem_cache = Arc::default();
+        self.known_problems = Arc::default();
     }
 }
 
@@ -402,7 +413,7 @@ impl Session {
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
             latest: open.latest.clone(),
-            problem_cache: Arc::clone(&open.problem_cache),
+            known_problems: Arc::clone(&open.known_problems),
             abilities,
             display,
             clock: self.clock,

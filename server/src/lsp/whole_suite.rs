@@ -62,8 +62,8 @@ impl Session {
         let scope = self.scopes.find(&path, &text)?;
         let document = Document::read(&text, scope.file.scalar_rules());
         let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
-        let (place, problem_cache) = (self.place_in(path, scope), Arc::default());
-        Some(Snapshot { document, analyzer, place, problem_cache, ..snapshot.clone() })
+        let (place, known_problems) = (self.place_in(path, scope), Arc::default());
+        Some(Snapshot { document, analyzer, place, known_problems, ..snapshot.clone() })
     }
 }
 

@@ -9,7 +9,7 @@ impl Document {
     /// Returns the blocks that decide what an alias leads to: the one with its definition, and any after that which
     /// defines the name in a part that is damaged.
     pub(crate) fn blocks_that_define(&self, name: &str, block: usize, offset: usize) -> impl Iterator<Item = usize> {
-        let places = self.index.definitions.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
+        let places = self.index.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
         let places = &places[..places.partition_point(|&place| place <= block)];
         let found = self.defining_block(name, block, offset).unwrap_or(0);
         places.iter().rev().copied().take_while(move |place| *place >= found)
@@ -28,7 +28,7 @@ impl Document {
 
     /// Returns the blocks that define a name before a position, from the last one, each with the place of the node in it.
     fn definitions_before(&self, name: &str, block: usize, offset: usize) -> impl Iterator<Item = (usize, usize)> {
-        let places = self.index.definitions.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
+        let places = self.index.anchors.get(name).map(Vec::as_slice).unwrap_or_default();
         let before = places.partition_point(|&place| place <= block);
         places[..before].iter().rev().filter_map(move |&place| {
             let limit = if place == block { offset } else { usize::MAX };
