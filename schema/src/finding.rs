@@ -73,6 +73,23 @@ impl AnyRule for Explained {
     }
 }
 
+/// A problem whose text is known where it is found.
+#[derive(Debug)]
+struct Stated {
+    words: MessageParts,
+    is_about_absence: bool,
+}
+
+impl AnyRule for Stated {
+    fn is_about_absence(&self) -> bool {
+        self.is_about_absence
+    }
+
+    fn message(&self, _: &Location<'_>) -> MessageParts {
+        self.words.clone()
+    }
+}
+
 /// Location of a finding.
 pub struct Location<'d> {
     /// Root of the checked part: the whole document, or one item of a top-level list.
@@ -140,7 +157,7 @@ impl<'f> PartFindings<'f> {
 }
 
 /// Text of a problem and its fixes: see [`Problem`] for each part.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MessageParts {
     pub(crate) message: String,
     pub(crate) note: Option<String>,
@@ -291,10 +308,27 @@ pub struct Finding {
 impl Finding {
     /// Creates a finding of a rule at a node, with the range to underline.
     pub fn new<R: Rule + 'static>(rule: R, at: Pointer, range: Range<usize>) -> Finding {
+        Finding::of(R::CODE, rule.severity(), Box::new(rule), at, range)
+    }
+
+    /// Creates a finding with this text.
+    pub(crate) fn stated(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
+        let rule = Stated { words, is_about_absence: code.is_about_absence() };
+        Finding::of(code, code.severity(), Box::new(rule), at, range)
+    }
+
+    /// Creates a finding with this text that something is missing. In a part that is not fully parsed, it may exist
+    /// anyway.
+    pub(crate) fn absent(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
+        let rule = Stated { words, is_about_absence: true };
+        Finding::of(code, code.severity(), Box::new(rule), at, range)
+    }
+
+    fn of(code: Code, severity: Severity, rule: Box<dyn AnyRule>, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
-            code: R::CODE,
-            severity: rule.severity(),
-            rule: Box::new(rule),
+            code,
+            severity,
+            rule,
             layer: Layer::Rules,
             at,
             range,

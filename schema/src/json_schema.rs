@@ -124,10 +124,11 @@ mod tests {
             "default", "deprecated", "description", "else", "enum", "examples", "exclusiveMinimum", "if", "items",
             "markdownDescription", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum",
             "oneOf", "pattern", "properties", "propertyNames", "required", "then", "title", "type", "x-above",
-            "x-advice", "x-arguments", "x-at-most", "x-claims", "x-compared", "x-defines", "x-exists", "x-file",
-            "x-forbids", "x-glob", "x-inside", "x-model", "x-model-of", "x-name", "x-needed", "x-only",
-            "x-other-names", "x-pattern", "x-position", "x-refers", "x-resolved", "x-searches", "x-shares", "x-shell",
-            "x-synonyms", "x-tags", "x-template", "x-template-names", "x-unit",
+            "x-advice", "x-arguments", "x-at-most", "x-claims", "x-compared", "x-defines", "x-exists", "x-expected",
+            "x-file", "x-first-of", "x-forbids", "x-glob", "x-in-quotes", "x-inside", "x-literal", "x-model",
+            "x-model-of", "x-name", "x-needed", "x-no-effect-with", "x-non-empty", "x-only", "x-other-names",
+            "x-pattern", "x-position", "x-problems", "x-refers", "x-resolved", "x-searches", "x-shares", "x-shell",
+            "x-synonyms", "x-tags", "x-template", "x-template-names", "x-time", "x-unit",
         ];
         fn check(schema: &Value) {
             let Value::Object(keywords) = schema else { return };

@@ -23,6 +23,7 @@
 //! `schema/tests/problems`.
 
 pub mod analysis;
+mod declared;
 pub mod dialect;
 pub mod directive;
 mod edit;

@@ -5,8 +5,8 @@ use std::{collections::HashMap, ops::Range};
 use crate::{
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
     edit,
-    finding::{Finding, Rule},
-    problem::Edit,
+    finding::{Finding, MessageParts, Rule},
+    problem::{Code, Edit},
 };
 
 /// A node with its key and its pointer.
@@ -172,6 +172,26 @@ impl<'d> LintNode<'d> {
         Finding::new(rule, self.at.clone(), self.range())
     }
 
+    /// Creates a finding at the value, with this text.
+    pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
+        Finding::stated(code, words, self.at.clone(), self.range())
+    }
+
+    /// Creates a finding at the key, or at the first line of an item, with this text.
+    pub(crate) fn head_problem(&self, code: Code, words: MessageParts) -> Finding {
+        Finding::stated(code, words, self.at.clone(), self.head())
+    }
+
+    /// Creates a finding at the value, with this text, that something is missing.
+    pub(crate) fn absence(&self, code: Code, words: MessageParts) -> Finding {
+        Finding::absent(code, words, self.at.clone(), self.range())
+    }
+
+    /// Creates a finding at the key, with this text, that something is missing.
+    pub(crate) fn head_absence(&self, code: Code, words: MessageParts) -> Finding {
+        Finding::absent(code, words, self.at.clone(), self.head())
+    }
+
     /// Creates a finding at the key, or at the first line of an item.
     pub(crate) fn head_finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.head())
@@ -185,6 +205,11 @@ impl<'d> LintNode<'d> {
     /// Creates a finding at the first occurrence of a part of a string, as [`LintNode::part`] finds it.
     pub(crate) fn part_finding(&self, part: &str, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.part(part, 0))
+    }
+
+    /// Creates a finding at the first occurrence of a part of a string, with this text.
+    pub(crate) fn part_problem(&self, part: &str, code: Code, words: MessageParts) -> Finding {
+        Finding::stated(code, words, self.at.clone(), self.part(part, 0))
     }
 
     /// Returns the bytes of the key, or of the first line of an item.

@@ -7,7 +7,7 @@ use crate::{
     dialect::Dialect,
     json_schema::SpecFile,
     problem::{Code, example::examples},
-    shape::{Field, Need, Shape, Type, show},
+    shape::{Field, Need, Shape, Type, Word, show},
     template::SYNTAXES,
     words::sentence,
 };
@@ -210,6 +210,7 @@ fn mapping(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         }
     }
     table(&fields, out);
+    reported(shape, &fields, out);
     forms(shape, path, written, out);
     for field in &fields {
         below(&field.shape, &join(path, field.name), written, out);
@@ -251,9 +252,27 @@ fn forms(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
         }
         write(out, format_args!("\nKeys besides `{key}` in `{path}`:\n"));
         table(&fields, out);
+        reported(&variant.shape, &fields, out);
         for field in &fields {
             below(&field.shape, &join(path, field.name), written, out);
         }
+    }
+}
+
+/// Writes what is reported of valid values of a mapping and its fields. Problems that all paths share are omitted.
+fn reported(shape: &Shape, fields: &[Field], out: &mut String) {
+    let has_own = |field: &&Field| !matches!(field.shape.word(), Some(Word::File(_)));
+    let of_fields = fields.iter().filter(has_own).flat_map(|field| field.shape.problems());
+    let mut lines: Vec<String> = Vec::new();
+    for problem in shape.problems().chain(of_fields) {
+        let text = |name: &str| problem[name].as_str().unwrap_or_default().replace("{value}", "…");
+        let line = format!("- {} (`{}`)\n", text("message"), text("code"));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if !lines.is_empty() {
+        write(out, format_args!("\nReported:\n\n{}", lines.concat()));
     }
 }
 

@@ -6,6 +6,7 @@
 //! format is named here: a new field only needs its type.
 
 mod branches;
+mod condition;
 mod key_paths;
 mod keywords;
 mod labels;
@@ -29,6 +30,7 @@ use crate::{
     words::URL_BEGINNING,
 };
 
+pub(crate) use condition::{holds, matches, without};
 pub(crate) use key_paths::is_marker;
 pub use key_paths::{KeyPath, all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;

@@ -6,6 +6,7 @@ use std::{borrow::Cow, cell::OnceCell};
 use rustc_hash::FxHashSet;
 
 use crate::{
+    declared,
     dialect::Format,
     document::{NodeRef, Pointer, Shape as NodeShape, Step},
     files::Files,
@@ -15,8 +16,8 @@ use crate::{
     pattern::Pattern,
     rules::{
         ambiguous_scalar::{number, stray_sign, yaml_1_1},
-        contradiction, invalid_path, invalid_pattern, missing_file, missing_variable, pasted_secret, placeholder,
-        shell_quoting,
+        contradiction, invalid_path, invalid_pattern, invalid_value, missing_file, missing_variable, pasted_secret,
+        placeholder, shell_quoting,
         suspicious_pattern::{self, compared, escape, literal},
         syntax::tab,
         unknown_reference, unquoted_template,
@@ -67,6 +68,9 @@ pub(crate) fn check(
             escape::check(value, report);
             tab::check(value, report);
         }
+        if let Some(format) = format.filter(|_| value.may_mean) {
+            declared::check(value, format, files, report);
+        }
         if is_settings {
             return;
         }
@@ -97,6 +101,9 @@ fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn
     contradiction::check_bounds(value, report);
     if let Some(format) = format {
         unknown_reference::check_shared(value, format, files, report);
+    }
+    if value.shape().is_some_and(Shape::is_url) {
+        invalid_value::check_url(value, report);
     }
     if value.shape().is_some_and(Shape::is_shell) {
         shell_quoting::check_paths(value, report);
@@ -271,6 +278,14 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
+    /// Returns the value that it is in.
+    pub(crate) fn holder(&self) -> Option<&Value<'w, 'd>> {
+        match &self.place {
+            ValueLocation::Root(_) => None,
+            ValueLocation::In(holder, _) => Some(holder),
+        }
+    }
+
     /// Returns how it is compared, by what the schema says of it, of the list that it is in, or of a value around it
     /// whose texts are compared.
     pub(crate) fn compared(&self) -> Option<Compared> {
@@ -389,6 +404,8 @@ impl Meaning {
             || form.is_inside()
             || form.at_most().is_some()
             || form.is_shell()
+            || form.is_url()
+            || form.declares_problems()
         {
             self.keys.insert(name);
         }

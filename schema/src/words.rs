@@ -17,8 +17,8 @@
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name without a definition: the same string elsewhere in the suite or the workspace has the same meaning |
 //!
 //! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only`
-//! (the sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at
-//! least as great). `x-compared` is at texts, or lists or mappings of texts, that are compared or sent, where no other
+//! (the sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number, or else its
+//! default, must be at least as great). `x-compared` is at texts, or lists or mappings of texts, that are compared or sent, where no other
 //! keyword says so: `name` where only a plain name can be meant, `text` where typographic quotes may be, `output` where any
 //! white space may be, too. `x-forbids` is at texts, or lists of texts, that must not occur: the place for patterns that
 //! must not match, or nothing. `x-model` is at the ids of
@@ -29,6 +29,19 @@
 //! `seconds`. `x-resolved` is the key that KindLM itself sets to the content of the field. `x-template` at a mapping
 //! applies to every string in it. A type with keys allows no others, except with `x-open`.
 //!
+//! What is valid but wrong is declared, too. [`crate::declared`] reports it, so these need no rule:
+//!
+//! | keyword | at | value |
+//! |---|---|---|
+//! | `x-problems` | any value | a list of problems: `if` (a condition on the value, as in JSON Schema), `code`, `severity`, `message`, `note`, `help`, `at` (the key below which is underlined), `underline` (`key`), `fix`, `unless-wrong`, `instead`; `{value}` is the underlined text |
+//! | `x-non-empty` | a list, a mapping | with an empty one, nothing is checked: the help |
+//! | `x-literal` | a name, a path, or a list of them | wildcards are not expanded: `fails` or `passes` is the result of the assertion |
+//! | `x-time` | a string | must be a time once its variables are expanded |
+//! | `x-in-quotes` | a number | may be a string that contains a number |
+//! | `x-no-effect-with` | a field | the sibling keys that replace it |
+//! | `x-first-of` | a mapping | keys of which only the first one has an effect |
+//! | `x-expected` | a mapping | `keys` that are not required but should be set, and a `note` that says why |
+//!
 //! Other names of a key are declared at the key, or at the type that has the key's name. They are used by fixes,
 //! completion and the reference:
 //!
@@ -36,7 +49,7 @@
 //! |---|---|---|
 //! | `x-synonyms` | a field, an assertion type | names that certainly have the same meaning, so the fix that renames them is safe |
 //! | `x-other-names` | the same | names that most likely have the same meaning |
-//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `note`, `help`; `explains` names the missing field that has the same cause |
+//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `note`, `help`; `explains` names the missing field that has the same cause; `form` and `key` say what the key means in another form of the mapping; `idle` means that it is only unnecessary; `if` is a condition on the value |
 //! | `x-tags` | a mapping whose only key names its form | keys under which other formats name that form |
 
 mod antonyms;
@@ -44,6 +57,8 @@ mod antonyms;
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
+
+use crate::dialect::clawspec;
 
 pub(crate) use antonyms::Bound;
 
@@ -117,9 +132,56 @@ words! {
     /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
     RunText = { "type": "string", "minLength": 1, "x-template": "clawspec" };
     /// Path of a file in a ClawSpec assertion. `*`, `?` and `[…]` are wildcards, and `**` is equivalent to `*`.
-    Artifact = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec" };
+    Artifact = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec",
+        "x-problems": clawspec::paths::of_file(),
+    };
     /// Path of a single file in a ClawSpec assertion, without wildcards.
-    OneFile = { "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec" };
+    OneFile = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
+        "x-problems": clawspec::paths::of_any(),
+    };
+    /// An address in a ClawSpec assertion.
+    WebAddress = { "type": "string", "minLength": 1, "x-template": "clawspec", "x-problems": clawspec::paths::of_address() };
+    /// A time in a ClawSpec assertion.
+    Moment = { "type": "string", "x-template": "clawspec", "x-time": true };
+    /// The name of an environment variable.
+    VariableName = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": r"[\s$={}]" }, "code": "contradiction",
+        "message": "`{value}` is not a valid environment variable name",
+        "help": "write the name alone, without `$` and without a value",
+    }] };
+    /// The exact name of a tool whose call a trace contains, which must not be empty.
+    CalledTool = { "type": "string", "minLength": 1, "x-shares": "tools", "x-problems": [{
+        "if": { "pattern": r"(?i)^\S+\.(md|ya?ml|jsonl?|txt|html?|csv|pdf|log|xml|toml)$" }, "code": "contradiction",
+        "message": "`{value}` looks like a file, but `tool_sequence` expects tools",
+        "help": "name the tool that reads or writes it, or check the file with `artifact_exists`",
+    }] };
+    /// Path of a single file that a router writes, without wildcards.
+    RouterFile = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
+        "x-problems": clawspec::paths::of_router(),
+    };
+    /// A heading, without its marks.
+    Heading = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": "^#" }, "code": "contradiction", "message": "expected a heading without `#`, found `{value}`",
+        "note": "ClawSpec searches for `# {value}` or `{value}:`", "fix": { "strip": r"^#+\s*|\s+$" },
+    }] };
+    /// The path of a key in a file.
+    KeyOfFile = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": r"[\[*]|^\$" }, "code": "contradiction",
+        "message": "`{value}` is never found, because lists have no keys", "help": "name the keys of mappings, as in `a.b`",
+    }] };
+    /// A string that must occur in the output.
+    RequiredText = { "type": "string", "x-problems": [{
+        "if": { "const": "" }, "code": "vacuous-claim", "help": "remove it",
+        "message": "every output contains the empty string, so this item checks nothing",
+    }] };
+    /// A string that must not occur in the output.
+    ForbiddenText = { "type": "string", "x-problems": [{
+        "if": { "const": "" }, "code": "contradiction", "help": "remove it",
+        "message": "every output contains the empty string, so this expectation always fails",
+    }] };
     /// A regular expression as Python reads it.
     PythonPattern = { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" };
     /// A string of a scripted gateway that must not be empty, in which `{{name}}` is replaced by a value of the run.

@@ -9,8 +9,6 @@ use crate::{
     words::all_of,
 };
 
-pub(crate) mod clawspec;
-
 page! {
     /// A mapping has keys that are mutually exclusive.
     "conflicting-fields", Error

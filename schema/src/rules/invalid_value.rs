@@ -1,20 +1,21 @@
 use crate::{
     document::{Pointer, Scalar},
     edit,
-    finding::{Finding, Location, MessageParts, Rule},
+    finding::{Finding, Location, MessageParts, Report, Rule},
     problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
-    words::{is_surely, listed, opposite_of},
+    walk::Value,
+    words::{begins_like_url, is_surely, listed, opposite_of},
 };
 
 use super::wrong_type;
 
-pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 pub(crate) mod gateway;
 pub(crate) mod kindlm;
 pub(crate) mod task_item;
+pub(crate) mod unread;
 
 page! {
     /// A value is not one of the allowed values, or does not have the required form.
@@ -78,6 +79,15 @@ pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
     };
     let range = place(context.node, &at);
     Finding::new(rule, at, range)
+}
+
+/// Reports an address that only a URL parser rejects.
+pub(crate) fn check_url(value: &Value<'_, '_>, report: &mut Report) {
+    let Some(text) = value.text.filter(|text| begins_like_url(text)) else { return };
+    if let Err(reason) = url::Url::parse(text) {
+        let words = MessageParts::new(format!("`{text}` is not a valid URL: {reason}"));
+        report.push(value.lint_node().problem(Code::InvalidValue, words));
+    }
 }
 
 /// Reports a violation for which no other rule exists.

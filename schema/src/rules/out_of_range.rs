@@ -7,7 +7,6 @@ use crate::{
     words::listed,
 };
 
-pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 

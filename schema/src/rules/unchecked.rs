@@ -1,5 +1,4 @@
 pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
 page! {

@@ -119,16 +119,29 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
             // What the key would mean elsewhere does not count.
             rule.severity = Code::UnknownKey.severity();
         }
+        if other_name.is_idle() {
+            rule.severity = Severity::Hint;
+        }
+    }
+    let mut replaces: Vec<Scope> = explains.into_iter().map(|at| Scope::CodeAt(Code::MissingField, at)).collect();
+    if let Some(parent) = at.parent().filter(|parent| lacks_all(context, parent)) {
+        // The missing key has the same cause, and without this one, the assertion would lack one.
+        rule.may_go = false;
+        replaces.push(Scope::CodeAt(Code::MissingField, parent));
     }
     rule.wanted = at.parent().and_then(|parent| unknown_reference::wanted(context, &parent));
     if rule.wanted.is_some() {
         rule.severity = Severity::Error;
     }
-    let finding = Finding::new(rule, at, range);
-    match explains {
-        Some(place) => finding.instead_of(Scope::CodeAt(Code::MissingField, place)),
-        None => finding,
-    }
+    replaces.into_iter().fold(Finding::new(rule, at, range), Finding::instead_of)
+}
+
+/// Whether an assertion has none of several keys of which it needs at least one.
+fn lacks_all(context: &Context<'_>, at: &Pointer) -> bool {
+    let known = context.mapping(at);
+    let any_of = known.shape.as_ref().map(Shape::any_of).unwrap_or_default();
+    let lacks = |key: &&str| known.node.is_some_and(|node| node.get(key).is_none());
+    known.claims && !any_of.is_empty() && any_of.iter().all(lacks)
 }
 
 /// Whether an unknown key is an assertion that would be lost.

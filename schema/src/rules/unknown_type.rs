@@ -52,22 +52,8 @@ struct NotUnderType {
     is_value: bool,
 }
 
-/// Types and the types that check the opposite.
-const OPPOSITES: [(&str, &str); 4] = [
-    ("file_present", "file_absent"),
-    ("artifact_exists", "file_absent"),
-    ("tool_was_called", "tool_not_called"),
-    ("artifact_contains", "artifact_absent_words"),
-];
-
 /// Maximum number of files to suggest instead of the reply.
 const MAX_FILES: usize = 3;
-
-/// Returns the type that checks the opposite of another one.
-pub(crate) fn opposite_type(name: &str) -> Option<&'static str> {
-    let turned = OPPOSITES.iter().map(|(one, other)| (*other, *one));
-    OPPOSITES.into_iter().chain(turned).find(|(one, _)| *one == name).map(|(_, other)| other)
-}
 
 impl IntendedType {
     fn of(name: &str) -> IntendedType {
@@ -81,7 +67,7 @@ impl IntendedType {
         let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported);
         let names: Vec<&'static str> = names.map(|info| info.name).collect();
         let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "));
-        if let Some(opposite) = bare.and_then(|bare| opposite_type(bare.trim())) {
+        if let Some(opposite) = bare.and_then(|bare| Assertion::type_info(bare.trim())?.opposite) {
             return IntendedType::Negated(opposite);
         }
         if let Some(near) = nearest(name, names.iter().copied().filter(|other| are_alike_by_word(name, other))) {
@@ -162,7 +148,7 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
 
 /// Returns one or several strings as the value of a type: a pattern without special characters, or a list of
 /// words.
-pub(crate) fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
+fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
     if real == "artifact_absent_words" {
         // It would be compared as written, and never be found.
         if member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text)).any(looks_like_pattern) {

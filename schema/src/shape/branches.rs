@@ -5,9 +5,9 @@ use std::{cell::RefCell, rc::Rc};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::document::{NodeRef, Shape as NodeShape};
+use crate::document::NodeRef;
 
-use super::Keywords;
+use super::{Keywords, condition::holds};
 
 /// An `if` with its branches.
 #[derive(Clone, Copy, Debug)]
@@ -68,28 +68,4 @@ pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
 fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
     let properties = condition.get("properties")?.as_object()?;
     properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
-}
-
-/// Whether a node fulfils a condition. Supports only the keywords in conditions of our schemas.
-fn holds(condition: &'static Value, node: NodeRef<'_>) -> bool {
-    let Value::Object(keywords) = condition else { return true };
-    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
-        ("required", Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).all(|name| node.get(name).is_some())
-        }
-        ("properties", Value::Object(members)) => {
-            members.iter().all(|(name, schema)| node.get(name).is_none_or(|member| holds(schema, member)))
-        }
-        ("const", Value::String(text)) => node.as_str() == Some(text),
-        ("contains", schema) => node.has_item(std::ptr::from_ref(schema).addr(), |item| holds(schema, item)),
-        ("type", Value::String(name)) => match name.as_str() {
-            "object" => node.shape() == NodeShape::Mapping,
-            "array" => node.shape() == NodeShape::Sequence,
-            "string" => node.as_str().is_some(),
-            // A missing value may still be added, so completion is offered.
-            "null" => false,
-            _ => true,
-        },
-        _ => true,
-    })
 }

@@ -99,7 +99,7 @@ impl Shape {
 
     /// Returns the allowed names of placeholders; `None` if all are allowed.
     pub fn template_names(&self) -> Option<Vec<&'static str>> {
-        Some(self.keyword("x-template-names")?.as_array()?.iter().filter_map(Value::as_str).collect())
+        Some(texts(Some(self.keyword("x-template-names")?)).collect())
     }
 
     /// Whether a path may be a pattern for several files.
@@ -153,6 +153,62 @@ impl Shape {
         self.keyword("x-at-most")?.as_str()
     }
 
+    /// Returns the problems that the type of the value, or its field, declares.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &'static Value> {
+        self.each("x-problems").filter_map(Value::as_array).flatten()
+    }
+
+    /// Returns the result of an assertion with a wildcard in this name or path, which is compared literally: `fails` or
+    /// `passes`.
+    pub(crate) fn literal(&self) -> Option<&'static str> {
+        self.keyword("x-literal")?.as_str()
+    }
+
+    /// Returns the help for an empty list or mapping, with which nothing is checked.
+    pub(crate) fn non_empty(&self) -> Option<&'static str> {
+        self.keyword("x-non-empty")?.as_str()
+    }
+
+    /// Returns the sibling keys that replace the field.
+    pub(crate) fn no_effect_with(&self) -> impl Iterator<Item = &'static str> {
+        texts(self.keyword("x-no-effect-with"))
+    }
+
+    /// Returns the keys of the mapping of which only the first one has an effect.
+    pub(crate) fn first_of(&self) -> impl Iterator<Item = &'static str> {
+        texts(self.keyword("x-first-of"))
+    }
+
+    /// Returns the keys that the mapping should have, and what happens without them.
+    pub(crate) fn expected(&self) -> Option<(Vec<&'static str>, &'static str)> {
+        let declared = self.keyword("x-expected")?;
+        Some((texts(declared.get("keys")).collect(), declared["note"].as_str()?))
+    }
+
+    /// Whether a string must be a time once its variables are expanded.
+    pub(crate) fn is_time(&self) -> bool {
+        self.keyword("x-time") == Some(&Value::Bool(true))
+    }
+
+    /// Whether a number may be a string that contains it.
+    pub(crate) fn may_be_in_quotes(&self) -> bool {
+        self.keyword("x-in-quotes") == Some(&Value::Bool(true))
+    }
+
+    /// Whether a number that may be in quotes is an integer.
+    pub(crate) fn takes_integers(&self) -> bool {
+        self.keyword("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|it| it == "integer"))
+    }
+
+    /// Whether it declares anything that [`crate::declared`] reports.
+    pub(crate) fn declares_problems(&self) -> bool {
+        const KEYWORDS: [&str; 10] = [
+            "x-problems", "x-literal", "x-non-empty", "x-no-effect-with", "x-only", "x-first-of", "x-expected",
+            "x-time", "x-in-quotes", "x-unit",
+        ];
+        self.parts.iter().flat_map(|part| part.keys()).any(|keyword| KEYWORDS.contains(&keyword.as_str()))
+    }
+
     /// Whether a string is the id of a model.
     pub fn is_model_id(&self) -> bool {
         self.keyword("x-model") == Some(&Value::Bool(true))
@@ -199,4 +255,9 @@ impl Shape {
         let is_marked = |shape: &Shape| shape.keyword("x-claims").is_some();
         is_marked(self) || self.item().is_some_and(|item| is_marked(&item))
     }
+}
+
+/// Returns the strings of a list.
+fn texts(list: Option<&'static Value>) -> impl Iterator<Item = &'static str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }

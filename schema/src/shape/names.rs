@@ -26,6 +26,12 @@ pub struct Advice {
     pub help: Option<&'static str>,
     /// Required field whose absence the name explains.
     pub explains: Option<&'static str>,
+    /// Form of the mapping in which the name is meant, and the key there; `None` if the form says it all.
+    pub form: Option<(&'static str, Option<&'static str>)>,
+    /// Whether the key is only unnecessary.
+    pub is_idle: bool,
+    /// Condition on the value.
+    pub condition: Option<&'static Value>,
 }
 
 impl Shape {
@@ -69,6 +75,9 @@ impl Shape {
             note: entry["note"].as_str(),
             help: entry["help"].as_str(),
             explains: entry["explains"].as_str(),
+            form: entry["form"].as_str().map(|form| (form, entry["key"].as_str())),
+            is_idle: entry["idle"] == Value::Bool(true),
+            condition: entry.get("if"),
         })
     }
 

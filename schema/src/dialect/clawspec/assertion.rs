@@ -10,9 +10,11 @@ use serde_json::{Map, Value, json};
 use super::{
     assertions::*,
     claim::{AssertionClaim, AssertionType, Scope},
-    waiting::WAITING,
+    lint::Place,
+    statements::Statement,
+    waiting::{self, WAITING},
 };
-use crate::{document::NodeRef, files::Files, verdict::Check};
+use crate::{document::NodeRef, files::Files, finding::Report, lint_node::LintNode, problem::Code, verdict::Check};
 
 /// Subject of a group of assertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +42,10 @@ pub struct TypeInfo {
     pub category: Category,
     /// Whether `timeout` and `updated_after` have an effect.
     pub waits: bool,
+    /// Code of the problem that an assertion about the run itself is under `given`.
+    pub(crate) before_run: Option<Code>,
+    /// Type that checks the opposite.
+    pub(crate) opposite: Option<&'static str>,
 }
 
 /// Declares the assertion types, in the order of the reference.
@@ -57,7 +63,25 @@ macro_rules! assertions {
                 name: <$variant as AssertionType>::NAME,
                 category: Category::$category,
                 waits: <$variant as AssertionType>::WAITS,
+                before_run: <$variant as AssertionType>::BEFORE_RUN,
+                opposite: <$variant as AssertionType>::OPPOSITE,
             },)+];
+
+            /// Reports problems of an assertion of this type that its schema cannot declare.
+            pub(crate) fn lint(name: &str, node: &LintNode<'_>, place: &Place<'_>, report: &mut Report) {
+                match name {
+                    $(<$variant as AssertionType>::NAME => $variant::lint(node, place, report),)+
+                    _ => {}
+                }
+            }
+
+            /// Returns what an assertion of this type says.
+            pub(crate) fn statements<'d>(name: &str, node: &LintNode<'d>) -> Vec<Statement<'d>> {
+                match name {
+                    $(<$variant as AssertionType>::NAME => $variant::says(node),)+
+                    _ => Vec::new(),
+                }
+            }
 
             /// Reads an assertion of this type. Other members are ignored.
             fn of(name: &str, members: &Value) -> Result<Assertion, String> {
@@ -279,6 +303,19 @@ fn advice() -> Value {
     ])
 }
 
+/// Returns the advice about keys that negate an assertion.
+fn negated(info: TypeInfo) -> [Value; 2] {
+    let help = match info.opposite {
+        Some(opposite) => format!("use `{opposite}`, which checks the opposite"),
+        None => format!("remove the assertion: no type checks the opposite of `{}`", info.name),
+    };
+    let note = "ClawSpec ignores unknown keys, so this key has no effect";
+    [
+        json!({ "names": ["not", "negate", "negated", "invert", "inverted"], "note": note, "help": help }),
+        json!({ "names": ["expected"], "if": { "const": false }, "note": note, "help": help }),
+    ]
+}
+
 /// Adds the fields that all types share to the schema of a type.
 fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     let own = keywords.remove("properties");
@@ -289,10 +326,14 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     }
     for (name, kind) in [("timeout", json!(["number", "string"])), ("updated_after", json!("string"))] {
         let docs = format!("Has no effect in this type: {WAITING}.");
-        let field = || json!({ "description": docs, "type": kind, "deprecated": true });
+        let problems = waiting::no_effect(name, info.name);
+        let field = || json!({ "description": docs, "type": kind, "deprecated": true, "x-problems": problems });
         properties.entry(name).or_insert_with(field);
     }
     keywords.insert("properties".to_owned(), Value::Object(properties));
+    if let Value::Array(advice) = keywords.entry("x-advice").or_insert_with(|| json!([])) {
+        advice.extend(negated(info));
+    }
     let mut required = vec![json!("type")];
     if let Some(Value::Array(own)) = keywords.remove("required") {
         required.extend(own);

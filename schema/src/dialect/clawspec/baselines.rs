@@ -39,10 +39,14 @@ pub struct Baselines {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Baseline {
     /// Time of capture, as an ISO 8601 string in quotes.
-    #[schemars(extend("examples" = ["2026-05-01T00:00:00Z"]))]
+    #[schemars(extend("x-time" = true, "examples" = ["2026-05-01T00:00:00Z"]))]
     pub captured_at: Name,
     /// Number of runs. A baseline needs at least five.
-    #[schemars(range(min = 1), extend("examples" = [20]))]
+    #[schemars(range(min = 1), extend("examples" = [20], "x-problems" = [{
+        "if": { "minimum": 1, "exclusiveMaximum": MIN_RUNS }, "code": "out-of-range", "severity": "warning",
+        "message": "expected an integer of at least 5 for `runs`, found `{value}`",
+        "help": "capture the baseline again with more runs",
+    }]))]
     pub runs: u64,
     /// Measured metrics.
     #[serde(default)]
@@ -84,14 +88,18 @@ pub struct Metrics {
 #[serde(default)]
 pub struct Distribution {
     /// The median.
+    #[schemars(extend("x-at-most" = "p95"))]
     pub p50: f64,
     /// The 95th percentile.
+    #[schemars(extend("x-at-most" = "max"))]
     pub p95: f64,
     /// Smallest value.
+    #[schemars(extend("x-at-most" = "p50"))]
     pub min: f64,
     /// Largest value.
     pub max: f64,
     /// Standard deviation of the sample; 0 for a single run.
+    #[schemars(range(min = 0.0))]
     pub stddev: f64,
 }
 

@@ -11,6 +11,8 @@ use serde_json::Value;
 use super::{
     config::{Config, Price},
     gateway_log::Handoff,
+    lint::Place,
+    statements::Statement,
     template::{CALLEE_RUN_ID, NoValue, expand},
 };
 use crate::{
@@ -18,7 +20,10 @@ use crate::{
     document::NodeRef,
     evidence::{AskedModel, Context, FilesNeed, Need, ObservationTime},
     files::{FileKind, Files},
+    finding::Report,
+    lint_node::LintNode,
     mask::texts_of,
+    problem::Code,
     seen::{Proof, Why},
     settings::{Settings, Shortfall},
     template::trimmed_placeholders,
@@ -37,6 +42,20 @@ pub(crate) trait AssertionType:
     const WAITS: bool = false;
     /// Evidence that every assertion of the type needs.
     const NEEDS: &'static [Need] = &[];
+
+    /// Type that checks the opposite.
+    const OPPOSITE: Option<&'static str> = None;
+    /// Code of the problem that an assertion about the run itself is under `given`, before the run: that it always fails,
+    /// always passes, or is not checked. `None` if it is about something else.
+    const BEFORE_RUN: Option<Code> = None;
+
+    /// Reports problems of an assertion of the type that its schema cannot declare.
+    fn lint(_node: &LintNode<'_>, _place: &Place<'_>, _report: &mut Report) {}
+
+    /// Returns what an assertion of the type says, to find others that deny it.
+    fn says<'d>(_node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Vec::new()
+    }
 
     /// Reads values from the node that JSON cannot represent.
     fn adopt(&mut self, _node: NodeRef<'_>) {}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::paths;
 use crate::words::{FilePath, Url};
 
 /// The settings of a ClawSpec workspace: `clawspec.yaml`. Its directory is the root of the workspace.
@@ -26,16 +27,24 @@ use crate::words::{FilePath, Url};
 #[serde(default)]
 pub struct Config {
     /// URL of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
-    #[schemars(extend("default" = "http://127.0.0.1:18789"))]
+    #[schemars(extend("default" = "http://127.0.0.1:18789", "x-problems" = paths::of_address()))]
     pub gateway_base_url: Option<Url>,
     /// Path of the webhook that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` overrides it.
-    #[schemars(extend("default" = "/webhook/mcp-skill-invoke"))]
+    #[schemars(extend("default" = "/webhook/mcp-skill-invoke", "x-problems" = [{
+        "if": { "pattern": "^[^/]" }, "code": "invalid-value", "help": "begin it with `/`",
+        "message": "`gateway_webhook_endpoint` does not begin with `/`",
+        "note": "ClawSpec appends it to `gateway_base_url`",
+    }]))]
     pub gateway_webhook_endpoint: Option<String>,
     /// Token for the webhook.
     ///
     /// Set it in the environment instead: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which
     /// override this key.
-    #[schemars(extend("x-null" = "absent"))]
+    #[schemars(extend("x-null" = "absent", "x-problems" = [{
+        "if": { "pattern": r"^\$" }, "code": "invalid-value", "message": "variables are not expanded in `gateway_auth_token`",
+        "note": "ClawSpec sends this string as the token",
+        "help": "remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`",
+    }]))]
     pub gateway_auth_token: Option<String>,
     /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///
@@ -45,14 +54,26 @@ pub struct Config {
     /// Path of the gateway log; `{date}` is the day in UTC.
     ///
     /// `CLAWSPEC_GATEWAY_LOG_PATTERN` overrides it. Log assertions without `log_path` read this file.
-    #[schemars(extend("default" = "/tmp/openclaw/openclaw-{date}.log"))]
+    #[schemars(extend("default" = "/tmp/openclaw/openclaw-{date}.log", "x-problems" = [
+        {
+            "if": { "pattern": r"\{\{" }, "code": "invalid-value", "help": "write `{date}`, in single braces",
+            "message": "`{{date}}` is not expanded in `gateway_log_pattern`",
+        },
+        {
+            "if": { "pattern": r"\{", "not": { "pattern": r"\{\{|^([^{}]|\{date\})*$" } }, "code": "invalid-value",
+            "message": "only `{date}` is expanded in `gateway_log_pattern`", "help": "write `{date}`, or remove the braces",
+        },
+    ]))]
     pub gateway_log_pattern: Option<String>,
     /// Patterns of scenario contracts, in which `**` matches any number of directories.
     ///
     /// The comma-separated list in `CLAWSPEC_SCENARIO_PATTERNS` overrides it. A file that matches a pattern is a
     /// scenario contract whatever its name, even if git ignores it. If this key is set, `speclens run` and
     /// `speclens list` skip other scenario contracts unless you name them.
-    #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
+    #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS, "x-problems" = [{
+        "if": { "maxItems": 0 }, "code": "vacuous-claim", "message": "`scenario_patterns` is empty",
+        "note": "ClawSpec finds no scenarios", "help": "add a pattern, or remove the key to use the default",
+    }]))]
     pub scenario_patterns: Option<Vec<String>>,
     /// Path of the coverage ledger. `CLAWSPEC_LEDGER_PATH` overrides it.
     #[schemars(extend("default" = "coverage-ledger.yaml", "x-file" = "yaml", "x-exists" = ""))]
@@ -63,22 +84,22 @@ pub struct Config {
     #[schemars(extend("x-null" = "absent"))]
     pub observability: Option<Observability>,
     /// Older form of `observability.backend`.
-    #[schemars(extend("x-null" = "absent"))]
+    #[schemars(extend("x-null" = "absent", "x-no-effect-with" = ["observability"]))]
     pub observability_backend: Option<Backend>,
     /// Older form of `observability.trace_poll_delay_ms`.
-    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 3000))]
+    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 3000, "x-no-effect-with" = ["observability"]))]
     pub trace_poll_delay_ms: Option<u64>,
     /// Older form of `observability.time_window_padding_ms`.
-    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 10000))]
+    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 10000, "x-no-effect-with" = ["observability"]))]
     pub time_window_padding_ms: Option<u64>,
     /// Older form of `observability.model_pricing`.
-    #[schemars(extend("x-null" = "absent"))]
+    #[schemars(extend("x-null" = "absent", "x-no-effect-with" = ["observability"]))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
     /// Older form of `observability.opik.project_name`.
-    #[schemars(extend("x-null" = "absent"))]
+    #[schemars(extend("x-null" = "absent", "x-no-effect-with" = ["observability"]))]
     pub opik_project_name: Option<String>,
     /// Older form of `observability.opik.workspace`.
-    #[schemars(extend("x-null" = "absent"))]
+    #[schemars(extend("x-null" = "absent", "x-no-effect-with" = ["observability"]))]
     pub opik_workspace: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::{assertion::Assertion, statements::Statement, typed_assertion::TypedAssertion};
 use crate::{
     document::{NodeRef, Pointer},
     lint_node::LintNode,
@@ -126,14 +127,11 @@ fn read(item: NodeRef<'_>) -> ItemFacts {
             .get("then")
             .is_some_and(|then| then.items().any(|assertion| assertion.get("timeout").is_some())),
         has_test_mode: item.find(&["when", "params", "test_mode"]).is_some(),
-        expected: paths_of(&item, "then", &["artifact_exists", "artifact_contains", "artifact_matches_golden"])
-            .map(|(assertion, path, text)| Expected {
-                path: placed(text, &path.at, path.range()),
-                written: written(path.node),
-                may_be_old: assertion.get("updated_after").is_none(),
-            })
+        expected: expected(&item, &placed),
+        absent: assertions(&item, "given")
+            .flat_map(|(_, said)| said)
+            .filter_map(|said| Some(said.file(false)?.0.to_owned()))
             .collect(),
-        absent: paths_of(&item, "given", &["file_absent"]).map(|(_, _, text)| text.to_owned()).collect(),
     }
 }
 
@@ -143,21 +141,24 @@ fn written(value: NodeRef<'_>) -> Option<(u64, usize)> {
     Some((block.id(), value.own_range().start - start))
 }
 
-/// Returns the assertions of a list with one of these types, each with its path.
-fn paths_of<'d>(
-    item: &LintNode<'d>,
-    list: &str,
-    types: &'static [&'static str],
-) -> impl Iterator<Item = (LintNode<'d>, LintNode<'d>, &'d str)> {
-    let is_meant =
-        |node: &NodeRef<'_>| node.get("type").and_then(NodeRef::as_str).is_some_and(|it| types.contains(&it));
-    let list = item.get(list);
-    let nodes = list.as_ref().into_iter().flat_map(|list| list.node.items().enumerate());
-    let meant = nodes.filter(|(_, node)| is_meant(node)).collect::<Vec<_>>();
-    meant.into_iter().filter_map(move |(index, node)| {
-        let assertion = LintNode { node, key: None, at: list.as_ref()?.at.index(index) };
-        let path = assertion.get("path")?;
-        let text = path.text().filter(|text| !text.is_empty())?;
-        Some((assertion, path, text))
+/// Returns the files that assertions of a scenario wait for.
+fn expected<'d>(item: &LintNode<'d>, placed: &dyn Fn(&str, &Pointer, Range<usize>) -> Named) -> Vec<Expected> {
+    let mut found = Vec::new();
+    for (assertion, said) in assertions(item, "then").filter(|(it, _)| it.info.is_some_and(|info| info.waits)) {
+        found.extend(said.iter().filter_map(|said| said.file(true)).map(|(text, path)| Expected {
+            path: placed(text, &path.at, path.range()),
+            written: written(path.node),
+            may_be_old: assertion.get("updated_after").is_none(),
+        }));
+    }
+    found
+}
+
+/// Returns the assertions of a list, and what each says.
+fn assertions<'d>(item: &LintNode<'d>, list: &str) -> impl Iterator<Item = (TypedAssertion<'d>, Vec<Statement<'d>>)> {
+    let assertions = item.get(list).map(|list| TypedAssertion::all_of(&list)).unwrap_or_default();
+    assertions.into_iter().filter_map(|assertion| {
+        let said = Assertion::statements(assertion.info?.name, &assertion);
+        Some((assertion, said))
     })
 }

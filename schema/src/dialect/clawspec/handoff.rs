@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::assertion::Assertion;
-use crate::words::Name;
+use crate::words::{Heading, Name};
 
 /// A ClawSpec handoff contract: `tests/handoffs/*.yaml`, named by a stage of a pipeline.
 ///
@@ -94,12 +94,16 @@ pub(crate) struct ContextItem {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct Artifact {
     /// Path of the file. Wildcards and template variables are allowed.
-    #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-copy.md"]))]
+    #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "x-problems" = [{
+        "if": { "pattern": r"^\s+$" }, "code": "invalid-value", "message": "`path_pattern` must not be blank",
+        "help": "name the file that is handed over",
+    }]))]
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-copy.md"]))]
     pub path_pattern: Name,
     /// Description of the file.
     pub description: Name,
     /// Headings that the file must have.
-    #[schemars(extend("x-compared" = "text", "examples" = [["Hook", "Body"]]))]
+    #[schemars(with = "Option<Vec<Heading>>", extend("x-compared" = "text", "examples" = [["Hook", "Body"]]))]
     pub required_sections: Option<Vec<Name>>,
 }
 
@@ -131,7 +135,11 @@ pub(crate) struct StateUpdate {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct ProhibitedAction {
     /// Exact name of the tool, without wildcards or template variables.
-    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"], "x-problems" = [{
+        "if": { "pattern": r"^\s+$|\*|\{\{" }, "code": "invalid-value",
+        "message": "`{value}` is not the exact name of a tool",
+        "note": "wildcards and template variables are not expanded", "help": "name each tool in full",
+    }]))]
     pub tool: Name,
     /// Reason for the prohibition.
     pub reason: Name,

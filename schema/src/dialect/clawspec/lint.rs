@@ -7,20 +7,22 @@
 use crate::{
     document::NodeRef,
     files::Files,
-    finding::{Finding, Report},
+    finding::{Finding, MessageParts, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
+    problem::Code,
     relations::{CrossItemRule, Items},
     rules::{
-        ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
-        invalid_value, missing_field, missing_file, missing_negative, missing_variable, never_evaluated, no_effect,
-        out_of_range, pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key,
-        unknown_type, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
+        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_definition, invalid_value, missing_field,
+        missing_file, missing_negative, missing_variable, never_evaluated, no_effect, pasted_secret, stage_count,
+        syntax, target_mismatch, template_in_name, unchecked, unknown_key, unknown_type, unquoted_template,
+        unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
     },
     validate::{Context, Definition},
 };
 
 use super::{
+    assertion::{Assertion, Category, TypeInfo},
     assertion_lists,
     facts::About,
     kinds::ContractFile,
@@ -29,13 +31,19 @@ use super::{
     parts::{self, Part},
     paths, siblings,
     stage_contracts::NamedContract,
+    statements,
     target::{Directory, Target},
     typed_assertion::TypedAssertion,
+    waiting,
 };
+
+/// What an assertion may depend on besides its own keys.
+pub(crate) struct Place<'f> {
+    pub(crate) files: &'f dyn Files,
+}
 
 /// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    let finding = conflicting_fields::clawspec::explain(context, finding);
     let finding = missing_field::clawspec::explain(context, finding);
     let finding = unknown_key::clawspec::explain(context, finding);
     wrong_type::clawspec::explain(context, finding)
@@ -56,15 +64,8 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Handoff => {
-            invalid_value::clawspec::check_handoff(root, report);
             missing_variable::clawspec::check_handoff(root, report);
             unchecked::clawspec::check_handoff(root, files, report);
-            let artifacts = root.find(&["callee_produces", "required_artifacts"]);
-            let artifacts = artifacts.map(|list| list.items()).unwrap_or_default();
-            let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));
-            for section in sections.flat_map(|list| list.items()) {
-                contradiction::clawspec::impossible::check_heading(&section, report);
-            }
             for phase in ["pre_delegation", "post_delegation"] {
                 report_assertions(root.find(&["assertions", phase]), files, report);
             }
@@ -81,13 +82,11 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Ledger => report_ledger(root, files, report),
-        ContractFile::Baselines => report_baselines(root, report),
+        ContractFile::Baselines => {}
         ContractFile::Settings => {
             pasted_secret::clawspec::check_settings(root, report);
             missing_file::clawspec::check_settings(root, files, report);
             no_effect::clawspec::check_settings(root, files, report);
-            invalid_value::clawspec::check_settings(root, report);
-            vacuous_claim::clawspec::check_settings(root, report);
         }
     }
 }
@@ -97,13 +96,13 @@ fn report_yaml(root: &LintNode<'_>, definition: Definition, without: &[&str], re
     parts::each(root.node, without, &mut |part| match part {
         Part::Value(member) => {
             syntax::clawspec::check_anchor(member, report);
-            invalid_value::clawspec::unread::check_tag(member, report);
-            invalid_value::clawspec::unread::check_scalar(member, report);
+            invalid_value::unread::check_tag(member, report);
+            invalid_value::unread::check_scalar(member, report);
             wrong_type::clawspec::check_date(member, root, definition, report);
         }
         Part::Key { mapping, member, key } => {
             unquoted_template::check_key(member, key, report);
-            invalid_value::clawspec::unread::check_key(mapping, member, key, report);
+            invalid_value::unread::check_key(mapping, member, key, report);
             wrong_type::clawspec::check_merge(member, key, report);
         }
     });
@@ -129,15 +128,6 @@ fn report_ledger(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     }
 }
 
-fn report_baselines(root: &LintNode<'_>, report: &mut Report) {
-    let baselines = root.get("baselines").filter(LintNode::is_mapping).map(|it| it.entries()).unwrap_or_default();
-    for (_, baseline) in &baselines {
-        invalid_value::clawspec::check_baseline(baseline, report);
-        out_of_range::clawspec::check_baseline(baseline, report);
-        contradiction::clawspec::check_baseline(baseline, report);
-    }
-}
-
 /// Reports problems in one item of a top-level list. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_item(
     file: SpecFile,
@@ -154,7 +144,6 @@ pub(crate) fn report_item(
             ambiguous_scalar::clawspec::check_scenario(item, report);
             missing_field::clawspec::check_scenario(item, report);
             upstream_differs::clawspec::check_scenario(item, report);
-            vacuous_claim::clawspec::check_scenario(item, report);
             wrong_type::clawspec::check_scenario(item, report);
             wrong_type::clawspec::form::check_scenario(item, report);
             for phase in ["given", "then"] {
@@ -177,16 +166,20 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
     let Some(list) = list.filter(LintNode::is_list) else { return };
     let is_before = list.at.last().is_some_and(|key| key == "given");
     let assertions = TypedAssertion::all_of(&list);
-    contradiction::clawspec::check_assertions(&assertions, report);
-    unchecked::clawspec::traces::check_assertions(&assertions, is_before, || settings(files), report);
+    statements::check(&assertions, report);
+    if !is_before {
+        unchecked::clawspec::traces::check_assertions(&assertions, || settings(files), report);
+    }
     for assertion in &assertions {
-        contradiction::clawspec::impossible::check_assertion(assertion, is_before, report);
-        vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);
-        invalid_value::clawspec::check_assertion(assertion, report);
-        missing_field::clawspec::assertion::check_assertion(assertion, files, report);
-        no_effect::clawspec::check_assertion(assertion, report);
-        out_of_range::clawspec::check_assertion(assertion, report);
-        unchecked::clawspec::assertion::check_assertion(assertion, report);
+        if let Some(info) = assertion.info {
+            Assertion::lint(info.name, assertion, &Place { files }, report);
+            if is_before {
+                report_before_run(assertion, info, report);
+            }
+            if info.waits {
+                waiting::lint(assertion, is_before, report);
+            }
+        }
         ambiguous_scalar::clawspec::check_assertion(assertion, report);
         never_evaluated::clawspec::check_assertion(assertion, report);
         if assertion.info.is_none() {
@@ -194,9 +187,29 @@ fn report_assertions(list: Option<LintNode<'_>>, files: &dyn Files, report: &mut
             unknown_type::check_assertion(assertion, report);
             wrong_type::clawspec::form::check_assertion(assertion, report);
         }
-        wrong_type::clawspec::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
     }
+}
+
+/// Reports an assertion about the run that is a precondition.
+fn report_before_run(assertion: &LintNode<'_>, info: &TypeInfo, report: &mut Report) {
+    let (name, is_about_trace) = (info.name, info.category == Category::Trace);
+    let is_own = |run: LintNode<'_>| run.text().is_some_and(|text| text.contains("{{run_id}}"));
+    let code = if is_about_trace { Some(Code::Unchecked) } else { info.before_run };
+    let Some((code, kind)) = code.zip(assertion.get("type")) else { return };
+    if !is_about_trace && !assertion.get("run_id").is_none_or(is_own) {
+        return;
+    }
+    let message = match code {
+        Code::VacuousClaim => format!("`{name}` cannot fail in `given`"),
+        Code::Contradiction => format!("`{name}` cannot pass in `given`"),
+        _ => format!("`{name}` cannot be checked in `given`"),
+    };
+    let note = match is_about_trace {
+        true => "before the run starts, it has no trace",
+        false => "before the run starts, the log does not mention it",
+    };
+    report.push(kind.problem(code, MessageParts::new(message).note(note).help("move it to `then`")));
 }
 
 /// Returns the rules between scenarios.

@@ -1,7 +1,5 @@
 //! Scale of a judge's scores.
 
-use crate::lint_node::LintNode;
-
 /// A scale of scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
@@ -12,17 +10,9 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Returns the threshold of an assertion of a type if it is above 0, with its number and the scale of its
-    /// scores.
-    pub(crate) fn of_threshold<'d>(assertion: &LintNode<'d>, name: &str) -> Option<(LintNode<'d>, f64, Scale)> {
-        let threshold = assertion.get("pass_threshold")?;
-        let least = threshold.number().filter(|least| *least > 0.0)?;
-        let (low, high) = match assertion.get("rubric") {
-            Some(rubric) => rubric.text().and_then(named)?,
-            None if name == "agent_identity_consistent" => (1.0, 5.0),
-            None => return None,
-        };
-        Some((threshold, least, Scale { low, high }))
+    /// Returns the scale that a rubric names.
+    pub(crate) fn in_rubric(rubric: &str) -> Option<Scale> {
+        named(rubric).map(|(low, high)| Scale { low, high })
     }
 }
 

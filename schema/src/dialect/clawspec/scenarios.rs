@@ -192,6 +192,16 @@ pub struct When {
 /// Without a stored baseline, nothing is compared.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-problems" = [{
+    "if": {
+        "type": "object",
+        "properties": {
+            "max_duration_drift": false, "max_cost_drift": false, "max_token_drift": false, "max_step_drift": false,
+        },
+    },
+    "code": "vacuous-claim", "underline": "key", "message": "`regression` has no limit, so nothing is compared",
+    "help": "add `max_duration_drift`, or another limit",
+}]))]
 pub struct Regression {
     /// Stored value to compare with.
     pub compare: Compare,

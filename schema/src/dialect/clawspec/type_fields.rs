@@ -1,6 +1,5 @@
 //! Keys of the assertion types.
 
-use super::assertion::{Assertion, TypeInfo};
 use crate::{
     document::Pointer,
     json_schema::SpecFile,
@@ -21,11 +20,6 @@ pub(crate) fn fields_of(name: &str) -> Vec<Field> {
     let forms = assertion_shape().map(|shape| shape.variants()).unwrap_or_default();
     let form = forms.into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
     form.map(|form| form.shape.fields(None)).unwrap_or_default()
-}
-
-/// Returns the type of an assertion. `None` for an unknown type.
-pub(crate) fn type_of(assertion: &LintNode<'_>) -> Option<&'static TypeInfo> {
-    Assertion::type_info(assertion.text_at("type")?)
 }
 
 /// Returns the keys for a log and a run, as members of an assertion.

@@ -8,8 +8,6 @@ use crate::lint_node::LintNode;
 /// An item of a list of assertions.
 pub(crate) struct TypedAssertion<'d> {
     lint_node: LintNode<'d>,
-    /// Its type as written.
-    pub(crate) name: Option<&'d str>,
     /// Its type. `None` for an unknown type.
     pub(crate) info: Option<&'static TypeInfo>,
 }
@@ -18,8 +16,8 @@ impl<'d> TypedAssertion<'d> {
     /// Returns the assertions of a list.
     pub(crate) fn all_of(list: &LintNode<'d>) -> Vec<TypedAssertion<'d>> {
         let typed = |lint_node: LintNode<'d>| {
-            let name = lint_node.text_at("type");
-            TypedAssertion { lint_node, name, info: name.and_then(Assertion::type_info) }
+            let info = lint_node.text_at("type").and_then(Assertion::type_info);
+            TypedAssertion { lint_node, info }
         };
         list.items().into_iter().map(typed).collect()
     }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::words::{Name, SecretPattern, Url, words};
 
@@ -36,6 +36,7 @@ pub struct Config {
     /// The prompt begins with the name of the program. If a task's shell does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
     #[schemars(extend("x-other-names" = ["command", "program", "tool"]))]
+    #[schemars(extend("x-problems" = blank("cli", "name the program that the tasks are about")))]
     pub cli: Name,
     /// Shell command that prints the program's version.
     ///
@@ -76,7 +77,14 @@ pub struct Config {
     /// Without this key, a model gets only the name of the program and the intent, as with `none`. Earlier
     /// documentation of cli-bench has this key, with the default `injected`; newer documentation does not list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("examples" = [["injected"]]))]
+    #[schemars(extend("examples" = [["injected"]], "x-problems" = [{
+        "if": { "maxItems": 0 }, "code": "no-effect", "message": "an empty `help_modes` list has no effect",
+        "note": "a model gets only the name of the program and the intent", "help": "remove the key",
+    }, {
+        "if": true, "underline": "key", "code": "upstream-differs",
+        "message": "cli-bench no longer documents `help_modes`",
+        "note": "cli-bench may ignore it, and then gives a model only the name of the program and the intent",
+    }]))]
     pub help_modes: Vec<HelpMode>,
     /// Maximum number of simultaneous requests to models.
     ///
@@ -118,7 +126,7 @@ pub struct Config {
     /// redact_env: [MYCLI_TOKEN]
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-compared" = "name", "examples" = [["MYCLI_TOKEN"]]))]
+    #[schemars(with = "Vec<MaskedName>", extend("x-compared" = "name", "examples" = [["MYCLI_TOKEN"]]))]
     pub redact_env: Vec<Name>,
     /// Regular expressions whose matches are masked wherever results are shown or stored.
     ///
@@ -202,7 +210,25 @@ pub type Environment = BTreeMap<String, EnvironmentValue>;
 #[schemars(extend("type" = ["string", "number", "boolean"], "x-template" = "workdir"))]
 pub struct EnvironmentValue(pub Value);
 
+/// Returns the problem of a string without letters.
+pub(super) fn blank(key: &str, help: &str) -> Value {
+    json!([{
+        "if": { "pattern": r"^\s+$" }, "code": "out-of-range", "message": format!("`{key}` must not be blank"),
+        "help": help,
+    }])
+}
+
 words! {
+    /// The name of a variable whose value is masked.
+    MaskedName = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": ".", "not": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } }, "code": "invalid-value",
+        "severity": "warning", "message": "`{value}` is not a valid environment variable name",
+        "note": "this entry masks nothing", "help": "name a variable, such as `MYCLI_TOKEN`",
+        "fix": {
+            "strip": r"^\s*\$?\{?|\}?\s*$|\}?=.*$",
+            "safe-if": r"^\s*\$?\{?[A-Za-z_][A-Za-z0-9_]*\}?(=.*)?\s*$",
+        },
+    }] };
     /// A shell command.
     Shell = { "type": "string", "x-shell": true };
     /// The id of a model: `provider/model-id`.
@@ -211,6 +237,11 @@ words! {
         "pattern": "^[^/\\s]+/\\S+$",
         "x-defines": "models",
         "x-model": true,
+        "x-problems": [{
+            "if": { "pattern": "^[^/]*/[^/]*/", "not": { "pattern": "^scripted/" } }, "code": "invalid-value",
+            "severity": "warning", "message": "model id `{value}` has more than two parts",
+            "help": "write it as `provider/model-id`",
+        }],
         "examples": [
             "anthropic/claude-sonnet-4.6",
             "anthropic/claude-opus-4-6",

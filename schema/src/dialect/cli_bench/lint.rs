@@ -12,8 +12,8 @@ use crate::{
     relations::Items,
     rules::{
         collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
-        missing_file, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir, suspicious_pattern,
-        too_few_turns, too_large, unchecked, unknown_key, upstream_differs, vacuous_claim, vague_intent, wrong_type,
+        missing_file, no_exit_code, out_of_range, revealing_intent, shared_workdir, suspicious_pattern, too_few_turns,
+        too_large, unknown_key, upstream_differs, vacuous_claim, vague_intent, wrong_type,
     },
     validate::{Context, Definition},
 };
@@ -40,12 +40,8 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
         return;
     }
     report_owner(&root, report);
-    upstream_differs::cli_bench::check_root(&root, report);
     missing_field::cli_bench::check_root(&root, report);
-    out_of_range::cli_bench::check_root(&root, report);
-    unchecked::cli_bench::check_root(&root, report);
     vacuous_claim::cli_bench::check_root(&root, report);
-    no_effect::cli_bench::check_root(&root, report);
     collision::cli_bench::check_root(&root, report);
     wrong_type::cli_bench::check_merges(&root, Definition::lists(file), report);
     shared_workdir::check(&root, report);
@@ -62,9 +58,7 @@ pub(crate) fn report_item(
 ) {
     let item = LintNode::root(item);
     match list {
-        "redact_env" => invalid_value::cli_bench::check_masked_name(&item, report),
         "providers" => {
-            invalid_value::cli_bench::check_model(&item, report);
             upstream_differs::cli_bench::check_model(&item, report);
             invalid_path::cli_bench::check_script(&item, files, report);
             missing_file::cli_bench::check_script(&item, files, report);
@@ -91,7 +85,6 @@ fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 fn report_task(task: &LintNode<'_>, report: &mut Report) {
     report_owner(task, report);
     upstream_differs::cli_bench::check_task(task, report);
-    out_of_range::cli_bench::check_task(task, report);
     invalid_value::cli_bench::check_task(task, report);
     too_few_turns::check_task(task, report);
     wrong_type::cli_bench::check_merges(task, &[], report);
@@ -101,9 +94,6 @@ fn report_task(task: &LintNode<'_>, report: &mut Report) {
         unknown_key::cli_bench::check_assertion(assertion, report);
         invalid_path::cli_bench::check_assertion(assertion, report);
         suspicious_pattern::cli_bench::check_assertion(assertion, report);
-        vacuous_claim::cli_bench::check_assertion(assertion, report);
-        wrong_type::cli_bench::check_assertion(assertion, report);
-        out_of_range::cli_bench::check_assertion(assertion, report);
     }
     contradiction::cli_bench::check_assertions(&asserted, report);
     collision::cli_bench::check_assertions(&asserted, report);

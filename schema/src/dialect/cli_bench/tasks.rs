@@ -7,7 +7,7 @@ use crate::words::TaskName;
 
 use super::{
     assertions::Assertion,
-    config::{Environment, Shell},
+    config::{Environment, Shell, blank},
 };
 
 /// A list of cli-bench tasks in a file that a `file://` item of `cli-bench.yaml` names.
@@ -45,7 +45,7 @@ pub struct Task {
     /// Use letters, digits, `.`, `_` and `-`: the id becomes a file name and selects the task on the command line.
     #[schemars(extend("x-name" = {}))]
     #[schemars(extend("examples" = ["create-config"]))]
-    #[schemars(extend("x-other-names" = ["name"]))]
+    #[schemars(extend("x-other-names" = ["name"], "x-problems" = blank("id", "name the task")))]
     pub id: TaskName,
     /// Goal of the task, in the words of a person who does not know the program well.
     ///
@@ -53,6 +53,7 @@ pub struct Task {
     /// the intent and the name of the program, unless `help_modes` or `system_prompt` add more.
     #[schemars(length(min = 1), extend("examples" = ["Create a configuration file with the default settings"]))]
     #[schemars(extend("x-other-names" = ["prompt", "description", "task", "goal", "instruction"]))]
+    #[schemars(extend("x-problems" = blank("intent", "describe what the model must achieve")))]
     pub intent: String,
     /// Assertions to check after the task. All must hold.
     ///

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Pass rate that each model must reach, in percent.
 ///
@@ -23,10 +24,14 @@ use serde::{Deserialize, Serialize};
 /// fails the run.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(extend("x-claims" = true))]
+#[schemars(extend("x-claims" = true, "x-problems" = [{
+    "if": { "type": "object", "properties": { "default": false, "models": { "maxProperties": 0 } } },
+    "code": "unchecked", "underline": "key", "message": "`thresholds` does not set a threshold",
+    "help": "add `default`, or list models under `models`",
+}]))]
 pub struct Thresholds {
     /// Minimum pass rate of models that `models` does not list, from 0 to 100.
-    #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
+    #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80], "x-problems" = too_low()))]
     #[schemars(extend("x-other-names" = ["pass_rate", "min"]))]
     pub default: Option<f64>,
     /// Minimum pass rate of individual models, from 0 to 100, by their id in `providers`.
@@ -54,7 +59,22 @@ pub struct Thresholds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Percent(#[schemars(range(min = 0.0, max = 100.0))] pub f64);
+pub struct Percent(#[schemars(range(min = 0.0, max = 100.0), extend("x-problems" = too_low()))] pub f64);
+
+/// Returns the problems of a threshold that every model reaches, and of a share instead of a percentage.
+fn too_low() -> Value {
+    json!([
+        {
+            "if": { "const": 0 }, "code": "vacuous-claim", "message": "every model meets a threshold of 0",
+            "help": "raise it, or remove it",
+        },
+        {
+            "if": { "exclusiveMinimum": 0, "exclusiveMaximum": 1 }, "code": "out-of-range", "severity": "warning",
+            "message": "a threshold of {value} is less than one percent",
+            "note": "a threshold is a percentage from 0 to 100", "fix": { "times": 100 },
+        },
+    ])
+}
 
 /// Effect of a violated threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::config::unread;
+
 /// Contents of a compliance report.
 ///
 /// KindLM prints the report if it is called with `--compliance`, regardless of `enabled`.
@@ -10,11 +12,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase", default)]
 pub struct Compliance {
     /// Has no effect: the command line decides whether a report is printed.
+    #[schemars(extend("x-problems" = unread("enabled", "KindLM prints the report only with its option `--compliance`")))]
     pub enabled: bool,
     /// Rules that the report follows.
     pub framework: Framework,
     /// Has no effect: the report is printed.
     #[schemars(extend("default" = "./compliance-reports"))]
+    #[schemars(extend("x-problems" = unread("outputDir", "KindLM prints the report and does not write a file")))]
     pub output_dir: Option<String>,
     /// Information about the system for the report.
     pub metadata: Option<Metadata>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::words::{ModelReference, Name, Url};
 
@@ -115,6 +116,34 @@ pub struct Config {
     pub upload: Upload,
 }
 
+/// Note about the keys of `upload`.
+const UPLOAD: &str = "KindLM's `upload` command does not read this section; speclens uploads nothing";
+
+/// Returns the problem of a key that KindLM reads but never uses, for this reason.
+pub(super) fn unread(key: &str, reason: &str) -> Value {
+    json!([{
+        "if": { "not": { "anyOf": [{ "const": null }, { "type": "array" }, { "type": "object" }] } },
+        "code": "no-effect", "underline": "key", "unless-wrong": true,
+        "message": format!("`{key}` has no effect"), "note": reason, "help": "remove it",
+    }])
+}
+
+/// Returns the problem of a gate with a limit that every run meets.
+fn always_passes(gate: &str, limit: f64, help: &str) -> Value {
+    json!([{
+        "if": { "const": limit }, "code": "vacuous-claim", "message": format!("every run passes the gate `{gate}: {limit}`"),
+        "help": help,
+    }])
+}
+
+/// Returns the problem of a limit without end.
+pub(super) fn boundless(key: &str) -> Value {
+    json!({
+        "if": { "exclusiveMinimum": f64::MAX }, "code": "vacuous-claim",
+        "message": format!("no value exceeds `{key}: .inf`"), "help": "write a finite number",
+    })
+}
+
 /// Name and description of the suite.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -127,6 +156,10 @@ pub struct Suite {
     #[schemars(extend("x-other-names" = ["desc"]))]
     pub description: Option<String>,
     /// Labels of the suite. They have no effect; tests have their own `tags`.
+    #[schemars(extend("x-problems" = [{
+        "if": { "type": "array" }, "code": "no-effect", "underline": "key", "message": "`tags` has no effect",
+        "note": "only the tags of tests select which tests run", "help": "remove it",
+    }]))]
     pub tags: Option<Vec<String>>,
 }
 
@@ -143,6 +176,7 @@ pub struct Suite {
 pub struct Gates {
     /// Minimum share of attempts that pass, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
+    #[schemars(extend("x-problems" = always_passes("passRateMin", 0.0, "raise it")))]
     #[schemars(extend("x-other-names" = ["passRate", "minPassRate"]))]
     pub pass_rate_min: Option<f64>,
     /// Maximum number of results with invalid JSON or a schema mismatch.
@@ -152,9 +186,11 @@ pub struct Gates {
     ///
     /// This gate passes if no expectation uses a judge.
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
+    #[schemars(extend("x-problems" = always_passes("judgeAvgMin", 0.0, "raise it, or remove it")))]
     pub judge_avg_min: Option<f64>,
     /// Maximum drift from a baseline, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.2]))]
+    #[schemars(extend("x-problems" = always_passes("driftScoreMax", 1.0, "lower it, or remove it")))]
     pub drift_score_max: Option<f64>,
     /// Maximum number of results with personal data.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
@@ -165,16 +201,24 @@ pub struct Gates {
     /// Maximum cost of the whole run in US dollars.
     ///
     /// KindLM skips this gate unless the `costGating` feature is enabled.
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [1.5]))]
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5], "x-problems" = [
+        boundless("costMaxUsd"),
+        {
+            "if": true, "code": "upstream-differs", "underline": "key",
+            "message": "KindLM skips `costMaxUsd` unless the `costGating` feature is enabled",
+        },
+    ]))]
     pub cost_max_usd: Option<f64>,
     /// Maximum mean duration of a test in milliseconds.
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [8000]))]
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [8000], "x-problems" = [boundless("latencyMaxMs")]))]
     pub latency_max_ms: Option<f64>,
     /// Minimum share of results that pass, excluding judges and baselines.
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [1.0]))]
+    #[schemars(extend("x-problems" = always_passes("deterministicPassRate", 0.0, "raise it, or remove it")))]
     pub deterministic_pass_rate: Option<f64>,
     /// Minimum share of results of judges and baselines that pass.
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
+    #[schemars(extend("x-problems" = always_passes("probabilisticPassRate", 0.0, "raise it, or remove it")))]
     pub probabilistic_pass_rate: Option<f64>,
 }
 
@@ -223,8 +267,10 @@ impl Defaults {
 #[serde(rename_all = "camelCase", default)]
 pub struct Upload {
     /// Has no effect.
+    #[schemars(extend("x-problems" = unread("enabled", UPLOAD)))]
     pub enabled: bool,
     /// URL of the service. Has no effect.
+    #[schemars(extend("x-problems" = unread("apiUrl", UPLOAD)))]
     pub api_url: Url,
 }
 

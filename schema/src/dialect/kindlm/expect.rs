@@ -2,9 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::words::{FilePath, Name, Pattern};
+use super::config::boundless;
+use crate::words::{FilePath, ForbiddenText, Name, Pattern, RequiredText};
+
+/// Help for an empty list.
+const ADD_ITEM: &str = "add an item, or remove the key";
 
 /// Expectations about every attempt at the test.
 ///
@@ -41,6 +45,15 @@ use crate::words::{FilePath, Name, Pattern};
     },
     { "names": ["exitCode", "exit_code", "status"], "note": "KindLM does not check exit codes", "help": "remove it" },
 ]))]
+#[schemars(extend("x-problems" = [{
+    "if": { "maxProperties": 1, "required": ["guardrails"], "properties": { "guardrails": {
+        "maxProperties": 1, "required": ["pii"],
+        "properties": { "pii": { "required": ["enabled"], "properties": { "enabled": { "const": false } } } },
+    } } },
+    "at": "guardrails.pii.enabled", "code": "vacuous-claim",
+    "message": "`pii` is off, and the test has no other expectation",
+    "help": "add an expectation, or remove `enabled: false`",
+}]))]
 pub struct Expect {
     /// Expectations about the output.
     ///
@@ -63,7 +76,7 @@ pub struct Expect {
     ///
     /// A command reports its calls as protocol events, one JSON object per line of standard output:
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
-    #[schemars(extend("x-other-names" = ["tools", "tool_use", "toolUse"]))]
+    #[schemars(extend("x-non-empty" = ADD_ITEM, "x-other-names" = ["tools", "tool_use", "toolUse"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
     /// Content that the output must or must not contain: phrases, personal data.
     ///
@@ -84,6 +97,7 @@ pub struct Expect {
     /// `speclens run` asks the model once per criterion and records the answer, so a new `minScore` needs no new
     /// request. If the answer is missing or malformed, the result is unknown.
     #[schemars(extend(
+        "x-non-empty" = ADD_ITEM,
         "x-other-names" = [
             "llmJudge", "llm_judge", "llm-judge", "llmRubric", "llm_rubric", "llm-rubric", "rubric", "gEval", "g_eval", "g-eval",
             "model-graded-closedqa", "factuality", "answer-relevance", "faithfulness",
@@ -138,6 +152,14 @@ pub struct Expect {
     },
     { "names": ["minLength", "min_length"], "note": "KindLM limits only the maximum", "help": "use `schemaFile` with `minLength`" },
 ]))]
+#[schemars(extend("x-problems" = [{
+    "if": {
+        "anyOf": [{ "maxProperties": 0 }, { "maxProperties": 1, "required": ["format"] }],
+        "not": { "required": ["format"], "properties": { "format": { "const": "json" } } },
+    },
+    "code": "vacuous-claim", "underline": "key", "message": "`output` checks nothing",
+    "help": "add `contains`, `notContains`, `maxLength` or `schemaFile`",
+}]))]
 pub struct OutputExpect {
     /// Whether the output is text or JSON.
     ///
@@ -164,10 +186,12 @@ pub struct OutputExpect {
     /// Strings that must all occur, ignoring case.
     ///
     /// Each string has its own result. Word boundaries do not matter: `cat` is found in `concatenate`.
-    #[schemars(extend("x-compared" = "output", "examples" = [["refund", "policy"]]))]
+    #[schemars(with = "Option<Vec<RequiredText>>", extend("x-compared" = "output", "examples" = [["refund", "policy"]]))]
+    #[schemars(extend("x-non-empty" = ADD_ITEM))]
     #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "contains-all", "icontains", "include", "mustContain",]))]
     pub contains: Option<Vec<String>>,
     /// Strings that must not occur, ignoring case.
+    #[schemars(with = "Option<Vec<ForbiddenText>>", extend("x-non-empty" = ADD_ITEM))]
     #[schemars(extend("x-compared" = "text", "x-forbids" = "`guardrails.pii.customPatterns`"))]
     #[schemars(extend("examples" = [["error", "traceback"]]))]
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain", "not-contains", "not-icontains"]))]
@@ -194,6 +218,19 @@ pub enum OutputFormat {
 /// evaluated together, by position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-problems" = [
+    beside_forbidden("argsMatch"),
+    beside_forbidden("argsSchema"),
+    beside_forbidden("order"),
+    {
+        "if": {
+            "required": ["tool", "argsMatch"], "properties": { "argsMatch": { "maxProperties": 0 } },
+            "not": { "required": ["shouldNotCall"], "properties": { "shouldNotCall": { "const": true } } },
+        },
+        "at": "argsMatch", "code": "vacuous-claim", "message": "`{}` matches any arguments",
+        "help": "add an argument, or remove `argsMatch`",
+    },
+]))]
 pub struct ToolCallExpect {
     /// Exact name of the tool.
     #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
@@ -237,9 +274,23 @@ pub struct ToolCallExpect {
     pub order: Option<u64>,
 }
 
+/// Returns the problem of a key next to `shouldNotCall: true`.
+fn beside_forbidden(key: &str) -> Value {
+    json!({
+        "if": { "required": ["tool", "shouldNotCall", key], "properties": { "shouldNotCall": { "const": true } } },
+        "at": key, "underline": "key", "code": "unchecked",
+        "message": format!("`{key}` is not checked with `shouldNotCall: true`"),
+        "note": "every call to the tool fails the expectation", "help": "remove it",
+    })
+}
+
 /// Content that the output must or must not contain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-problems" = [{
+    "if": { "maxProperties": 0 }, "code": "vacuous-claim", "underline": "key", "message": "`guardrails` checks nothing",
+    "help": "add `pii: {}` or `keywords`",
+}]))]
 pub struct Guardrails {
     /// Personal data that the output must not contain.
     ///
@@ -259,10 +310,21 @@ pub struct Guardrails {
 /// Personal data that the output must not contain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-problems" = [{
+    "if": { "required": ["denyPatterns"], "properties": {
+        "enabled": { "const": true }, "denyPatterns": { "maxItems": 0 }, "customPatterns": { "maxItems": 0 },
+    } },
+    "at": "denyPatterns", "code": "vacuous-claim", "message": "`pii` checks nothing without a pattern",
+    "help": "remove `denyPatterns` to search for the built-in patterns",
+}]))]
 pub struct PiiGuardrail {
     /// Whether to search the text.
     ///
     /// `false` disables the expectation. KindLM ignores this key and always searches.
+    #[schemars(extend("x-problems" = [{
+        "if": { "const": false }, "code": "upstream-differs", "note": "speclens does not search",
+        "message": "KindLM searches for personal data despite `enabled: false`",
+    }]))]
     pub enabled: bool,
     /// Regular expressions that must not match; they replace the three built-in ones.
     ///
@@ -311,15 +373,31 @@ pub struct CustomPattern {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-problems" = [{
+    "if": {
+        "anyOf": [
+            { "maxProperties": 0 },
+            { "maxProperties": 1, "required": ["deny"], "properties": { "deny": { "maxItems": 0 } } },
+            { "maxProperties": 1, "required": ["allow"], "properties": { "allow": { "maxItems": 0 } } },
+            {
+                "maxProperties": 2, "required": ["deny", "allow"],
+                "properties": { "deny": { "maxItems": 0 }, "allow": { "maxItems": 0 } },
+            },
+        ],
+    },
+    "code": "vacuous-claim", "underline": "key", "message": "`keywords` checks nothing",
+    "help": "add a phrase to `deny` or `allow`",
+}]))]
 pub struct KeywordsGuardrail {
     /// Phrases that must not occur. Each has its own result.
+    #[schemars(with = "Vec<ForbiddenText>")]
     #[schemars(extend("x-compared" = "text", "x-forbids" = "`pii.customPatterns`", "examples" = [["password"]]))]
     #[schemars(extend(
         "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
     ))]
     pub deny: Vec<String>,
     /// Phrases of which at least one must occur. They share one result.
-    #[schemars(extend("x-compared" = "text", "examples" = [["refund", "exchange"]]))]
+    #[schemars(with = "Option<Vec<RequiredText>>", extend("x-compared" = "text", "examples" = [["refund", "exchange"]]))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
 }
@@ -337,7 +415,9 @@ pub struct JudgeExpect {
     /// Minimum score, from 0 to 1.
     #[serde(default = "default_min_score")]
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-other-names" = ["threshold", "min", "score"]))]
+    #[schemars(extend("x-other-names" = ["threshold", "min", "score"], "x-problems" = [{
+        "if": { "const": 0 }, "code": "vacuous-claim", "message": "every score meets `minScore: 0`", "help": "raise it",
+    }]))]
     pub min_score: f64,
     /// Another model to score with, by its name at the provider.
     ///
@@ -355,6 +435,10 @@ fn default_min_score() -> f64 {
 /// Maximum drift from a stored output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-problems" = [{
+    "if": { "maxProperties": 0 }, "code": "vacuous-claim", "underline": "key",
+    "message": "`baseline` checks nothing without `drift`", "help": "add `drift`, or remove `baseline`",
+}]))]
 pub struct BaselineExpect {
     /// Maximum drift from the stored output. Without it, nothing is checked.
     ///
@@ -370,6 +454,29 @@ pub struct BaselineExpect {
 /// 0 is identical, 1 is entirely different.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-problems" = [
+    {
+        "if": {
+            "required": ["maxScore"],
+            "properties": { "maxScore": { "const": 1 }, "method": { "not": { "const": "embedding" } } },
+        },
+        "at": "maxScore", "code": "vacuous-claim", "message": "no drift exceeds `maxScore: 1`", "help": "lower it",
+    },
+    {
+        "if": {
+            "required": ["method"],
+            "properties": { "method": { "const": "field-diff" }, "fields": { "maxItems": 0 } },
+        },
+        "at": "method", "underline": "key", "code": "vacuous-claim",
+        "message": "`field-diff` checks nothing without `fields`", "help": "list the fields to compare in `fields`",
+    },
+    {
+        "if": { "required": ["fields"], "properties": { "method": { "not": { "const": "field-diff" } } } },
+        "at": "fields", "underline": "key", "code": "unchecked",
+        "message": "`fields` is compared only with `method: field-diff`",
+        "help": "use `method: field-diff`, or remove `fields`",
+    },
+]))]
 pub struct DriftExpect {
     /// Maximum drift, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -406,7 +513,7 @@ pub enum DriftMethod {
 pub struct LatencyExpect {
     /// Maximum duration in milliseconds, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
-    #[schemars(extend("x-other-names" = ["max", "ms"]))]
+    #[schemars(extend("x-problems" = [boundless("maxMs")], "x-other-names" = ["max", "ms"]))]
     pub max_ms: f64,
 }
 
@@ -416,6 +523,6 @@ pub struct LatencyExpect {
 pub struct CostExpect {
     /// Maximum cost in US dollars, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]
-    #[schemars(extend("x-other-names" = ["max", "usd"]))]
+    #[schemars(extend("x-problems" = [boundless("maxUsd")], "x-other-names" = ["max", "usd"]))]
     pub max_usd: f64,
 }

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, Relation, Rule},
+    finding::{Finding, MessageParts, Relation, Rule},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::misspelled_sections,
+    problem::Code,
     relations::{Facts, Items, Kind, Named, Topic},
     template::placeholders,
     validate::is_damaged,
@@ -196,6 +197,16 @@ impl<'f> Placed<'f> {
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         let (at, range) = self.place();
         Finding::new(rule, at, range)
+    }
+
+    pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
+        let (at, range) = self.place();
+        Finding::stated(code, words, at, range)
+    }
+
+    pub(crate) fn absence(&self, code: Code, words: MessageParts) -> Finding {
+        let (at, range) = self.place();
+        Finding::absent(code, words, at, range)
     }
 }
 

@@ -44,11 +44,8 @@ use super::{
 /// Reports problems in the sections other than `tests`, for each section alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
     let root = &LintNode::root(root);
-    invalid_value::kindlm::check_root(root, report);
     missing_variable::kindlm::check_root(root, report);
-    no_effect::kindlm::check_root(root, report);
     upstream_differs::kindlm::check_root(root, report);
-    vacuous_claim::kindlm::check_root(root, report);
 }
 
 /// Reports problems in one test alone. Pointers are relative to it, ranges as the nodes return them.
@@ -59,12 +56,10 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
     contradiction::kindlm::check_test(parts, report);
     invalid_value::kindlm::check_tools(&parts.tools, report);
     missing_variable::kindlm::check_expects(parts, report);
-    never_evaluated::kindlm::check_test(parts, report);
     no_claims::check_test(parts, report);
     no_effect::kindlm::check_test(parts, report);
     unchecked::kindlm::check_test(parts, report);
     unknown_reference::kindlm::check_test(parts, report);
-    upstream_differs::kindlm::check_test(parts, report);
     vacuous_claim::kindlm::check_test(parts, report);
     let test = &parts.test;
     if let Some(command) = Command::of(test) {

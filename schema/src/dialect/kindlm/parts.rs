@@ -23,7 +23,6 @@ pub(crate) struct Expect<'d> {
     pub(crate) node: LintNode<'d>,
     pub(crate) output: Option<LintNode<'d>>,
     pub(crate) guardrails: Option<LintNode<'d>>,
-    pub(crate) tool_calls: Option<LintNode<'d>>,
     /// The tool calls that have a name.
     pub(crate) calls: Vec<ToolCall<'d>>,
 }
@@ -66,10 +65,9 @@ impl<'d> Expect<'d> {
             let is_forbidden = call.get("shouldNotCall").and_then(|lint_node| lint_node.bool()) == Some(true);
             Some(ToolCall { name: tool.text()?, tool, call, is_forbidden })
         };
-        let tool_calls = node.get("toolCalls");
-        let calls = tool_calls.as_ref().map(|calls| calls.items()).unwrap_or_default();
+        let calls = node.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
         let calls = calls.into_iter().filter_map(read).collect();
-        Expect { output: node.get("output"), guardrails: node.get("guardrails"), tool_calls, calls, node }
+        Expect { output: node.get("output"), guardrails: node.get("guardrails"), calls, node }
     }
 
     /// Returns `guardrails.keywords`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::words::{ModelName, Name, Template, Url};
 
@@ -18,6 +19,7 @@ use crate::words::{ModelName, Name, Template, Url};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend("x-defines" = "providers"))]
+#[schemars(extend("x-problems" = ["anthropic", "gemini", "mistral", "cohere"].map(organization)))]
 pub struct Providers {
     /// OpenAI, or a service with a compatible chat API.
     #[schemars(extend("x-other-names" = ["gpt"]))]
@@ -50,6 +52,25 @@ pub struct Providers {
     pub mcp: Option<McpProvider>,
 }
 
+/// Returns the problem of an organization of a provider that does not use it.
+fn organization(provider: &str) -> Value {
+    json!({
+        "if": { "required": [provider], "properties": { provider: { "required": ["organization"] } } },
+        "at": format!("{provider}.organization"), "underline": "key", "code": "no-effect",
+        "message": format!("`organization` has no effect on `{provider}`"), "note": "KindLM sends it only to `openai`",
+        "help": "remove it",
+    })
+}
+
+/// Returns the problem of a key in place of the name of its variable.
+fn no_variable() -> Value {
+    json!({
+        "if": { "pattern": r"^\$" }, "code": "invalid-value", "severity": "warning",
+        "message": "`{value}` is not a valid environment variable name",
+        "fix": { "strip": r"^\$\{?|\}$", "safe-if": r"^\$(\w+|\{\w+\})$" },
+    })
+}
+
 /// A provider that requires a key.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +79,7 @@ pub struct KeyProvider {
     ///
     /// KindLM refuses to start if the variable is empty, even if only command tests run.
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]
-    #[schemars(extend("x-other-names" = ["apiKey", "api_key", "key"]))]
+    #[schemars(extend("x-problems" = [no_variable()], "x-other-names" = ["apiKey", "api_key", "key"]))]
     pub api_key_env: Name,
     /// URL to use instead of the provider's own, such as a proxy.
     #[schemars(extend("examples" = ["https://proxy.example/v1"]))]
@@ -73,6 +94,13 @@ pub struct KeyProvider {
 #[serde(rename_all = "camelCase", default)]
 pub struct OllamaProvider {
     /// Name of an environment variable. KindLM requires it to be set, but never sends it.
+    #[schemars(extend("x-problems" = [
+        no_variable(),
+        {
+            "if": true, "underline": "key", "code": "no-effect", "message": "`apiKeyEnv` has no effect on `ollama`",
+            "note": "KindLM sends no key to `ollama`", "help": "remove it",
+        },
+    ]))]
     pub api_key_env: Option<Name>,
     /// URL to use instead of `http://localhost:11434`.
     #[schemars(extend("examples" = ["http://localhost:11434"]))]
@@ -83,6 +111,10 @@ pub struct OllamaProvider {
 /// Any HTTP service.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-advice" = [{
+    "names": ["apiKeyEnv"], "note": "KindLM sends no key to `http`",
+    "help": "name the variable in `headers`, as `env:NAME`",
+}]))]
 pub struct HttpProvider {
     /// URL of the request.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
@@ -155,6 +187,7 @@ pub struct McpProvider {
 /// ```
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-problems" = ["anthropic", "gemini", "mistral"].map(seed)))]
 pub struct Model {
     /// Name of the model in this file, unique in the list.
     #[schemars(extend("examples" = ["small"]))]
@@ -171,6 +204,19 @@ pub struct Model {
     #[schemars(extend("default" = {}))]
     #[schemars(extend("x-other-names" = ["parameters", "config"]))]
     pub params: Params,
+}
+
+/// Returns the problem of a seed for a provider that does not support it.
+fn seed(provider: &str) -> Value {
+    json!({
+        "if": {
+            "required": ["provider", "params"],
+            "properties": { "provider": { "const": provider }, "params": { "required": ["seed"] } },
+        },
+        "at": "params.seed", "underline": "key", "code": "no-effect",
+        "message": format!("`seed` has no effect on `{provider}`"),
+        "note": format!("KindLM sends no seed to `{provider}`"), "help": "remove it",
+    })
 }
 
 /// Known models by provider, for which prices are known. Other models are allowed too.

@@ -31,6 +31,18 @@ use super::expect::Expect;
     { "names": ["enabled"], "help": "to leave the test out, write `skip: true`" },
     { "names": ["only"], "help": "run the test with `--test`, or set `skip: true` in the others" },
 ]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "required": ["prompt", "models"], "properties": { "models": { "maxItems": 0 } } },
+        "at": "models", "code": "unchecked", "message": "`models` is empty, so the test never runs",
+        "help": "remove `models` to use all models, or list some",
+    },
+    {
+        "if": { "required": ["command", "expect"], "properties": { "expect": { "required": ["cost"] } } },
+        "at": "expect.cost", "underline": "key", "code": "vacuous-claim", "message": "the cost of a command is unknown",
+        "note": "KindLM counts it as 0, so this expectation always passes", "help": "remove it",
+    },
+]))]
 pub struct Test {
     /// Name of the test, unique in the file.
     #[schemars(extend("examples" = ["answers-about-refunds"]))]
@@ -90,7 +102,7 @@ pub struct Test {
     /// Expectations about individual replies in the tool loop, in order.
     ///
     /// Item *n* applies to the model's *n*-th reply. Only for prompt tests.
-    #[schemars(extend("x-only" = "prompt"))]
+    #[schemars(extend("x-only" = "prompt", "x-non-empty" = "add an item, or remove the key"))]
     #[schemars(extend("x-other-names" = ["turns", "messages"]))]
     pub conversation: Option<Vec<Turn>>,
     /// Maximum number of replies in the tool loop. Only for prompt tests.
@@ -161,6 +173,27 @@ pub struct ToolResponse {
 /// Expectations about one reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "required": ["expect"], "properties": { "expect": { "required": ["judge"] } } },
+        "at": "expect.judge", "underline": "key", "code": "never-evaluated",
+        "message": "`judge` is not evaluated for a single reply", "help": "move it to the `expect` of the test",
+    },
+    {
+        "if": { "required": ["expect"], "properties": { "expect": { "required": ["baseline"] } } },
+        "at": "expect.baseline", "underline": "key", "code": "never-evaluated",
+        "message": "`baseline` is not evaluated for a single reply", "help": "move it to the `expect` of the test",
+    },
+    {
+        "if": {
+            "required": ["expect"],
+            "properties": { "expect": { "required": ["output"], "properties": { "output": { "required": ["schemaFile"] } } } },
+        },
+        "at": "expect.output.schemaFile", "underline": "key", "code": "upstream-differs",
+        "message": "KindLM does not read `schemaFile` for a single reply",
+        "note": "it checks only that the reply is JSON",
+    },
+]))]
 pub struct Turn {
     /// Label for reports, unique in the test.
     #[schemars(extend("x-name" = { "what": "turn label" }))]
@@ -168,7 +201,10 @@ pub struct Turn {
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: TurnName,
     /// User message of this turn. Has no effect: neither KindLM nor speclens sends it.
-    #[schemars(extend("x-other-names" = ["content", "message"]))]
+    #[schemars(extend("x-other-names" = ["content", "message"], "x-problems" = [{
+        "if": true, "code": "no-effect", "severity": "information", "underline": "key",
+        "message": "`user` is never sent", "help": "add its text to the prompt",
+    }]))]
     pub user: Option<String>,
     /// Expectations about this reply.
     ///

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// How `speclens trace` receives and reads traces.
 ///
@@ -16,17 +17,27 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase", default)]
 pub struct Trace {
     /// Port on which `speclens trace --listen` receives traces. KindLM ignores this key.
-    #[schemars(range(min = 1, max = 65535), extend("default" = 4318))]
+    #[schemars(range(min = 1, max = 65535), extend("default" = 4318, "x-problems" = of_option("port", "--port")))]
     pub port: Option<u32>,
     /// Milliseconds that `speclens trace --listen` waits for the first span.
     ///
     /// KindLM ignores this key.
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 30000))]
+    #[schemars(extend("x-problems" = of_option("timeoutMs", "--timeout")))]
     pub timeout_ms: Option<u64>,
     /// Names of the span attributes to read.
     pub span_mapping: Option<SpanMapping>,
     /// Conditions that select spans. All must hold.
     pub span_filter: Option<SpanFilter>,
+}
+
+/// Returns the problem of a key that only speclens reads. KindLM has an option with the same meaning.
+fn of_option(key: &str, option: &str) -> Value {
+    json!([{
+        "if": { "not": { "const": null } }, "code": "no-effect", "underline": "key", "unless-wrong": true,
+        "message": format!("KindLM ignores `{key}`"),
+        "note": format!("it uses its option `{option}` or the default; only `speclens trace` reads this key"),
+    }])
 }
 
 /// Names of the span attributes to read.

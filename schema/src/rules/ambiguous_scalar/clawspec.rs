@@ -1,13 +1,10 @@
 //! Plain scalars of ClawSpec files with an unexpected meaning, at places where any value is allowed.
 
 use crate::{
-    check::time,
-    dialect::clawspec::waiting,
     document::{Pointer, Scalar, Style, is_ambiguous},
     finding::{Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
-    template::trimmed_placeholders,
 };
 
 /// A scalar that YAML 1.1 reads differently than YAML 1.2.
@@ -18,20 +15,10 @@ struct Yaml11(String);
 #[derive(Debug)]
 struct AlwaysTrue;
 
-/// A time without an offset.
-#[derive(Debug)]
-struct NoOffset;
-
-/// Checks the expected values of a state file, and the time that an assertion compares with.
+/// Checks the expected values of a state file.
 pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
     for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
         walk(&member, &member.at, report);
-    }
-    if let Some((after, text)) = waiting::compared(assertion)
-        && trimmed_placeholders(text).is_empty()
-        && time::parse(text).is_some_and(|instant| !instant.has_offset)
-    {
-        report.push(after.finding(NoOffset));
     }
 }
 
@@ -98,14 +85,5 @@ impl Rule for AlwaysTrue {
         let text = location.node().and_then(|node| node.text()).unwrap_or_default();
         MessageParts::new(format!("the string `{text}` counts as true for `test_mode`"))
             .help("write `true` or `false` without quotes")
-    }
-}
-
-impl Rule for NoOffset {
-    const CODE: Code = Code::AmbiguousScalar;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("a time without a UTC offset depends on the time zone of the machine")
-            .help("add `Z` or an offset, such as `+02:00`")
     }
 }

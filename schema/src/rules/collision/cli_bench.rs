@@ -10,35 +10,24 @@ use crate::{
     },
     document::{NodeRef, Shape},
     edit,
-    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
+    finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
     problem::{Code, Fix},
     relations::{Items, Named},
     validate::is_damaged,
 };
 
-/// A duplicate of an earlier item.
-#[derive(Debug)]
-enum Repeated {
-    Mode(String),
-    Model(String),
-    /// A task file of two items, and whether one of them is a pattern.
-    File {
-        path: String,
-        has_pattern: bool,
-    },
-    /// An assertion.
-    Assertion,
-}
-
 /// Checks the models and modes of a suite.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     let repeated = |key: &str| root.get(key).into_iter().flat_map(|list| repetitions(&list));
     for (name, mode, first) in repeated("help_modes") {
-        report.push(mode.finding(Repeated::Mode(name.to_owned())).with("first listed here", &first));
+        let words =
+            MessageParts::new(format!("duplicate mode `{name}`")).note("the whole suite runs once in each mode");
+        report.push(duplicate(&mode, root, words).with("first listed here", &first));
     }
     for (name, model, first) in repeated("providers").filter(|(name, ..)| !name.is_empty()) {
-        report.push(model.finding(Repeated::Model(name.to_owned())).with("first listed here", &first));
+        let words = MessageParts::new(format!("duplicate model `{name}`")).note("it runs only once");
+        report.push(duplicate(&model, root, words).with("first listed here", &first));
     }
 }
 
@@ -68,7 +57,13 @@ pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
             let (at, range) = items.place(index, entry);
             let (first_at, first_range) = items.place(*first_index, first);
             let has_pattern = [entry, *first].iter().any(|item| is_pattern(&item.name));
-            let finding = Finding::new(Repeated::File { path: file.path.clone(), has_pattern }, at, range);
+            let words = MessageParts::new(format!("duplicate task file `{}`", file.path))
+                .note("its tasks run only once")
+                .help(match has_pattern {
+                    true => "narrow the pattern, or remove one of the two items",
+                    false => "remove one of the two",
+                });
+            let finding = Finding::stated(Code::Collision, words, at, range);
             report.push(finding.related(Relation::Labelled("first listed here"), first_at, first_range));
         }
     }
@@ -95,7 +90,8 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
             continue;
         }
         let first = &items[first];
-        let finding = item.head_finding(Repeated::Assertion);
+        let words = with_removal(MessageParts::new("duplicate assertion"), &asserted.list, index);
+        let finding = item.head_problem(Code::Collision, words);
         report.push(finding.related(Relation::Labelled("first asserted here"), first.at.clone(), first.head()));
     }
 }
@@ -130,32 +126,18 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     }
 }
 
-/// Returns the fix that removes a duplicate item.
-fn removed(location: &Location<'_>) -> Option<Fix> {
-    let index = location.at.last_step()?.index()?;
-    Some(Fix::guess("remove it", edit::remove_item(location.parent()?, index)?))
+/// Returns the finding about a duplicate item of a list below `root`.
+fn duplicate(item: &LintNode<'_>, root: &LintNode<'_>, words: MessageParts) -> Finding {
+    let list = item.at.parent().and_then(|list| root.at(&list));
+    let index = item.at.last_step().and_then(|step| step.index());
+    let words = match list.zip(index) {
+        Some((list, index)) => with_removal(words, &list, index),
+        None => words,
+    };
+    item.problem(Code::Collision, words)
 }
 
-impl Rule for Repeated {
-    const CODE: Code = Code::Collision;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        match self {
-            Repeated::Mode(mode) => MessageParts::new(format!("duplicate mode `{mode}`"))
-                .note("the whole suite runs once in each mode")
-                .help("remove it")
-                .fix(removed(location)),
-            Repeated::Model(model) => MessageParts::new(format!("duplicate model `{model}`"))
-                .note("it runs only once")
-                .help("remove it")
-                .fix(removed(location)),
-            Repeated::File { path, has_pattern } => MessageParts::new(format!("duplicate task file `{path}`"))
-                .note("its tasks run only once")
-                .help(match has_pattern {
-                    true => "narrow the pattern, or remove one of the two items",
-                    false => "remove one of the two",
-                }),
-            Repeated::Assertion => MessageParts::new("duplicate assertion").help("remove it").fix(removed(location)),
-        }
-    }
+/// Adds the help and the fix that remove an item of a list.
+fn with_removal(words: MessageParts, list: &LintNode<'_>, index: usize) -> MessageParts {
+    words.remedy("remove it", Fix::guess, edit::remove_item(list.node, index))
 }

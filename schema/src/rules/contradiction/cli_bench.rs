@@ -8,32 +8,18 @@ use crate::{
         text::{trim, trim_end, trim_start},
     },
     dialect::cli_bench::asserted::Asserted,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     pattern::{Pattern, is_literal},
     problem::Code,
     rules::suspicious_pattern::cli_bench::matches_everything,
 };
 
+/// Help for two assertions that exclude each other.
+const ONE_OF_TWO: &str = "remove one of the two";
+
 /// Maximum number of items to compare with each other in a long list.
 const CLOSELY: usize = 256;
-
-/// Two assertions that cannot both hold.
-#[derive(Debug)]
-enum Contradiction {
-    /// Two exit codes.
-    ExitCodes(f64, f64),
-    /// Two expected outputs.
-    Outputs,
-    /// An expected output without a string that it must contain.
-    Part(String),
-    /// Two counts of one pattern that exclude each other.
-    Counts { pattern: String, least: f64, most: f64 },
-    /// A command that must and must not be run, and the forbidden pattern if it differs.
-    Commands { must: String, forbidden: Option<String> },
-    /// A forbidden pattern that every command matches.
-    Everything,
-}
 
 /// Checks all assertions of a task.
 pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
@@ -41,12 +27,13 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
     let equals = asserted.texts("output_equals");
     if let Some((first, rest)) = equals.split_first() {
         for (_, lint_node) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
-            report.push(lint_node.finding(Contradiction::Outputs).with("the other string", &first.1));
+            let words = MessageParts::new("the output cannot be equal to two different strings").help(ONE_OF_TWO);
+            report.push(lint_node.problem(Code::Contradiction, words).with("the other string", &first.1));
         }
         for (text, lint_node) in
             asserted.texts("output_contains").iter().filter(|(text, _)| !can_contain(first.0, text))
         {
-            report.push(lint_node.finding(Contradiction::Part((*text).to_owned())).with("the whole output", &first.1));
+            report.push(missing_part(text, lint_node, &first.1));
         }
     }
     check_commands(asserted, report);
@@ -62,8 +49,18 @@ fn check_codes(asserted: &Asserted<'_>, report: &mut Report) {
     // Impossible exit codes are reported separately.
     let is_code = |code: f64| (0.0..=255.0).contains(&code);
     for (code, lint_node) in codes.filter(|(code, _)| *code != first && is_code(*code) && is_code(first)) {
-        report.push(lint_node.finding(Contradiction::ExitCodes(first, code)).with("the other exit code", &first_spot));
+        let words = MessageParts::new(format!("`exit_code` cannot be both {first} and {code}")).help(ONE_OF_TWO);
+        report.push(lint_node.problem(Code::Contradiction, words).with("the other exit code", &first_spot));
     }
+}
+
+/// Returns the finding about a string that an expected output does not contain.
+fn missing_part(text: &str, part: &LintNode<'_>, whole: &LintNode<'_>) -> Finding {
+    let words = MessageParts::new(format!(
+        "the output must contain `{}`, but `output_equals` does not contain it",
+        text.escape_debug()
+    ));
+    part.problem(Code::Contradiction, words.help(ONE_OF_TWO)).with("the whole output", whole)
 }
 
 /// Whether an output that is equal to one string can contain another one. `output_equals` ignores the blanks around the
@@ -84,7 +81,7 @@ fn check_assertion(item: &LintNode<'_>, report: &mut Report) {
         && let (Some(text), Some(wanted)) = (whole.text(), part.text())
         && !can_contain(text, wanted)
     {
-        report.push(part.finding(Contradiction::Part(wanted.to_owned())).with("the whole output", &whole));
+        report.push(missing_part(wanted, &part, &whole));
     }
 }
 
@@ -105,8 +102,11 @@ fn check_counts<'d>(asserted: &Asserted<'d>, report: &mut Report) {
             (least > most).then_some((least, most, place, related))
         });
         if let Some((least, most, place, related)) = contradiction {
-            let rule = Contradiction::Counts { pattern: pattern.to_owned(), least, most };
-            report.push(place.finding(rule).with("the other bound", &related));
+            let words = MessageParts::new(format!(
+                "the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"
+            ));
+            let finding = place.problem(Code::Contradiction, words.help(ONE_OF_TWO));
+            report.push(finding.with("the other bound", &related));
         }
         if same.len() < CLOSELY {
             same.push(count);
@@ -148,50 +148,20 @@ fn check_commands(asserted: &Asserted<'_>, report: &mut Report) {
         let before = &wanted[..same.unwrap_or(wanted.len()).min(CLOSELY)];
         let Some(place) = before.iter().position(|(wanted, _)| found(wanted)).or(same) else { continue };
         let (must, first) = &wanted[place];
-        let forbidden = (must != text).then(|| (*text).to_owned());
-        let rule = Contradiction::Commands { must: (*must).to_owned(), forbidden };
-        report.push(lint_node.finding(rule).with("this must be run", first));
+        let words = MessageParts::new(format!("`{must}` both must and must not be run")).help(ONE_OF_TWO);
+        let words = match must == text {
+            true => words,
+            false => words.note(format!("every command that matches `{must}` matches `{text}`")),
+        };
+        report.push(lint_node.problem(Code::Contradiction, words).with("this must be run", first));
     }
 }
 
 /// Reports a forbidden pattern that every command matches.
 pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
     if pattern.searches == "forbidden commands" && matches_everything(pattern) {
-        report.push(pattern.lint_node.finding(Contradiction::Everything));
-    }
-}
-
-impl Rule for Contradiction {
-    const CODE: Code = Code::Contradiction;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let remove = "remove one of the two";
-        match self {
-            Contradiction::ExitCodes(first, second) => {
-                MessageParts::new(format!("`exit_code` cannot be both {first} and {second}")).help(remove)
-            }
-            Contradiction::Outputs => {
-                MessageParts::new("the output cannot be equal to two different strings").help(remove)
-            }
-            Contradiction::Part(text) => {
-                let text = text.escape_debug();
-                MessageParts::new(format!("the output must contain `{text}`, but `output_equals` does not contain it"))
-                    .help(remove)
-            }
-            Contradiction::Counts { pattern, least, most } => {
-                MessageParts::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})"))
-                    .help(remove)
-            }
-            Contradiction::Everything => {
-                MessageParts::new("this pattern matches every command").help("name the command that must not be run")
-            }
-            Contradiction::Commands { must, forbidden } => {
-                let words = MessageParts::new(format!("`{must}` both must and must not be run")).help(remove);
-                match forbidden {
-                    Some(text) => words.note(format!("every command that matches `{must}` matches `{text}`")),
-                    None => words,
-                }
-            }
-        }
+        let words =
+            MessageParts::new("this pattern matches every command").help("name the command that must not be run");
+        report.push(pattern.lint_node.problem(Code::Contradiction, words));
     }
 }

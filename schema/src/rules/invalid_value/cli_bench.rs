@@ -7,7 +7,6 @@ use crate::{
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
-    script::PREFIX,
     shape::scalar,
     validate::Context,
 };
@@ -17,12 +16,8 @@ use crate::{
 enum Invalid {
     /// The name of an environment variable.
     VariableName(String),
-    /// A name in the list of masked variables.
-    MaskedName(String),
     /// A task id that is not a valid file name.
     TaskId(String),
-    /// A model id with more than two parts.
-    ModelId(String),
     /// A task file without tasks, by its path.
     TaskFile { path: String, reason: NoTasks },
 }
@@ -51,18 +46,6 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Checks the name of a variable whose value is masked.
-pub(crate) fn check_masked_name(lint_node: &LintNode<'_>, report: &mut Report) {
-    if let Some(name) = lint_node.text().filter(|name| !name.is_empty() && !is_plain(name)) {
-        report.push(lint_node.finding(Invalid::MaskedName(name.to_owned())));
-    }
-}
-
-fn is_plain(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-}
-
 /// Checks that the id of a task is a valid file name and can be written on a command line.
 pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
     let Some(id) = task.get("id") else { return };
@@ -77,13 +60,6 @@ pub(crate) fn check_task(task: &LintNode<'_>, report: &mut Report) {
 fn slug(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
-}
-
-/// Checks that an item of `providers`, the id of a model, has two parts.
-pub(crate) fn check_model(model: &LintNode<'_>, report: &mut Report) {
-    if let Some(id) = model.text().filter(|id| id.matches('/').count() > 1 && !id.starts_with(PREFIX)) {
-        report.push(model.finding(Invalid::ModelId(id.to_owned())));
-    }
 }
 
 /// Checks the files of an entry.
@@ -102,7 +78,6 @@ impl Rule for Invalid {
     fn severity(&self) -> Severity {
         match self {
             Invalid::VariableName(_) | Invalid::TaskFile { .. } => Self::SEVERITY,
-            Invalid::MaskedName(_) | Invalid::ModelId(_) => Severity::Warning,
             Invalid::TaskId(_) => Severity::Hint,
         }
     }
@@ -112,16 +87,6 @@ impl Rule for Invalid {
             Invalid::VariableName(name) => {
                 MessageParts::new(format!("`{name}` is not a valid environment variable name"))
             }
-            Invalid::MaskedName(name) => {
-                let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-                let bare = bare.split('=').next().unwrap_or_default();
-                let words = MessageParts::new(format!("`{name}` is not a valid environment variable name"))
-                    .note("this entry masks nothing");
-                if !is_plain(bare) {
-                    return words.help("name a variable, such as `MYCLI_TOKEN`");
-                }
-                words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, location.replaced(scalar(bare)))
-            }
             Invalid::TaskId(id) => {
                 let slug = slug(id);
                 let edits = location.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
@@ -130,8 +95,6 @@ impl Rule for Invalid {
                     .help("use letters, digits, `.`, `_` and `-`")
                     .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
             }
-            Invalid::ModelId(id) => MessageParts::new(format!("model id `{id}` has more than two parts"))
-                .help("write it as `provider/model-id`"),
             Invalid::TaskFile { path, reason } => {
                 let words = |reason: &str| MessageParts::new(format!("the task file `{path}` {reason}"));
                 let begin = "begin each task with `- id: …`";

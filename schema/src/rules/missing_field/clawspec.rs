@@ -9,7 +9,7 @@ use crate::{
     validate::Context,
 };
 
-pub(crate) mod assertion;
+mod file_to_score;
 pub(crate) mod target;
 
 /// An entry of an orchestrator without a kind of contract.
@@ -34,7 +34,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::MissingField {
         return finding;
     }
-    let finding = target::explain(context, assertion::explain(context, finding));
+    let finding = target::explain(context, file_to_score::explain(context, finding));
     let is_count = context.file == SpecFile::CLAWSPEC_PIPELINE
         && context.base.is_root()
         && *finding.at() == Pointer::root().key("pipeline").key("stages");

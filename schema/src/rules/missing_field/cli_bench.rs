@@ -1,7 +1,7 @@
 //! Suites of cli-bench without models.
 
 use crate::{
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Severity},
@@ -11,10 +11,6 @@ use crate::{
 
 /// Key of the models.
 const PROVIDERS: &str = "providers";
-
-/// A suite without models.
-#[derive(Debug)]
-struct NoModel;
 
 /// Checks `providers`.
 pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
@@ -28,15 +24,9 @@ pub(crate) fn check_root(root: &LintNode<'_>, report: &mut Report) {
         return;
     }
     if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {
-        report.push(providers.as_ref().unwrap_or(root).head_finding(NoModel));
-    }
-}
-
-impl Rule for NoModel {
-    const CODE: Code = Code::MissingField;
-    const SEVERITY: Severity = Severity::Hint;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("the suite does not name a model").help("name models under `providers`, or with `--model`")
+        let words = MessageParts::new("the suite does not name a model")
+            .help("name models under `providers`, or with `--model`");
+        let node = providers.as_ref().unwrap_or(root);
+        report.push(node.head_problem(Code::MissingField, words).with_severity(Severity::Hint));
     }
 }

@@ -8,43 +8,17 @@ use crate::{
         target::{Directory, TargetLookup, change_to, is_defined},
     },
     files::{FileKind, Files},
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     kind::target_of,
     lint_node::LintNode,
     new_file::{self, Template},
-    problem::{Code, Fix, Severity},
+    problem::{Code, Edit, Fix, Severity},
     relations::Items,
     shape::scalar,
     words::nearest_file,
 };
 
 use super::Missing;
-
-/// A target without its definition.
-#[derive(Debug)]
-struct NoTarget {
-    wanted: String,
-    key: &'static str,
-    definition: &'static str,
-    found: TargetLookup,
-    /// Directory of the contract, if it has a definition.
-    here: Option<String>,
-    /// Most similar directory, if there is none with the name.
-    near: Option<String>,
-    creation: Option<Fix>,
-}
-
-/// A pattern without matching contracts.
-#[derive(Debug)]
-struct NoMatch(String);
-
-/// An invalid path of a handoff contract, which is taken literally.
-#[derive(Debug)]
-struct TakenLiterally(String);
-
-/// Another file instead of a handoff contract.
-#[derive(Debug)]
-struct NotAHandoff(String);
 
 /// Checks the paths of an entry of the coverage ledger.
 pub(crate) fn check_entry(item: &LintNode<'_>, base: &str, files: &dyn Files, report: &mut Report) {
@@ -92,7 +66,27 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
     };
     let template = if *definition == "SOUL.md" { Template::Soul } else { Template::Skill };
     let creation = new_file::creation(&target.file(), template, files);
-    report.push(path.finding(NoTarget { wanted: wanted.clone(), key, definition, found, here, near, creation }));
+    let message = match found {
+        TargetLookup::NoDirectory => {
+            let words = MessageParts::new(format!("`{wanted}` is not a directory"))
+                .help(format!("name the directory that contains `{definition}`"));
+            return report.push(path.problem(Code::MissingFile, words));
+        }
+        TargetLookup::Target | TargetLookup::Undefined => format!("`{wanted}` has no `{definition}`"),
+        TargetLookup::Nothing => format!("`{wanted}` in `{key}` does not exist"),
+    };
+    let to_here = here.as_deref().and_then(|here| change_to(path, key, here, true));
+    let edits = near.as_deref().and_then(|near| path.replaced(scalar(near)));
+    let is_said = |edits: &Vec<Edit>| to_here.as_ref().is_some_and(|known| known.edits == *edits);
+    let to_near = near.zip(edits.filter(|edits| !is_said(edits)));
+    let to_near = to_near.map(|(near, edits)| Fix::guess(format!("change it to `{near}`"), edits));
+    let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
+    let words = MessageParts::new(message).note("ClawSpec refuses to run this target");
+    let finding = path.problem(Code::MissingFile, words.fix(to_here).fix(to_near).fix(creation));
+    report.push(match found {
+        TargetLookup::Undefined => finding.with_severity(Severity::Warning),
+        TargetLookup::Target | TargetLookup::NoDirectory | TargetLookup::Nothing => finding,
+    });
 }
 
 /// Checks the patterns of the settings.
@@ -104,7 +98,9 @@ pub(crate) fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mu
         let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
         let found = files.glob(text);
         if found.paths.is_empty() && !found.cut {
-            report.push(pattern.finding(NoMatch(text.to_owned())));
+            let words =
+                MessageParts::new(format!("no file matches `{text}`")).help("correct the pattern, or remove it");
+            report.push(pattern.problem(Code::MissingFile, words).with_severity(Severity::Warning));
         }
     }
 }
@@ -115,12 +111,15 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     let (at, range) = stages.place(contract.index, contract.name);
     match &contract.lookup {
         ContractLookup::Nowhere if name.contains(['*', '?', '{']) => {
-            report.push(Finding::new(TakenLiterally(name.clone()), at, range));
+            let message = format!("wildcards and template variables in `{name}` are not expanded");
+            let words = MessageParts::new(message).help("name one file");
+            report.push(Finding::stated(Code::MissingFile, words, at, range));
         }
         ContractLookup::Nowhere | ContractLookup::Unread => {}
         ContractLookup::Found { document, path, .. } => {
             if document.root().is_none_or(|root| root.get("handoff").is_none()) {
-                report.push(Finding::new(NotAHandoff(path.clone()), at, range));
+                let words = MessageParts::new(format!("`{path}` is not a handoff contract: it has no `handoff`"));
+                report.push(Finding::stated(Code::MissingFile, words, at, range));
             }
         }
         ContractLookup::Missing(path) => {
@@ -137,67 +136,4 @@ fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     let entries = files.list(directory);
     let near = nearest_file(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()))?;
     Some(if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") })
-}
-
-/// Returns the fix that changes the path.
-fn instead(location: &Location<'_>, path: &str) -> Option<Fix> {
-    let edits = location.lint_node()?.replaced(scalar(path))?;
-    Some(Fix::guess(format!("change it to `{path}`"), edits))
-}
-
-impl Rule for NoTarget {
-    const CODE: Code = Code::MissingFile;
-
-    fn severity(&self) -> Severity {
-        match self.found {
-            TargetLookup::Undefined => Severity::Warning,
-            TargetLookup::Target | TargetLookup::NoDirectory | TargetLookup::Nothing => Severity::Error,
-        }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let NoTarget { wanted, key, definition, found, here, near, creation } = self;
-        let words = match found {
-            TargetLookup::NoDirectory => {
-                return MessageParts::new(format!("`{wanted}` is not a directory"))
-                    .help(format!("name the directory that contains `{definition}`"));
-            }
-            TargetLookup::Target | TargetLookup::Undefined => {
-                MessageParts::new(format!("`{wanted}` has no `{definition}`"))
-            }
-            TargetLookup::Nothing => MessageParts::new(format!("`{wanted}` in `{key}` does not exist")),
-        };
-        let lint_node = location.lint_node();
-        let to_here = here.as_deref().and_then(|here| change_to(lint_node.as_ref()?, key, here, true));
-        let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
-        let to_near = near.as_deref().and_then(|near| instead(location, near)).filter(|fix| !is_said(fix));
-        let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
-        words.note("ClawSpec refuses to run this target").fix(to_here).fix(to_near).fix(creation.clone())
-    }
-}
-
-impl Rule for NoMatch {
-    const CODE: Code = Code::MissingFile;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("no file matches `{}`", self.0)).help("correct the pattern, or remove it")
-    }
-}
-
-impl Rule for TakenLiterally {
-    const CODE: Code = Code::MissingFile;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("wildcards and template variables in `{}` are not expanded", self.0))
-            .help("name one file")
-    }
-}
-
-impl Rule for NotAHandoff {
-    const CODE: Code = Code::MissingFile;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))
-    }
 }

@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
     files::{FileKind, Files, Resolved},
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     lint_node::LintNode,
     new_file::Template,
     problem::{Code, Fix, Severity},
@@ -11,21 +11,6 @@ use crate::{
 };
 
 use super::{Missing, OtherKind, correct_or_create};
-
-/// A missing script at the start of a command.
-#[derive(Debug)]
-struct MissingScript {
-    word: String,
-    /// Word with the name of the most similar script.
-    near: Option<String>,
-}
-
-/// A JSON Schema file that cannot be read, and the reason.
-#[derive(Debug)]
-struct Unreadable {
-    path: String,
-    reason: String,
-}
 
 /// Checks the script at the start of a command.
 /// Only a path that begins with `./` is checked: any other word may be on the `PATH`, and the command may create
@@ -42,8 +27,16 @@ pub(crate) fn check_command(test: &LintNode<'_>, files: &dyn Files, report: &mut
         files.list(directory).into_iter().filter(|(_, kind)| *kind == FileKind::File).map(|(name, _)| name).collect();
     let near = nearest_file(name, names.iter().map(String::as_str));
     let near = near.map(|near| format!("{}{near}", word.strip_suffix(name).unwrap_or_default()));
-    let rule = MissingScript { word: word.to_owned(), near };
-    report.push(command.part_finding(word, rule));
+    let words = MessageParts::new(format!("`{word}` does not exist"))
+        .note("the command fails with exit code 127 unless an earlier test creates the file");
+    let words = match near {
+        Some(near) => {
+            let edits = command.with_part(&command.part(word, 0), word, near.as_str()).filter(|_| is_plain(&near));
+            words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
+        }
+        None => words.help(correct_or_create(FileKind::File)),
+    };
+    report.push(command.part_problem(word, Code::MissingFile, words).with_severity(Severity::Warning));
 }
 
 /// Whether a path needs no quotes in a command.
@@ -57,33 +50,13 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], files: &dyn Files, repor
         report.push(match state {
             State::NotAFile => lint_node.finding(OtherKind::new(path, "JSON Schema file")),
             State::Unreadable(reason) => {
-                lint_node.finding(Unreadable { path: (*path).to_owned(), reason: reason.clone() })
+                let words = MessageParts::new(format!("`{path}` cannot be read: {reason}"));
+                lint_node.problem(Code::MissingFile, words)
             }
             State::Missing(normal) => {
                 lint_node.finding(Missing::of(path, normal, FileKind::File, Some(Template::JsonSchema), files))
             }
             State::Unnamed | State::Escape(_) | State::Unread | State::Invalid(_) | State::Valid { .. } => continue,
         });
-    }
-}
-
-impl Rule for MissingScript {
-    const CODE: Code = Code::MissingFile;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new(format!("`{}` does not exist", self.word))
-            .note("the command fails with exit code 127 unless an earlier test creates the file");
-        let Some(near) = &self.near else { return words.help(correct_or_create(FileKind::File)) };
-        let edits = location.with_part(&self.word, near.as_str()).filter(|_| is_plain(near));
-        words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
-    }
-}
-
-impl Rule for Unreadable {
-    const CODE: Code = Code::MissingFile;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("`{}` cannot be read: {}", self.path, self.reason))
     }
 }

@@ -3,18 +3,11 @@
 
 use crate::{
     dialect::clawspec::template::CALLEE_RUN_ID,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     template::trimmed_placeholders,
 };
-
-/// `{{callee_run_id}}` in a string other than `run_id`, or as only part of it.
-#[derive(Debug)]
-struct NoRun {
-    /// Placeholder as written.
-    written: String,
-}
 
 /// Lists of assertions of a handoff contract.
 const PHASES: [&str; 2] = ["pre_delegation", "post_delegation"];
@@ -48,26 +41,19 @@ fn is_whole(member: &LintNode<'_>) -> bool {
 fn check(member: &LintNode<'_>, report: &mut Report) {
     let placeholders = member.text().map(trimmed_placeholders).unwrap_or_default();
     if let Some(found) = placeholders.into_iter().find(|found| found.name == CALLEE_RUN_ID) {
-        let rule = NoRun { written: found.text.to_owned() };
-        report.push(member.part_finding(found.text, rule));
+        let written = found.text;
+        let edits = member.with_part(&member.part(written, 0), written, "{{run_id}}");
+        let message = format!("`{written}` has a value only if it is the entire `run_id` of an assertion");
+        let words = MessageParts::new(message)
+            .note("the result of the assertion is unknown; ClawSpec uses the run of the caller instead")
+            .remedy("use `{{run_id}}` for the run of the caller", Fix::guess, edits);
+        let finding = member.part_problem(written, Code::MissingVariable, words);
+        // ClawSpec accepts it.
+        report.push(finding.with_severity(Severity::Warning));
     }
     if member.node.alias().is_some() {
         return;
     }
     member.items().iter().for_each(|item| check(item, report));
     member.entries().iter().for_each(|(_, member)| check(member, report));
-}
-
-impl Rule for NoRun {
-    const CODE: Code = Code::MissingVariable;
-    /// ClawSpec accepts it.
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let NoRun { written } = self;
-        let edits = location.with_part(written, "{{run_id}}");
-        MessageParts::new(format!("`{written}` has a value only if it is the entire `run_id` of an assertion"))
-            .note("the result of the assertion is unknown; ClawSpec uses the run of the caller instead")
-            .remedy("use `{{run_id}}` for the run of the caller", Fix::guess, edits)
-    }
 }

@@ -1,26 +1,11 @@
 //! Turns of a script that are never played or do nothing, and ignored keys of a turn.
 
 use crate::{
-    finding::{Location, MessageParts, Relation, Report, Rule},
+    finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
     problem::{Code, Severity},
     validate::is_damaged,
 };
-
-/// A part of a script without effect.
-#[derive(Debug)]
-enum NoEffect {
-    /// A turn after one that ends or breaks the task.
-    NeverPlayed { breaks: bool },
-    /// A turn without content.
-    EmptyTurn,
-    /// `expect` without a command or call.
-    ExpectWithoutRun,
-    /// A key that does not apply to a call.
-    BesideCall(&'static str),
-    /// A key that is never reached, because the request fails.
-    BesideFail(&'static str),
-}
 
 /// Checks the turns of one task. `is_task`: whether it is a cli-bench task, which ends when the model calls nothing.
 pub(crate) fn check_turns(turns: &LintNode<'_>, is_task: bool, report: &mut Report) {
@@ -30,7 +15,9 @@ pub(crate) fn check_turns(turns: &LintNode<'_>, is_task: bool, report: &mut Repo
     let mut last: Option<LintNode<'_>> = None;
     for turn in turns.items().into_iter().filter(LintNode::is_mapping) {
         if let Some(last) = &last {
-            let finding = turn.head_finding(NoEffect::NeverPlayed { breaks: last.get("fail").is_some() });
+            let how = if last.get("fail").is_some() { " with an error" } else { "" };
+            let note = format!("an earlier turn ends the test{how}");
+            let finding = no_effect(&turn, MessageParts::new("this turn is never played").note(note));
             report.push(finding.related(Relation::Labelled("the task ends here"), last.at.clone(), last.head()));
             return;
         }
@@ -45,6 +32,10 @@ pub(crate) fn check_turns(turns: &LintNode<'_>, is_task: bool, report: &mut Repo
     }
 }
 
+fn no_effect(node: &LintNode<'_>, words: MessageParts) -> Finding {
+    node.head_problem(Code::NoEffect, words).with_severity(Severity::Warning)
+}
+
 fn check_turn(turn: &LintNode<'_>, report: &mut Report) {
     if is_damaged(turn.node) {
         return;
@@ -57,18 +48,26 @@ fn check_turn(turn: &LintNode<'_>, report: &mut Report) {
     // A key similar to one of a turn is reported separately.
     let is_known = |key: &str| ["expect", "usage"].contains(&key);
     if turn.entries().iter().all(|(key, _)| is_known(key)) {
-        report.push(turn.head_finding(NoEffect::EmptyTurn));
+        let words = MessageParts::new("this turn does nothing")
+            .note("the model sends an empty reply, which ends the test")
+            .help("add `say` or `run`, or remove the turn");
+        report.push(no_effect(turn, words));
         return;
     }
     let Some(expect) = turn.get("expect") else { return };
     if run.is_none() && call.is_none() {
-        report.push(expect.head_finding(NoEffect::ExpectWithoutRun));
+        let words = MessageParts::new("`expect` has no effect in a turn that runs nothing")
+            .help("move it to the turn that runs the command");
+        report.push(no_effect(&expect, words));
         return;
     }
     // The last action of a turn is its call.
     for key in ["exit_code", "error_contains"] {
         if let Some(field) = expect.get(key).filter(|_| call.is_some()) {
-            report.push(field.head_finding(NoEffect::BesideCall(key)));
+            let words = MessageParts::new(format!("`{key}` has no effect in a turn with a `call`"))
+                .note("only the result of the call is checked")
+                .help("use `output_contains`");
+            report.push(no_effect(&field, words));
         }
     }
 }
@@ -86,32 +85,10 @@ pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
 fn check_failure(owner: &LintNode<'_>, fail: &LintNode<'_>, others: &[&'static str], report: &mut Report) {
     for key in others {
         let Some(other) = owner.get(key) else { continue };
-        let finding = other.head_finding(NoEffect::BesideFail(key));
+        let words = MessageParts::new(format!("`{key}` has no effect with `fail`"))
+            .note("the request fails before it is answered")
+            .help("remove one of the two");
+        let finding = no_effect(&other, words);
         report.push(finding.related(Relation::Labelled("the request fails here"), fail.at.clone(), fail.head()));
-    }
-}
-
-impl Rule for NoEffect {
-    const CODE: Code = Code::NoEffect;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
-            NoEffect::NeverPlayed { breaks } => {
-                let how = if *breaks { " with an error" } else { "" };
-                MessageParts::new("this turn is never played").note(format!("an earlier turn ends the test{how}"))
-            }
-            NoEffect::EmptyTurn => MessageParts::new("this turn does nothing")
-                .note("the model sends an empty reply, which ends the test")
-                .help("add `say` or `run`, or remove the turn"),
-            NoEffect::ExpectWithoutRun => MessageParts::new("`expect` has no effect in a turn that runs nothing")
-                .help("move it to the turn that runs the command"),
-            NoEffect::BesideCall(key) => MessageParts::new(format!("`{key}` has no effect in a turn with a `call`"))
-                .note("only the result of the call is checked")
-                .help("use `output_contains`"),
-            NoEffect::BesideFail(key) => MessageParts::new(format!("`{key}` has no effect with `fail`"))
-                .note("the request fails before it is answered")
-                .help("remove one of the two"),
-        }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     dialect::clawspec::{lower::settings, type_fields::log_members},
     edit,
     files::Files,
-    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
+    finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     shape::scalar,
@@ -13,32 +13,7 @@ use crate::{
     words::all_of,
 };
 
-pub(crate) mod assertion;
 pub(crate) mod traces;
-
-/// A part of a handoff contract that is not checked.
-#[derive(Debug)]
-struct Underived {
-    what: UncheckedPart,
-    /// Edits that add the check.
-    edits: Option<Vec<Edit>>,
-}
-
-/// Part that is not checked.
-#[derive(Debug)]
-enum UncheckedPart {
-    Delegation {
-        caller: String,
-        callee: String,
-    },
-    Artifact(String),
-    /// Sections of an artifact, and whether an assertion lists other sections of it.
-    Sections {
-        names: Vec<String>,
-        is_listed: bool,
-    },
-    Tool(String),
-}
 
 /// The written assertions, and what they should cover.
 struct Written<'d> {
@@ -92,6 +67,14 @@ pub(crate) fn check_handoff(root: &LintNode<'_>, files: &dyn Files, report: &mut
     }
 }
 
+/// Returns the finding about a part of the contract that is not checked. `edits` add the check.
+fn underived(node: &LintNode<'_>, message: String, help: &str, edits: Option<Vec<Edit>>) -> Finding {
+    let words = MessageParts::new(message)
+        .note("ClawSpec derives no checks from a contract that has `assertions`")
+        .remedy(help, Fix::guess, edits);
+    node.problem(Code::Unchecked, words)
+}
+
 fn check_delegation(root: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let (Some(from), Some(to)) = (root.find(&["handoff", "from"]), root.find(&["handoff", "to"])) else { return };
     let (Some(caller), Some(callee)) = (from.text(), to.text()) else { return };
@@ -101,8 +84,9 @@ fn check_delegation(root: &LintNode<'_>, written: &Written<'_>, report: &mut Rep
     let mut members =
         vec![("type", "delegation_occurred".to_owned()), ("from_agent", scalar(caller)), ("to_agent", scalar(callee))];
     members.extend(log_members(&written.log_path, "{{run_id}}"));
-    let what = UncheckedPart::Delegation { caller: caller.to_owned(), callee: callee.to_owned() };
-    report.push(to.finding(Underived { what, edits: written.add(true, &members) }));
+    let message = format!("nothing checks that `{caller}` delegates to `{callee}`");
+    let edits = written.add(true, &members);
+    report.push(underived(&to, message, "add a `delegation_occurred` assertion", edits));
 }
 
 fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
@@ -127,7 +111,8 @@ fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut R
     let Some((_, first)) = missing.first() else {
         if looks.is_empty() {
             let edits = written.add(false, &members("artifact_exists"));
-            report.push(pattern.finding(Underived { what: UncheckedPart::Artifact(path.to_owned()), edits }));
+            let message = format!("nothing checks that `{path}` is produced");
+            report.push(underived(&pattern, message, "add an `artifact_exists` assertion", edits));
         }
         return;
     };
@@ -144,12 +129,19 @@ fn check_artifact(artifact: &LintNode<'_>, written: &Written<'_>, report: &mut R
             written.add(false, &members)
         }
     };
-    let what =
-        UncheckedPart::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
+    let message = match missing.as_slice() {
+        [(name, _)] => format!("nothing checks the section `{name}`"),
+        _ => format!("nothing checks the sections {}", all_of(missing.iter().map(|(name, _)| *name))),
+    };
+    let help = match (is_listed, missing.len()) {
+        (true, 1) => "add it to `sections`",
+        (true, _) => "add them to `sections`",
+        (false, _) => "add an `artifact_contains` assertion",
+    };
     let nor = |finding: Finding, (name, section): &&(&str, LintNode<'_>)| {
         finding.related(Relation::KeyHere((*name).to_owned()), section.at.clone(), section.range())
     };
-    report.push(missing.iter().skip(1).fold(first.finding(Underived { what, edits }), nor));
+    report.push(missing.iter().skip(1).fold(underived(first, message, help, edits), nor));
 }
 
 /// Whether a path is the one in the contract, ignoring its variables and wildcards.
@@ -175,42 +167,6 @@ fn check_tool(tool: &LintNode<'_>, written: &Written<'_>, report: &mut Report) {
     let mut members = vec![("type", "tool_not_called".to_owned()), ("tool", scalar(name))];
     members.extend(log_members(&written.log_path, "{{callee_run_id}}"));
     let edits = written.add(false, &members);
-    report.push(tool.finding(Underived { what: UncheckedPart::Tool(name.to_owned()), edits }));
-}
-
-impl Rule for Underived {
-    const CODE: Code = Code::Unchecked;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let (message, help) = match &self.what {
-            UncheckedPart::Delegation { caller, callee } => (
-                format!("nothing checks that `{caller}` delegates to `{callee}`"),
-                "add a `delegation_occurred` assertion",
-            ),
-            UncheckedPart::Artifact(path) => {
-                (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists` assertion")
-            }
-            UncheckedPart::Sections { names, is_listed } => {
-                let message = match names.as_slice() {
-                    [name] => format!("nothing checks the section `{name}`"),
-                    _ => format!("nothing checks the sections {}", all_of(names.iter().map(String::as_str))),
-                };
-                let help = match (is_listed, names.len()) {
-                    (true, 1) => "add it to `sections`",
-                    (true, _) => "add them to `sections`",
-                    (false, _) => "add an `artifact_contains` assertion",
-                };
-                (message, help)
-            }
-            UncheckedPart::Tool(name) => (
-                format!("nothing checks that `{name}` is not called"),
-                "add a `tool_not_called` assertion to `post_delegation`",
-            ),
-        };
-        MessageParts::new(message).note("ClawSpec derives no checks from a contract that has `assertions`").remedy(
-            help,
-            Fix::guess,
-            self.edits.clone(),
-        )
-    }
+    let message = format!("nothing checks that `{name}` is not called");
+    report.push(underived(tool, message, "add a `tool_not_called` assertion to `post_delegation`", edits));
 }

@@ -12,7 +12,6 @@ use crate::{
     words::{all_of, nearest},
 };
 
-mod assertion;
 mod scenario;
 
 /// Consequence of an unknown key of a contract.
@@ -60,7 +59,6 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     {
         return scenario::explain_sent(context, finding, &key);
     }
-    let finding = assertion::explain(context, finding, &parent, &key);
     let holder = context.node.find(&parent);
     match (ContractFile::of(context.file), key.as_str()) {
         (ContractFile::Scenarios, "meta") if in_root => explain_meta(context.node, finding),

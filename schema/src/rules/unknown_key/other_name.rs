@@ -4,7 +4,8 @@ use crate::{
     dialect::Dialect,
     document::Pointer,
     finding::{Location, MessageParts},
-    shape::Need,
+    problem::Fix,
+    shape::{self, Advice, Need, Word, scalar},
     validate::Context,
 };
 
@@ -27,7 +28,7 @@ pub(super) struct OtherName {
 #[derive(Debug)]
 enum KeyMeaning {
     /// No single field: what to write instead. If the key is commented out, it no longer explains the missing field.
-    Advice { help: &'static str, may_go: bool },
+    Advice { advice: Advice, help: &'static str, tag: Option<&'static str>, is_pattern: bool },
     /// A field, and the format whose program ignores the key, if it was meant as an assertion.
     Field { rename: Rename, unchecked_by: Option<Dialect> },
     /// A field that the mapping already has.
@@ -40,10 +41,20 @@ impl OtherName {
         let parent = at.parent()?;
         let known = context.mapping(&parent);
         let (mapping, shape) = (known.node?, known.shape.as_ref()?);
-        let advice = shape.advice(key);
+        let value = mapping.get(key);
+        let applies = |advice: &Advice| {
+            advice.condition.is_none_or(|condition| value.is_some_and(|value| shape::holds(condition, value)))
+        };
+        let advice = shape.advice(key).filter(applies);
         let note = advice.and_then(|advice| advice.note);
         if let Some((help, advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
-            let meant = KeyMeaning::Advice { help, may_go: advice.explains.is_none() };
+            let is_pattern = advice.form.is_some_and(|(form, key)| {
+                let forms = shape.variants();
+                let form = forms.iter().find(|variant| variant.tag.is_some_and(|(_, tag)| tag == form));
+                let field = form.and_then(|form| form.shape.step(key?, None));
+                matches!(field.and_then(|field| field.word()), Some(Word::Pattern(_)))
+            });
+            let meant = KeyMeaning::Advice { advice, help, tag: known.variant.map(|(tag, _)| tag), is_pattern };
             let explains = advice.explains.map(|field| parent.key(field));
             return Some(OtherName { meant, note, explains, is_required: false, holds_claims: false });
         }
@@ -89,6 +100,11 @@ impl OtherName {
         context.node.find(at).is_some_and(|value| fits_only_elsewhere(context.file, key, field, value))
     }
 
+    /// Whether the key is only unnecessary.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.meant, KeyMeaning::Advice { advice: Advice { is_idle: true, .. }, .. })
+    }
+
     /// Whether it names a field.
     pub(super) fn is_field(&self) -> bool {
         match self.meant {
@@ -100,10 +116,14 @@ impl OtherName {
     /// Returns the message about the key. `words` is the message without the explanation.
     pub(super) fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
         let mut words = match &self.meant {
-            KeyMeaning::Advice { help, may_go } => {
+            KeyMeaning::Advice { advice, help, tag, is_pattern } => {
                 let mut words = words.help(*help);
-                words.fixes.retain(|fix| fix.is_comment && *may_go);
-                words
+                words.fixes.retain(|fix| fix.is_comment && advice.explains.is_none());
+                let fix = advice.form.zip(*tag).and_then(|(form, tag)| in_other_form(tag, form, *is_pattern, location));
+                if fix.is_some() {
+                    words.fixes.clear();
+                }
+                words.fix(fix)
             }
             KeyMeaning::Field { rename, unchecked_by } => {
                 let subject = words.subject;
@@ -121,4 +141,26 @@ impl OtherName {
         }
         words
     }
+}
+
+/// Returns the fix that changes the form of the mapping to the one in which the key is meant.
+fn in_other_form(
+    tag: &str,
+    (form, key): (&str, Option<&str>),
+    is_pattern: bool,
+    location: &Location<'_>,
+) -> Option<Fix> {
+    let (mapping, member) = (location.holder()?, location.lint_node()?);
+    let mut edits = mapping.get(tag)?.replaced(scalar(form))?;
+    match key {
+        None => edits.extend(mapping.without(&member)?),
+        Some(key) if location.at.last().as_deref() == Some(key) => {}
+        Some(key) => {
+            edits.extend(member.renamed(key)?);
+            let text = member.text().filter(|_| is_pattern);
+            let escaped = text.map(regex::escape).filter(|escaped| Some(escaped.as_str()) != text);
+            edits.extend(escaped.and_then(|escaped| member.replaced(scalar(&escaped))).unwrap_or_default());
+        }
+    }
+    Some(Fix::guess(format!("change the {tag} to `{form}`"), edits))
 }

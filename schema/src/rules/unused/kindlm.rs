@@ -7,38 +7,28 @@ use crate::{
         facts::{About, Placed, SuiteFacts},
         variables::{Command, Reason, Sent},
     },
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     problem::Code,
     relations::Named,
 };
 
-/// An unused name.
-#[derive(Debug)]
-enum Unused {
-    /// A variable of a command test.
-    VariableOfCommand(String),
-    /// A variable of a prompt test.
-    VariableOfPrompt {
-        variable: String,
-        prompt: String,
-    },
-    Prompt(String),
-    Model(String),
-    Provider(String),
-}
+/// Help for an unused name.
+const HELP: &str = "use it, or remove it";
 
 /// Checks the variables of a command test.
 pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
     for (name, var) in command.idle_as(Reason::Unnamed) {
-        report.push(var.head_finding(Unused::VariableOfCommand(name.to_owned())));
+        let words = MessageParts::new(format!("the command does not use `{{{{{name}}}}}`")).help(HELP);
+        report.push(var.head_absence(Code::Unused, words));
     }
 }
 
 /// Checks the variables of prompt tests.
 pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
     for (sent, var) in sent.iter().flat_map(|sent| sent.unused.iter().map(move |var| (sent, *var))) {
-        let rule = Unused::VariableOfPrompt { variable: var.name.clone(), prompt: sent.prompt.name.clone() };
-        report.push(sent.place(var).finding(rule));
+        let (prompt, name) = (&sent.prompt.name, &var.name);
+        let words = MessageParts::new(format!("the prompt `{prompt}` does not use `{{{{{name}}}}}`")).help(HELP);
+        report.push(sent.place(var).absence(Code::Unused, words));
     }
 }
 
@@ -52,11 +42,11 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 fn report_unused<'n>(
     names: impl Iterator<Item = &'n Named>,
     used: &HashSet<&str>,
-    rule: impl Fn(String) -> Unused,
+    words: impl Fn(&str) -> MessageParts,
     report: &mut Report,
 ) {
     for named in names.filter(|named| !used.contains(named.name.as_str())) {
-        report.push(Placed::of_root(named).finding(rule(named.name.clone())));
+        report.push(Placed::of_root(named).absence(Code::Unused, words(&named.name).help(HELP)));
     }
 }
 
@@ -69,7 +59,8 @@ fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
     let defined: HashSet<&str> = prompts().map(|prompt| prompt.name.as_str()).collect();
     let leads_astray = !used.is_subset(&defined);
     if (!used.is_empty() || suite.root.prompts.len() > 1) && !leads_astray {
-        report_unused(prompts(), &used, Unused::Prompt, report);
+        let words = |name: &str| MessageParts::new(format!("no test uses the prompt `{name}`"));
+        report_unused(prompts(), &used, words, report);
     }
 }
 
@@ -91,7 +82,8 @@ fn check_models(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
     let first = || root.models.first().filter(|_| suite.first_judge().is_some() || !any);
     used.extend(judge.or_else(|| first().map(|first| first.name.as_str())));
-    report_unused(root.models.iter(), &used, Unused::Model, report);
+    let words = |name: &str| MessageParts::new(format!("no test uses the model `{name}`"));
+    report_unused(root.models.iter(), &used, words, report);
 }
 
 /// Reports providers that no model names, if models name any.
@@ -110,33 +102,11 @@ fn check_providers(suite: &SuiteFacts<'_>, report: &mut Report) {
         return;
     }
     let used = root.model_providers.iter().map(|provider| provider.name.as_str()).collect();
-    report_unused(root.providers.iter(), &used, Unused::Provider, report);
-}
-
-impl Rule for Unused {
-    const CODE: Code = Code::Unused;
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let words = match self {
-            Unused::VariableOfCommand(name) => MessageParts::new(format!("the command does not use `{{{{{name}}}}}`")),
-            Unused::VariableOfPrompt { variable, prompt } => {
-                MessageParts::new(format!("the prompt `{prompt}` does not use `{{{{{variable}}}}}`"))
-            }
-            Unused::Prompt(name) => MessageParts::new(format!("no test uses the prompt `{name}`")),
-            Unused::Model(name) => MessageParts::new(format!("no test uses the model `{name}`")),
-            Unused::Provider(name) => {
-                let words = MessageParts::new(format!("no model uses the provider `{name}`"));
-                // The others need no key.
-                match name.as_str() {
-                    "ollama" | "http" | "mcp" => words,
-                    _ => words.note("KindLM still requires its key"),
-                }
-            }
-        };
-        words.help("use it, or remove it")
-    }
+    let words = |name: &str| {
+        let words = MessageParts::new(format!("no model uses the provider `{name}`"));
+        // The others need no key.
+        let needs_key = !["ollama", "http", "mcp"].contains(&name);
+        if needs_key { words.note("KindLM still requires its key") } else { words }
+    };
+    report_unused(root.providers.iter(), &used, words, report);
 }

@@ -2,49 +2,21 @@
 
 use crate::{
     dialect::clawspec::{
-        assertion::Category,
-        config::Config,
-        ignored_defaults::{IgnoredDefaults, UnrepeatedDefaults},
-        lower::settings,
-        paths,
+        assertion::Category, config::Config, ignored_defaults::IgnoredDefaults, lower::settings, paths,
         typed_assertion::TypedAssertion,
     },
     files::{FileKind, Files, matches},
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     kind::target_of,
     lint_node::LintNode,
-    problem::{Code, Fix, Severity},
+    problem::{Code, Severity},
     relations::Items,
 };
-
-/// A difference of ClawSpec.
-#[derive(Debug)]
-enum Difference {
-    /// A type, or a key of a scenario, that is not in ClawSpec's schema.
-    NotInSchema(String),
-    /// A contract that ClawSpec does not find.
-    NotFound {
-        /// Whether the patterns are set explicitly.
-        is_written: bool,
-        /// Whether the patterns come from the environment.
-        is_of_environment: bool,
-        /// Another name for the file, under which ClawSpec would find it.
-        free: Option<String>,
-    },
-    /// A contract that ClawSpec finds twice, by these patterns.
-    FoundTwice(String, String),
-    /// Defaults that only speclens uses.
-    Defaults(UnrepeatedDefaults),
-    /// A short form in ClawSpec's documentation.
-    ShortConsistency,
-    /// Keys of the front matter of a Markdown file.
-    FrontMatter,
-}
 
 /// Reports blocks of a scenario that are not in ClawSpec's schema.
 pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
     for (key, member) in ["regression", "consistency"].into_iter().filter_map(|key| Some((key, scenario.get(key)?))) {
-        report.push(member.head_finding(Difference::NotInSchema(key.to_owned())));
+        report.push(member.head_problem(Code::UpstreamDiffers, not_in_schema(key)));
     }
 }
 
@@ -52,15 +24,15 @@ pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
     let Some(info) = assertion.info else { return };
     if info.category == Category::Trace {
-        report.extend(assertion.get("type").map(|it| it.finding(Difference::NotInSchema(info.name.to_owned()))));
+        let kind = assertion.get("type");
+        report.extend(kind.map(|it| it.problem(Code::UpstreamDiffers, not_in_schema(info.name))));
     }
-    if info.name == "artifact_contains" && assertion.text_at("path").is_some_and(|path| path.ends_with(".md")) {
-        report.extend(assertion.get("fields").map(|fields| fields.head_finding(Difference::FrontMatter)));
-    }
-    if info.name == "llm_judge" {
-        let consistency = assertion.get("consistency").filter(|it| it.bool() == Some(true));
-        report.extend(consistency.map(|it| it.finding(Difference::ShortConsistency)));
-    }
+}
+
+/// Returns the text about a type, or a key of a scenario, that is not in ClawSpec's schema.
+fn not_in_schema(name: &str) -> MessageParts {
+    MessageParts::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", name)
+        .note("the schema is stricter than ClawSpec's documentation and code")
 }
 
 /// Reports a contract that ClawSpec does not find, or finds twice.
@@ -85,10 +57,27 @@ pub(crate) fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &m
                 .filter(|path| files.kind(path).is_none() && patterns.iter().any(|pattern| matches(pattern, path)));
             let is_of_environment = files.scenario_patterns().is_some();
             let is_written = is_of_environment || settings(files).scenario_patterns.is_some();
-            report.push(root.head_finding(Difference::NotFound { is_written, is_of_environment, free }));
+            let pattern = match is_of_environment {
+                true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
+                false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
+            };
+            let words = MessageParts::new("no scenario pattern matches this file")
+                .note(match is_written {
+                    true => "a run of the workspace skips it",
+                    false => "`clawspec run` never finds it",
+                })
+                .help(match free {
+                    Some(path) => format!("rename it to `{path}`, or {pattern}"),
+                    None => pattern,
+                });
+            let finding = root.head_problem(Code::UpstreamDiffers, words);
+            // speclens uses explicit patterns in the same way.
+            report.push(if is_written { finding.with_severity(Severity::Warning) } else { finding });
         }
         [first, second, ..] => {
-            report.push(root.head_finding(Difference::FoundTwice((*first).clone(), (*second).clone())));
+            let message = format!("both scenario patterns `{first}` and `{second}` match this file");
+            let words = MessageParts::new(message).note("ClawSpec runs it twice");
+            report.push(root.head_problem(Code::UpstreamDiffers, words));
         }
     }
 }
@@ -96,58 +85,10 @@ pub(crate) fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &m
 /// Checks `defaults`.
 pub(crate) fn check_defaults(root: &LintNode<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| defaults.counts_here) {
-        report.push(defaults.lint_node.head_finding(Difference::Defaults(defaults.left_to_do)));
-    }
-}
-
-impl Rule for Difference {
-    const CODE: Code = Code::UpstreamDiffers;
-
-    fn severity(&self) -> Severity {
-        // speclens uses explicit patterns in the same way.
-        if matches!(self, Difference::NotFound { is_written: true, .. }) { Severity::Warning } else { Self::SEVERITY }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        match self {
-            Difference::NotInSchema(name) => {
-                MessageParts::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", name.clone())
-                    .note("the schema is stricter than ClawSpec's documentation and code")
-            }
-            Difference::NotFound { is_written, is_of_environment, free } => {
-                let pattern = match is_of_environment {
-                    true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
-                    false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
-                };
-                MessageParts::new("no scenario pattern matches this file")
-                    .note(match is_written {
-                        true => "a run of the workspace skips it",
-                        false => "`clawspec run` never finds it",
-                    })
-                    .help(match free {
-                        Some(path) => format!("rename it to `{path}`, or {pattern}"),
-                        None => pattern,
-                    })
-            }
-            Difference::FoundTwice(first, second) => {
-                MessageParts::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
-                    .note("ClawSpec runs it twice")
-            }
-            Difference::Defaults(left_to_do) => {
-                let words = MessageParts::new("ClawSpec ignores `defaults`").note(
-                    "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
-                );
-                left_to_do.help().into_iter().fold(words, MessageParts::help)
-            }
-            Difference::FrontMatter => MessageParts::new("ClawSpec cannot read `fields` of a Markdown file")
-                .note("speclens looks for them in the front matter of the file; ClawSpec aborts with an error")
-                .help("use `sections` for its headings"),
-            Difference::ShortConsistency => {
-                let meant = "{ runs: 3, min_passes: 3 }";
-                MessageParts::new("ClawSpec 0.1.0 does not support `consistency: true`")
-                    .note("ClawSpec aborts with an error, although its documentation describes the value")
-                    .remedy(format!("write `{meant}`"), Fix::suggestion, location.replaced(meant))
-            }
-        }
+        let words = MessageParts::new("ClawSpec ignores `defaults`").note(
+            "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
+        );
+        let words = defaults.left_to_do.help().into_iter().fold(words, MessageParts::help);
+        report.push(defaults.lint_node.head_problem(Code::UpstreamDiffers, words));
     }
 }

@@ -12,22 +12,9 @@ use crate::{
     validate::is_damaged,
 };
 
-pub(crate) mod assertion;
-
 /// A file from an earlier scenario.
 #[derive(Debug)]
 struct StaleFile(String);
-
-/// Something that checks nothing.
-#[derive(Debug)]
-enum Vacuous {
-    /// A condition about a key that no stage has.
-    Condition(&'static str),
-    /// A comparison without a limit.
-    Comparison,
-    /// Settings with which ClawSpec finds no scenario.
-    Settings,
-}
 
 /// Reports files from an earlier scenario of the contract whose time is not checked.
 pub(crate) struct StaleFiles;
@@ -91,25 +78,11 @@ pub(crate) fn check_conditions(root: &LintNode<'_>, report: &mut Report) {
             Some(Condition::Elapsed(_)) | None => continue,
         };
         if stages.iter().all(|stage| stage.get(key).is_none()) {
-            report.push(check.finding(Vacuous::Condition(key)));
+            let words = MessageParts::new(format!("no stage has `{key}`, so this condition checks nothing"))
+                .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
+                .help("remove the condition");
+            report.push(check.problem(Code::VacuousClaim, words));
         }
-    }
-}
-
-/// Checks the limits of a scenario.
-pub(crate) fn check_scenario(scenario: &LintNode<'_>, report: &mut Report) {
-    const LIMITS: [&str; 4] = ["max_duration_drift", "max_cost_drift", "max_token_drift", "max_step_drift"];
-    if let Some(regression) = scenario.get("regression").filter(LintNode::is_mapping)
-        && LIMITS.iter().all(|key| regression.get(key).is_none())
-    {
-        report.push(regression.head_finding(Vacuous::Comparison));
-    }
-}
-
-/// Checks the settings.
-pub(crate) fn check_settings(root: &LintNode<'_>, report: &mut Report) {
-    if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
-        report.push(patterns.finding(Vacuous::Settings));
     }
 }
 
@@ -122,28 +95,5 @@ impl Rule for StaleFile {
             .note("an earlier scenario expects the same file, and its file would satisfy this assertion too")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .subject(Subject::OldFile)
-    }
-}
-
-impl Rule for Vacuous {
-    const CODE: Code = Code::VacuousClaim;
-
-    fn is_about_absence(&self) -> bool {
-        matches!(self, Vacuous::Comparison)
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
-            Vacuous::Condition(key) => {
-                MessageParts::new(format!("no stage has `{key}`, so this condition checks nothing"))
-                    .note("it always holds in ClawSpec; `speclens run` reports it as unknown")
-                    .help("remove the condition")
-            }
-            Vacuous::Comparison => MessageParts::new("`regression` has no limit, so nothing is compared")
-                .help("add `max_duration_drift`, or another limit"),
-            Vacuous::Settings => MessageParts::new("`scenario_patterns` is empty")
-                .note("ClawSpec finds no scenarios")
-                .help("add a pattern, or remove the key to use the default"),
-        }
     }
 }

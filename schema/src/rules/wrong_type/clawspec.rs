@@ -1,20 +1,15 @@
 //! Values in ClawSpec files with another type than they seem to have: dates, merged mappings, data to send.
 
 use crate::{
-    dialect::clawspec::{
-        facts::About,
-        parts::Member,
-        typed_assertion::TypedAssertion,
-        waiting::{is_date, updated_after},
-    },
+    dialect::clawspec::{facts::About, parts::Member, waiting::is_date},
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
-    finding::{Explanation, Finding, Location, MessageParts, Report, Rule, Scope},
+    finding::{Explanation, Finding, Location, MessageParts, Report, Rule},
     lint_node::LintNode,
     problem::Code,
     relations::Items,
-    rules::invalid_value::clawspec::unread::{is_moment, with_quotes},
+    rules::invalid_value::unread::{is_moment, quoted},
     shape::Type,
-    validate::{Context, Definition, describe, in_seconds},
+    validate::{Context, Definition, describe},
 };
 
 pub(crate) mod form;
@@ -24,10 +19,8 @@ pub(crate) mod form;
 enum WrongType {
     /// A date instead of a string.
     Date(String),
-    /// A date that ClawSpec cannot use unless it is a string: it sends it, or compares with it.
+    /// A date that ClawSpec cannot send unless it is a string.
     UnusableDate(String),
-    /// A string instead of a number, which may be in quotes.
-    NotANumber { key: &'static str, text: String, is_count: bool },
     /// A value after `<<` that is not a mapping.
     Merged,
     /// A message for an agent that is not a string.
@@ -73,37 +66,6 @@ pub(crate) fn check_date(member: &Member<'_, '_>, root: &LintNode<'_>, definitio
         if shape.is_some_and(|shape| shape.kind() == Type::Text) {
             report.push(lint_node.finding(WrongType::Date(text.to_owned())).unless_wrong(lint_node.at.clone()));
         }
-    }
-}
-
-/// Checks the numbers and the time of an assertion.
-pub(crate) fn check_assertion(assertion: &TypedAssertion<'_>, report: &mut Report) {
-    let Some(info) = assertion.info else { return };
-    let texts = |keys: &[&'static str]| {
-        let members = keys.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
-        members.filter_map(|(key, member)| Some((key, member.text()?, member))).collect::<Vec<_>>()
-    };
-    if info.name == "llm_call_count" {
-        for (key, text, member) in texts(&["min", "max"]) {
-            if text.trim().parse::<u64>().is_err() {
-                report.push(member.finding(WrongType::NotANumber { key, text: text.to_owned(), is_count: true }));
-            }
-        }
-    }
-    if info.waits {
-        for (key, text, member) in texts(&["timeout", "rouge_threshold"]) {
-            if text.trim().parse::<f64>().is_err() {
-                let finding = member.finding(WrongType::NotANumber { key, text: text.to_owned(), is_count: false });
-                // No variable would make it a number.
-                report.push(finding.instead_of(Scope::CodeAt(Code::MissingVariable, member.at.clone())));
-            }
-        }
-    }
-    if let Some(after) = updated_after(assertion).filter(|after| is_date(after.node))
-        && let Some(text) = after.node.text()
-    {
-        let finding = after.finding(WrongType::UnusableDate(text.to_owned()));
-        report.push(finding.instead_of(Scope::CodeAt(Code::WrongType, after.at.clone())));
     }
 }
 
@@ -176,22 +138,12 @@ impl Rule for WrongType {
                     false => "ClawSpec reads YAML 1.1, in which an unquoted date is not a string",
                 };
                 let words = MessageParts::new(format!("expected a string, found the date `{text}`")).note(note);
-                with_quotes(words, location, text)
+                quoted(words, location, text)
             }
             WrongType::UnusableDate(text) => {
                 let words = MessageParts::new(format!("expected a string, found the date `{text}`"))
                     .note("ClawSpec aborts with an error");
-                with_quotes(words, location, text)
-            }
-            WrongType::NotANumber { key, text, is_count } => {
-                let seconds = location.node().and_then(in_seconds).filter(|_| *key == "timeout");
-                let expected = match (&seconds, is_count) {
-                    (Some(_), _) => "a number of seconds",
-                    (None, true) => "an integer",
-                    (None, false) => "a number",
-                };
-                MessageParts::new(format!("expected {expected} for `{key}`, found the string `{text}`"))
-                    .fix_with_help(seconds)
+                quoted(words, location, text)
             }
             WrongType::Merged => MessageParts::new(format!("expected a mapping for `<<`, found {}", found()))
                 .note("ClawSpec rejects the file"),

@@ -21,8 +21,6 @@ const TASKS: &str = "tasks";
 enum WrongType {
     /// A value of an environment variable, by its name, that is not a string.
     Variable(String),
-    /// An exit code that is a string.
-    ExitCode { written: String, number: i64 },
     /// A value of a merge key that is not a mapping, with its description. A mapping may have several.
     Merged { found: String },
     /// An assertion whose fields are next to it instead of below it.
@@ -89,15 +87,6 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Checks the exit code of an assertion.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
-    let Some(lint_node) = assertion.get("exit_code") else { return };
-    let Some(written) = lint_node.text() else { return };
-    if let Ok(number) = written.trim().parse() {
-        report.push(lint_node.finding(WrongType::ExitCode { written: written.to_owned(), number }));
-    }
-}
-
 /// Checks the merge keys of every mapping below a node, except for the values of some keys.
 pub(crate) fn check_merges(owner: &LintNode<'_>, without: &[&str], report: &mut Report) {
     if !owner.node.document().may_merge() {
@@ -138,8 +127,7 @@ impl Rule for WrongType {
     const CODE: Code = Code::WrongType;
 
     fn severity(&self) -> Severity {
-        let is_read = matches!(self, WrongType::Variable(_) | WrongType::ExitCode { .. });
-        if is_read { Severity::Warning } else { Self::SEVERITY }
+        if matches!(self, WrongType::Variable(_)) { Severity::Warning } else { Self::SEVERITY }
     }
 
     fn message(&self, location: &Location<'_>) -> MessageParts {
@@ -151,14 +139,6 @@ impl Rule for WrongType {
                 MessageParts::new(format!("`{name}` is {found}"))
                     .note("the value of an environment variable is a string")
                     .remedy(format!("write `{quoted}`"), Fix::safe, location.node().and_then(edit::quote))
-            }
-            WrongType::ExitCode { written, number } => {
-                let is_same = number.to_string() == written.trim();
-                let fix = if is_same { Fix::safe } else { Fix::guess };
-                let edits = location.replaced(number.to_string());
-                MessageParts::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
-                    .note(format!("it is read as {number}"))
-                    .remedy(format!("write `{number}`"), fix, edits)
             }
             WrongType::Merged { found } => MessageParts::new(format!("expected a mapping for `<<`, found {found}"))
                 .help("name the mapping to merge, as in `<<: *base`"),

@@ -12,18 +12,27 @@ use crate::{
     },
     dialect::{
         ScalarRules,
-        clawspec::claim::{
-            AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
+        clawspec::{
+            claim::{
+                AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
+            },
+            lint::Place,
+            paths,
+            statements::{Statement, Subject},
+            waiting,
         },
     },
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, Pointer},
     evidence::{Context, FilesNeed, Need, SeenFile},
     faults,
     files::Files,
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
+    problem::Code,
     seen::{Found, Proof, Why},
     text::Text,
     verdict::{At, FilePlace, Judged, Mismatch, Row},
-    words::{Artifact, Name},
+    words::{Artifact, Heading, KeyOfFile, Moment, Name, all_of},
 };
 
 /// A file exists after the run.
@@ -40,16 +49,19 @@ use crate::{
 #[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
     /// Path of the file. With wildcards, one match is enough.
-    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    #[schemars(extend("x-problems" = paths::of_any(), "examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
 }
+
+/// Pattern for the path of a nested key.
+const DOTTED: &str = r"^[^.\s]+(\.[^.\s]+)+$";
 
 /// Whether a number is 0.
 pub(super) fn is_zero(number: &f64) -> bool {
@@ -86,7 +98,12 @@ impl ArtifactExists {
 
 impl AssertionType for ArtifactExists {
     const NAME: &'static str = "artifact_exists";
+    const OPPOSITE: Option<&'static str> = Some("file_absent");
     const WAITS: bool = true;
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "path", Subject::File, true).collect()
+    }
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -114,7 +131,50 @@ impl AssertionType for ArtifactExists {
 /// `fields` the first one by name. ClawSpec considers a section present if `# name` or `name:` occurs anywhere in the
 /// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["sections"] }, { "required": ["fields"] }]))]
+#[schemars(extend("anyOf" = [{ "required": ["sections"] }, { "required": ["fields"] }], "x-advice" = [
+    {
+        "names": ["text", "contains", "pattern"], "note": "ClawSpec checks only `sections` and `fields`",
+        "help": "use `log_entry`, which searches for text in a file", "form": "log_entry", "key": "pattern",
+    },
+    {
+        "names": ["absent"], "note": "ClawSpec checks only `sections` and `fields`", "form": "file_absent",
+        "help": "use `file_absent` to require that the file does not exist",
+    },
+]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "required": ["path", "sections"], "properties": { "path": { "pattern": r"\.json$" } } },
+        "at": "sections", "underline": "key", "code": "contradiction",
+        "message": "`sections` lists Markdown headings, but a `.json` file has none", "help": "list its keys in `fields`",
+    },
+    {
+        "if": { "required": ["path", "sections"], "properties": { "path": { "pattern": r"\.html?$" } } },
+        "at": "sections", "underline": "key", "code": "contradiction",
+        "message": "`sections` lists Markdown headings, but an HTML file has none",
+        "help": "use `log_entry` to search its text",
+    },
+    {
+        "if": {
+            "required": ["path", "sections"],
+            "properties": { "path": { "pattern": r"\.ya?ml$" }, "sections": { "contains": { "pattern": DOTTED } } },
+        },
+        "at": "sections", "underline": "key", "code": "contradiction",
+        "message": "a dotted name is never found, because keys in a YAML file are nested",
+        "help": "list such keys in `fields`",
+    },
+    {
+        "if": { "required": ["path", "fields"], "properties": { "path": { "pattern": r"\.(txt|html)$" } } },
+        "at": "fields", "underline": "key", "code": "contradiction",
+        "message": "`fields` lists keys, but a text or HTML file has none", "help": "use `sections` for its headings",
+    },
+    {
+        "if": { "required": ["path", "fields"], "properties": { "path": { "pattern": r"\.md$" } } },
+        "at": "fields", "underline": "key", "code": "upstream-differs",
+        "message": "ClawSpec cannot read `fields` of a Markdown file",
+        "note": "speclens looks for them in the front matter of the file; ClawSpec aborts with an error",
+        "help": "use `sections` for its headings",
+    },
+]))]
 pub struct ArtifactContains {
     /// Path of the file. Wildcards are allowed.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -122,19 +182,21 @@ pub struct ArtifactContains {
     /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
     /// Headings in code and in comments do not count. In a YAML file, the keys count as headings.
-    #[schemars(extend("x-compared" = "text", "examples" = [["hook", "body", "cta"]]))]
+    #[schemars(with = "Option<Vec<Heading>>", extend("x-compared" = "text", "examples" = [["hook", "body", "cta"]]))]
+    #[schemars(extend("x-non-empty" = "list the headings that the file must have"))]
     pub sections: Option<Vec<Name>>,
     /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
     ///
     /// In a Markdown file, the keys of its front matter; ClawSpec cannot read these.
-    #[schemars(extend("x-compared" = "name", "examples" = [["status", "meta.author"]]))]
+    #[schemars(with = "Option<Vec<KeyOfFile>>", extend("x-compared" = "name", "examples" = [["status", "meta.author"]]))]
+    #[schemars(extend("x-non-empty" = "list the keys that the file must have"))]
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
 }
 
@@ -146,7 +208,13 @@ impl ArtifactContains {
 
 impl AssertionType for ArtifactContains {
     const NAME: &'static str = "artifact_contains";
+    const OPPOSITE: Option<&'static str> = Some("artifact_absent_words");
     const WAITS: bool = true;
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        let sections = Statement::at(node, "sections", Subject::content(node), true);
+        Statement::at(node, "path", Subject::File, true).chain(sections).collect()
+    }
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -320,26 +388,35 @@ pub(super) fn unread(error: &NoValue) -> String {
         "artifact_not_contains", "file_not_contains", "log_not_contains", "log_entry_absent", "no_log_entry",
     ],
 ))]
-#[schemars(extend("anyOf" = [{ "required": ["words"] }, { "required": ["source"] }]))]
+#[schemars(extend("anyOf" = [{ "required": ["words"] }, { "required": ["source"] }], "x-problems" = [{
+    "if": { "required": ["source"], "properties": { "words": false, "key": false } },
+    "at": "source", "underline": "key", "code": "missing-field", "message": "missing `key`",
+    "note": "`key`: path of the list in `source`", "help": "add `key`",
+}]))]
 pub struct ArtifactAbsentWords {
     /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Words and phrases that must not occur.
-    #[schemars(extend("items" = { "type": ["string", "number"] }, "x-compared" = "text", "x-forbids" = "`log_entry` with `absent: true`", "examples" = [["urgent", "guaranteed"]]))]
+    #[schemars(extend("items" = { "type": ["string", "number"], "x-problems": [{
+        "if": { "const": "" }, "code": "contradiction", "help": "remove it",
+        "message": "every file contains the empty string, so this assertion always fails",
+    }] }))]
+    #[schemars(extend("x-compared" = "text", "x-forbids" = "`log_entry` with `absent: true`"))]
+    #[schemars(extend("x-non-empty" = "list the words that the file must not have", "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
     /// YAML or JSON file with the list, instead of `words`.
-    #[schemars(extend("x-exists" = "", "examples" = ["brand/rules.yaml"]))]
+    #[schemars(extend("x-exists" = "", "x-no-effect-with" = ["words"], "examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
     /// Path of the list in `source`; `a.b` is `b` inside `a`.
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Words as written: JSON cannot distinguish a date from a string.
     #[serde(skip)]
@@ -396,8 +473,41 @@ impl ArtifactAbsentWords {
     }
 }
 
+impl ArtifactAbsentWords {
+    /// Checks the file with the list of words.
+    fn lint_source(node: &LintNode<'_>, files: &dyn Files, report: &mut Report) -> Option<()> {
+        let (source, place) = (node.text_at("source")?, node.get("key")?);
+        let file = paths::below_root(source).filter(|_| paths::is_placed(files))?;
+        let key = place.text().filter(|text| !text.is_empty())?;
+        let document = paths::document_at(&file, files).filter(Document::is_intact)?;
+        let words = match document.find(&key.split('.').fold(Pointer::root(), |at, step| at.key(step))) {
+            Some(list) if list.items().next().is_some() => return None,
+            Some(_) => MessageParts::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked")),
+            None => {
+                let keys: Vec<String> =
+                    document.root().into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.key_text()).collect();
+                MessageParts::new(format!("`{file}` has no key `{key}`, so nothing is checked"))
+                    .note(format!("its keys are {}", all_of(keys.iter().map(String::as_str))))
+            }
+        };
+        let words = words.help("set `key` to the path of a list of words");
+        report.push(place.absence(Code::VacuousClaim, words));
+        None
+    }
+}
+
 impl AssertionType for ArtifactAbsentWords {
     const NAME: &'static str = "artifact_absent_words";
+    const OPPOSITE: Option<&'static str> = Some("artifact_contains");
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "words", Subject::content(node), false).collect()
+    }
+
+    fn lint(node: &LintNode<'_>, place: &Place<'_>, report: &mut Report) {
+        ArtifactAbsentWords::lint_source(node, place.files, report);
+    }
+
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {

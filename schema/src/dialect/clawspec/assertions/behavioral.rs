@@ -7,13 +7,17 @@ use super::artifacts::structured;
 use crate::{
     act::Until,
     check::{log_search::LogSearch, python::PythonValue, text::shortened},
-    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
+        statements::{Statement, Subject},
+    },
     evidence::{Address, Context, FilesNeed, Need, ResponseNeed},
+    lint_node::LintNode,
     mask::MASK_CHARACTER,
     seen::{Found, Observed, Why},
     text::Text,
     verdict::{At, FilePlace, Judged, Row},
-    words::{Artifact, PythonPattern, RunText, plural},
+    words::{Artifact, PythonPattern, RunText, WebAddress, plural},
 };
 
 /// A URL responds with a certain status.
@@ -26,10 +30,16 @@ use crate::{
 ///
 /// The request is a GET with a timeout of five seconds. Redirects are not followed, and no token is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-other-names" = ["http_status"]))]
+#[schemars(extend("x-other-names" = ["http_status"], "x-advice" = [
+    {
+        "names": ["route"], "note": "the request goes to `endpoint`, which includes the address",
+        "help": "set `endpoint` to the full URL", "explains": "endpoint",
+    },
+    { "names": ["method"], "note": "ClawSpec sends only GET requests", "help": "remove it" },
+]))]
 pub struct GatewayResponse {
     /// Full URL of the request.
-    #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    #[schemars(with = "WebAddress", extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: RunText,
     /// Expected status code.
@@ -51,6 +61,10 @@ impl GatewayResponse {
 
 impl AssertionType for GatewayResponse {
     const NAME: &'static str = "gateway_response";
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::value(node, "endpoint", "expected_status").into_iter().collect()
+    }
 
     fn subject(&self) -> String {
         self.endpoint.to_string()
@@ -98,6 +112,10 @@ impl AssertionType for GatewayResponse {
 /// the pattern is invalid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
+#[schemars(extend("x-advice" = [{
+    "names": ["not", "negate", "negated", "invert", "inverted"], "help": "write `absent: true`",
+    "note": "ClawSpec ignores unknown keys, so this key has no effect",
+}]))]
 pub struct LogEntry {
     /// Path of the log; with wildcards, the first match.
     #[schemars(extend("x-file" = "log", "examples" = ["memory/logs/run.log"]))]
@@ -114,6 +132,12 @@ pub struct LogEntry {
 
 impl AssertionType for LogEntry {
     const NAME: &'static str = "log_entry";
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        let is_absent = node.get("absent").and_then(|it| it.bool()).unwrap_or(false);
+        let log = Subject::Log(node.text_at("path").unwrap_or_default());
+        Statement::at(node, "pattern", log, !is_absent).collect()
+    }
 
     fn subject(&self) -> String {
         shortened(&self.pattern, 60)
@@ -206,6 +230,10 @@ pub struct DecisionRoutedTo {
 
 impl AssertionType for DecisionRoutedTo {
     const NAME: &'static str = "decision_routed_to";
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::value(node, "state_path", "expected_agent").into_iter().collect()
+    }
 
     fn subject(&self) -> String {
         self.expected_agent.to_string()

@@ -10,15 +10,21 @@ use crate::{
         passages::{Passage, passages},
         rouge,
     },
-    dialect::clawspec::claim::{
-        AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown,
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
+        lint::Place,
+        statements::{Statement, Subject},
+        waiting,
     },
     evidence::{Context, FilesNeed, Need},
     files::Files,
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
+    problem::Code,
     seen::Found,
     text::Text,
     verdict::{At, FilePlace, Judged, Row},
-    words::Artifact,
+    words::{Artifact, Moment},
 };
 
 /// A file resembles a golden file.
@@ -44,15 +50,18 @@ pub struct ArtifactMatchesGolden {
     pub golden: Artifact,
     /// Minimum score, from 0 to 1.
     #[serde(default = "rouge_threshold", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0.0, max = 1.0), extend("type" = ["number", "string"]))]
-    #[schemars(extend("x-synonyms" = ["threshold"]))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("type" = ["number", "string"], "x-in-quotes" = true))]
+    #[schemars(extend("x-synonyms" = ["threshold"], "x-problems" = [{
+        "if": { "enum": [0, "0"] }, "code": "vacuous-claim", "help": "raise it",
+        "message": "a score is never below 0, so this assertion always passes",
+    }]))]
     pub rouge_threshold: f64,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Content of `golden`.
     #[serde(skip)]
@@ -79,6 +88,19 @@ impl ArtifactMatchesGolden {
 
 impl AssertionType for ArtifactMatchesGolden {
     const NAME: &'static str = "artifact_matches_golden";
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "path", Subject::File, true).collect()
+    }
+
+    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+        if node.text_at("path").is_some_and(|path| node.text_at("golden") == Some(path)) {
+            let words = MessageParts::new("`path` and `golden` are the same file, so this assertion always passes")
+                .help("name two different files in `path` and `golden`");
+            report.extend(node.get("golden").map(|golden| golden.absence(Code::VacuousClaim, words)));
+        }
+    }
+
     const WAITS: bool = true;
 
     fn read(&mut self, files: &dyn Files) {

@@ -2,13 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, skipped, unknown},
         gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, SPAWN, Session, Unclear, Usage},
+        lint::Place,
+        statements::{LoggedRun, Statement, Subject},
+        type_fields::number_of,
     },
     evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure, Tokens},
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
+    problem::Code,
     seen::{Found, Observed, Proof, Why},
     verdict::{At, FilePlace, Judged, Row},
     words::{Artifact, Name, RunText, ToolName},
@@ -16,6 +23,11 @@ use crate::{
 
 /// Default of `run_id`.
 const RUN_ID: &str = "{{run_id}}";
+
+/// Returns the keys that ClawSpec requires in assertions about the log, although they have defaults.
+fn log_and_run() -> Value {
+    json!({ "keys": ["log_path", "run_id"], "note": "ClawSpec aborts with an error" })
+}
 
 /// A tool was called in the run, according to the gateway log.
 ///
@@ -27,12 +39,13 @@ const RUN_ID: &str = "{{run_id}}";
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend(
+    "x-expected" = log_and_run(),
     "x-synonyms" = ["tool_called"],
     "x-other-names" = ["tool_invoked", "tool_used", "tool_was_invoked", "tool_was_used"],
 ))]
 pub struct ToolWasCalled {
     /// Exact name of the tool.
-    #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
+    #[schemars(extend("x-shares" = "tools", "x-literal" = "fails", "examples" = ["sessions_spawn"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
@@ -333,6 +346,12 @@ impl LogFigures {
 
 impl AssertionType for ToolWasCalled {
     const NAME: &'static str = "tool_was_called";
+    const OPPOSITE: Option<&'static str> = Some("tool_not_called");
+    const BEFORE_RUN: Option<Code> = Some(Code::Contradiction);
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "tool", Subject::Call(LoggedRun::of(node)), true).collect()
+    }
 
     fn subject(&self) -> String {
         self.tool.to_string()
@@ -376,10 +395,11 @@ impl AssertionType for ToolWasCalled {
 /// contain its end, the result is unknown; in ClawSpec the assertion passes. OpenClaw gateways log tool calls only at
 /// log level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
+#[schemars(extend("x-expected" = log_and_run(), "x-synonyms" = ["tool_was_not_called"]))]
+#[schemars(extend("x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
     /// Exact name of the tool.
-    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "x-literal" = "passes", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
@@ -392,6 +412,12 @@ pub struct ToolNotCalled {
 
 impl AssertionType for ToolNotCalled {
     const NAME: &'static str = "tool_not_called";
+    const OPPOSITE: Option<&'static str> = Some("tool_was_called");
+    const BEFORE_RUN: Option<Code> = Some(Code::VacuousClaim);
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "tool", Subject::Call(LoggedRun::of(node)), false).collect()
+    }
 
     fn subject(&self) -> String {
         self.tool.to_string()
@@ -427,9 +453,13 @@ impl AssertionType for ToolNotCalled {
 ///
 /// Only the first call to that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-other-names" = ["delegated_to"]))]
+#[schemars(extend("x-expected" = log_and_run(), "x-other-names" = ["delegated_to"]))]
 #[schemars(extend("x-advice" = [
     { "names": ["to", "agent", "target"], "note": "ClawSpec aborts with an error if `to_agent` is missing" },
+    {
+        "names": ["from"], "note": "ClawSpec does not check who delegated, and ignores `from_agent` too",
+        "help": "remove it", "idle": true,
+    },
 ]))]
 pub struct DelegationOccurred {
     /// Id of the agent that takes over.
@@ -449,6 +479,7 @@ pub struct DelegationOccurred {
 
 impl AssertionType for DelegationOccurred {
     const NAME: &'static str = "delegation_occurred";
+    const BEFORE_RUN: Option<Code> = Some(Code::Contradiction);
 
     fn subject(&self) -> String {
         self.to_agent.to_string()
@@ -514,7 +545,12 @@ impl AssertionType for DelegationOccurred {
 /// or `tool_not_invoked`. Calls of the agents that the run started count, too. If the log is missing, does not mention
 /// the run, or does not contain its end, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-advice" = [
+#[schemars(extend("x-expected" = log_and_run(), "x-advice" = [
+    {
+        "names": ["tool"], "note": "`tool_not_permitted` is an allow-list", "explains": "allowed_tools",
+        "help": "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
+        "form": "tool_not_called", "key": "tool",
+    },
     {
         "names": ["tools"],
         "note": "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`",
@@ -531,7 +567,7 @@ impl AssertionType for DelegationOccurred {
 ]))]
 pub struct ToolNotPermitted {
     /// Exact names of the allowed tools. `[]` allows none.
-    #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
+    #[schemars(with = "Vec<ToolName>", extend("x-literal" = "fails", "examples" = [["read", "write"]]))]
     #[schemars(extend("x-synonyms" = ["allowed", "permitted_tools"], "x-other-names" = ["tools"]))]
     pub allowed_tools: Vec<Name>,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
@@ -544,6 +580,13 @@ pub struct ToolNotPermitted {
 
 impl AssertionType for ToolNotPermitted {
     const NAME: &'static str = "tool_not_permitted";
+    const BEFORE_RUN: Option<Code> = Some(Code::VacuousClaim);
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        let Some(tools) = node.get("allowed_tools").filter(LintNode::is_list) else { return Vec::new() };
+        let names = tools.texts().into_iter().map(|(name, _)| name).collect();
+        vec![Statement::Only { run: LoggedRun::of(node), names, node: tools }]
+    }
 
     fn subject(&self) -> String {
         let names: Vec<&str> = self.allowed_tools.iter().map(|name| name.0.as_str()).collect();
@@ -588,6 +631,7 @@ impl AssertionType for ToolNotPermitted {
 /// line has token counts, the assertion is skipped. If the log is missing or does not mention the run, the result is
 /// unknown. OpenClaw gateways do not log tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-expected" = log_and_run()))]
 #[schemars(extend("anyOf" = [{ "required": ["max_total_tokens"] }, { "required": ["max_input_tokens"] }, { "required": ["max_output_tokens"] }]))]
 pub struct TokenBudget {
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
@@ -610,6 +654,16 @@ pub struct TokenBudget {
 
 impl AssertionType for TokenBudget {
     const NAME: &'static str = "token_budget";
+    const BEFORE_RUN: Option<Code> = Some(Code::VacuousClaim);
+
+    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+        let Some(total) = number_of(node, "max_total_tokens") else { return };
+        for key in ["max_input_tokens", "max_output_tokens"] {
+            let part = node.get(key).filter(|part| part.number().is_some_and(|part| part > total));
+            let words = MessageParts::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller"));
+            report.extend(part.map(|part| part.problem(Code::NoEffect, words)));
+        }
+    }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)

@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     act::Until,
-    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, unknown},
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, mismatch, unknown},
+        statements::{Statement, Subject},
+    },
     evidence::{Address, Context, FilesNeed, Need, Presence, ResponseNeed, SeenFile, VariablesNeed},
+    lint_node::LintNode,
     seen::Found,
     verdict::{At, Judged, Row},
-    words::{Name, OneFile, RunText},
+    words::{Name, OneFile, RunText, VariableName, WebAddress},
 };
 
 /// A file or directory exists.
@@ -22,7 +26,13 @@ use crate::{
 /// The path is literal, without wildcards; links are followed. speclens resolves relative paths against the root of
 /// the workspace, ClawSpec against its working directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-synonyms" = ["file_exists"]))]
+#[schemars(extend("x-synonyms" = ["file_exists"], "x-problems" = [{
+    "if": { "required": ["path"], "properties": { "path": { "pattern": r"[*?\[]" } } },
+    "at": "path", "code": "contradiction",
+    "message": "wildcards in `{value}` are not expanded, so this assertion always fails",
+    "note": "`artifact_exists` expands wildcards", "help": "change the type to `artifact_exists`",
+    "fix": { "at": "type", "write": "artifact_exists" },
+}]))]
 pub struct FilePresent {
     /// File or directory that must exist.
     #[schemars(extend("examples" = ["SKILL.md"]))]
@@ -45,6 +55,11 @@ fn look<'e>(path: &str, seen: &ScopedEvidence<'e>, until: Until) -> Result<(Stri
 
 impl AssertionType for FilePresent {
     const NAME: &'static str = "file_present";
+    const OPPOSITE: Option<&'static str> = Some("file_absent");
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "path", Subject::one_file(node), true).collect()
+    }
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -81,12 +96,17 @@ impl AssertionType for FilePresent {
 ))]
 pub struct FileAbsent {
     /// File or directory that must not exist.
-    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    #[schemars(extend("x-literal" = "passes", "examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: OneFile,
 }
 
 impl AssertionType for FileAbsent {
     const NAME: &'static str = "file_absent";
+    const OPPOSITE: Option<&'static str> = Some("file_present");
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "path", Subject::one_file(node), false).collect()
+    }
 
     fn subject(&self) -> String {
         self.path.to_string()
@@ -117,7 +137,7 @@ impl AssertionType for FileAbsent {
 pub struct GatewayHealthy {
     /// URL to use instead. ClawSpec does not document this key, but reads it.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
-    #[schemars(extend("x-synonyms" = ["url"]))]
+    #[schemars(with = "Option<WebAddress>", extend("x-synonyms" = ["url"]))]
     pub endpoint: Option<RunText>,
 }
 
@@ -171,7 +191,8 @@ impl AssertionType for GatewayHealthy {
 #[schemars(extend("x-other-names" = ["env_set"]))]
 pub struct EnvPresent {
     /// Names of the variables.
-    #[schemars(extend("x-compared" = "name", "examples" = [["RESEND_API_KEY"]]))]
+    #[schemars(with = "Vec<VariableName>", extend("x-compared" = "name", "examples" = [["RESEND_API_KEY"]]))]
+    #[schemars(extend("x-non-empty" = "list the environment variables that must be set"))]
     #[schemars(extend("x-other-names" = ["var", "name", "names", "variable", "variables"]))]
     pub vars: Vec<Name>,
 }

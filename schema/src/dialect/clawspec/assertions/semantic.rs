@@ -11,12 +11,19 @@ use crate::{
         score::{self, Score},
         text::shortened,
     },
-    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
+        lint::Place,
+        scale::Scale,
+    },
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
     mask::shown,
+    problem::Code,
     seen::{Found, Proof},
     verdict::{At, Judged, Row},
-    words::{Artifact, RunText, plural},
+    words::{Artifact, RunText, WebAddress, plural},
 };
 
 /// Path of the gateway's endpoint for scores.
@@ -49,7 +56,7 @@ pub struct LlmJudge {
     pub rubric: RunText,
     /// Minimum score.
     #[serde(default = "pass_threshold")]
-    #[schemars(extend("x-synonyms" = ["threshold"]))]
+    #[schemars(extend("x-problems" = no_threshold(), "x-other-names" = ["threshold"]))]
     pub pass_threshold: f64,
     /// Heading of the section to score, including its subsections. ClawSpec always sends the whole file.
     #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
@@ -62,9 +69,21 @@ pub struct LlmJudge {
     /// ```yaml
     /// consistency: { runs: 5, min_passes: 4 }
     /// ```
+    #[schemars(extend("x-problems" = [
+        {
+            "if": { "const": null }, "code": "no-effect", "underline": "key", "instead": true,
+            "message": "`consistency` has no value, so the judge is asked once", "help": "remove the key",
+        },
+        {
+            "if": { "const": true }, "code": "upstream-differs",
+            "message": "ClawSpec 0.1.0 does not support `consistency: true`",
+            "note": "ClawSpec aborts with an error, although its documentation describes the value",
+            "help": "write `{ runs: 3, min_passes: 3 }`", "fix": { "write": "{ runs: 3, min_passes: 3 }" },
+        },
+    ]))]
     pub consistency: Option<Consistency>,
     /// URL of the judge. `judge` in `speclens.yaml` overrides it. ClawSpec does not document this key, but reads it.
-    #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
+    #[schemars(with = "Option<WebAddress>", extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }
 
@@ -91,7 +110,7 @@ pub struct ConsistencyRuns {
     pub runs: u32,
     /// Number of scores that must meet the threshold.
     #[schemars(range(min = 1, max = 100))]
-    #[schemars(extend("x-other-names" = ["passes", "min_pass", "required"]))]
+    #[schemars(extend("x-at-most" = "runs", "x-other-names" = ["passes", "min_pass", "required"]))]
     pub min_passes: u32,
 }
 
@@ -165,6 +184,30 @@ impl LlmJudge {
             moment: scope.moment,
             times: self.runs().runs,
         })
+    }
+}
+
+/// Returns the problem of a threshold that every score meets.
+fn no_threshold() -> Value {
+    json!([{
+        "if": { "maximum": 0 }, "code": "vacuous-claim", "message": "every score meets this threshold",
+        "note": "scores usually range from 1 to 5", "help": "raise it",
+    }])
+}
+
+/// Checks that the scale of the rubric contains a threshold.
+fn lint_scale(node: &LintNode<'_>, usual: Option<Scale>, report: &mut Report) {
+    let threshold = node.get("pass_threshold");
+    let Some((threshold, least)) = threshold.and_then(|it| Some((it.clone(), it.number()?))) else { return };
+    let scale = node.get("rubric").map_or(usual, |rubric| Scale::in_rubric(rubric.text()?));
+    let Some(Scale { low, high }) = scale.filter(|_| least > 0.0) else { return };
+    let scale = format!("the scale of the rubric is {low} to {high}");
+    if least <= low {
+        let words = MessageParts::new(format!("every score meets this threshold: {scale}")).help("raise it");
+        report.push(threshold.problem(Code::VacuousClaim, words));
+    } else if least > high {
+        let words = MessageParts::new(format!("no score meets this threshold: {scale}")).help("lower it");
+        report.push(threshold.problem(Code::Contradiction, words));
     }
 }
 
@@ -280,6 +323,10 @@ fn read(reply: &ModelReply, most: Option<f64>) -> Result<Score, String> {
 impl AssertionType for LlmJudge {
     const NAME: &'static str = "llm_judge";
 
+    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+        lint_scale(node, None, report);
+    }
+
     fn subject(&self) -> String {
         self.path.to_string()
     }
@@ -332,6 +379,10 @@ impl AssertionType for LlmJudge {
 ///
 /// A judge scores the match, as for `llm_judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-advice" = [{
+    "names": ["section_id"], "note": "ClawSpec compares whole files", "explains": "output_path",
+    "help": "remove it, and set `output_path` and `soul_path`",
+}]))]
 pub struct AgentIdentityConsistent {
     /// File that the agent wrote; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -346,9 +397,10 @@ pub struct AgentIdentityConsistent {
     pub rubric: RunText,
     /// Minimum score. ClawSpec does not document this key, but reads it.
     #[serde(default = "pass_threshold")]
+    #[schemars(extend("x-problems" = no_threshold()))]
     pub pass_threshold: f64,
     /// URL of the judge. `judge` in `speclens.yaml` overrides it. ClawSpec does not document this key, but reads it.
-    #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
+    #[schemars(with = "Option<WebAddress>", extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
 }
 
@@ -373,6 +425,10 @@ impl AgentIdentityConsistent {
 
 impl AssertionType for AgentIdentityConsistent {
     const NAME: &'static str = "agent_identity_consistent";
+
+    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+        lint_scale(node, Some(Scale { low: 1.0, high: 5.0 }), report);
+    }
 
     fn subject(&self) -> String {
         self.output_path.to_string()

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::artifacts::{appeared, is_zero, structured, unread};
 use crate::{
@@ -10,12 +10,20 @@ use crate::{
     check::python::PythonValue,
     dialect::{
         ScalarRules,
-        clawspec::claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
+        clawspec::{
+            claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
+            lint::Place,
+            statements::Statement,
+            waiting,
+        },
     },
     document::{Document, NodeRef},
     evidence::{Context, Need},
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
+    problem::Code,
     verdict::{At, FilePlace, Judged, Row},
-    words::Artifact,
+    words::{Artifact, Moment},
 };
 
 /// A YAML state file of the target has a certain status or values.
@@ -33,28 +41,33 @@ use crate::{
 /// string, and a date in quotes is a string. Of several equal keys in the file, the last one counts. `.json` files are
 /// read as JSON. Without expected values, the file must exist and contain a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("oneOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
+#[schemars(extend("anyOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
+#[schemars(extend("x-problems" = ["path", "state_path"].map(no_state)))]
 pub struct StateFile {
     /// Path of the file; if several match, the most recently written one.
-    #[schemars(extend("examples" = ["memory/state.yaml"]))]
+    #[schemars(extend("x-no-effect-with" = ["state_path"], "examples" = ["memory/state.yaml"]))]
     pub path: Option<Artifact>,
     /// Another name for `path`. Use only one of the two.
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
     /// Expected value of the key `status`.
     #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = ["ready"]))]
-    #[schemars(extend("x-synonyms" = ["status"]))]
+    #[schemars(extend("x-synonyms" = ["status"], "x-problems" = [{
+        "if": { "const": null }, "code": "vacuous-claim", "underline": "key", "unless-wrong": true,
+        "message": "`expected_status` has no value, so nothing is checked", "help": "write the expected status",
+    }]))]
     pub expected_status: Option<Value>,
     /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
     #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = [{ "phase": "complete" }]))]
+    #[schemars(extend("x-non-empty" = "list the keys and the values that the file must have"))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
-    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "examples" = [60]))]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
     /// Expected values as Python reads them: the status, then the fields.
     #[serde(skip)]
@@ -78,6 +91,31 @@ impl StateFile {
 
 impl AssertionType for StateFile {
     const NAME: &'static str = "state_file";
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        let path = if node.get("state_path").is_some() { "state_path" } else { "path" };
+        Statement::value(node, path, "expected_status").into_iter().collect()
+    }
+
+    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+        let fields = node.get("expected_fields").filter(LintNode::is_mapping);
+        for (key, field) in fields.map(|fields| fields.entries()).unwrap_or_default() {
+            if key.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || key.contains('[') {
+                let words = MessageParts::new(format!("`{key}` is never found, because lists have no keys"))
+                    .help("name the keys of mappings, as in `a.b`");
+                report.push(field.head_problem(Code::Contradiction, words));
+            }
+            if key == STATUS
+                && let (Some(status), Some(other)) = (node.text_at("expected_status"), field.text())
+                && status != other
+            {
+                let words = MessageParts::new(format!("`status` cannot be both `{status}` and `{other}`"))
+                    .help("remove one of the two");
+                report.push(field.problem(Code::Contradiction, words));
+            }
+        }
+    }
+
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {
@@ -142,6 +180,15 @@ impl AssertionType for StateFile {
         let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text));
         Ok(row.with_places(places))
     }
+}
+
+/// Returns the problem of a path whose extension indicates that the file has no keys.
+fn no_state(key: &str) -> Value {
+    json!({
+        "if": { "required": [key], "properties": { key: { "pattern": r"\.(md|html?|log)$" } } },
+        "at": key, "code": "contradiction",
+        "message": "`state_file` reads YAML or JSON, not `{value}`", "help": "name the file that has the keys",
+    })
 }
 
 /// Key that `expected_status` refers to.

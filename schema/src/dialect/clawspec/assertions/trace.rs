@@ -4,16 +4,20 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{artifacts::structured, behavioral::decided, trace_notes::aligned};
 use crate::{
     act::Until,
-    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
+        statements::{Statement, Subject},
+    },
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
+    lint_node::LintNode,
     seen::{Found, Observed, Why},
     verdict::{At, Judged, Mismatch, Row},
-    words::{AgentName, Name, OneFile, RunText, ToolName},
+    words::{AgentName, CalledTool, Name, OneFile, RouterFile, RunText},
 };
 
 /// Returns the spans of a kind, by start time if all have one.
@@ -49,15 +53,21 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 ///
 /// Set at least one bound. Both are inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["min"] }, { "required": ["max"] }]))]
+#[schemars(extend("anyOf" = [{ "required": ["min"] }, { "required": ["max"] }], "x-problems" = [{
+    "if": { "required": ["min"], "properties": { "min": { "enum": [0, "0"] }, "max": false } },
+    "at": "min", "code": "vacuous-claim", "help": "write at least 1, or add `max`",
+    "message": "a count is never below 0, so this assertion always passes",
+}]))]
 pub struct LlmCallCount {
     /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
+    #[schemars(extend("x-in-quotes" = true))]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-synonyms" = ["min_calls", "at_least"]))]
     pub min: Option<u64>,
     /// Maximum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
+    #[schemars(extend("x-in-quotes" = true))]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [4]))]
     #[schemars(extend("x-synonyms" = ["max_calls", "at_most"]))]
     pub max: Option<u64>,
@@ -101,9 +111,17 @@ impl AssertionType for LlmCallCount {
 ///
 /// Names are compared exactly, in the order in which the calls began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-problems" = [{
+    "if": {
+        "required": ["expected"], "properties": { "expected": { "maxItems": 0 } },
+        "not": { "required": ["mode"], "properties": { "mode": { "const": "strict" } } },
+    },
+    "at": "expected", "code": "vacuous-claim", "unless-wrong": true, "help": "list the expected names, in order",
+    "message": "`expected` is empty, so nothing is checked",
+}]))]
 pub struct ToolSequence {
     /// Names of the tools.
-    #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
+    #[schemars(with = "Vec<CalledTool>", extend("x-literal" = "fails", "examples" = [["memory.search", "resend.send"]]))]
     #[schemars(extend("x-synonyms" = ["sequence", "tools"]))]
     pub expected: Vec<Name>,
     /// Comparison of the calls with the list.
@@ -127,6 +145,10 @@ pub enum SequenceMode {
 impl AssertionType for ToolSequence {
     const NAME: &'static str = "tool_sequence";
     const NEEDS: &'static [Need] = &[Need::Trace];
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "expected", Subject::Span, true).collect()
+    }
 
     fn subject(&self) -> String {
         self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
@@ -212,6 +234,11 @@ impl AssertionType for ModelUsed {
     const NAME: &'static str = "model_used";
     const NEEDS: &'static [Need] = &[Need::Trace];
 
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        let denied = Statement::at(node, "not_expected", Subject::Model, false);
+        Statement::at(node, "expected", Subject::Model, true).chain(denied).collect()
+    }
+
     fn subject(&self) -> String {
         match (&self.expected, &self.not_expected) {
             (Some(model), _) => model.to_string(),
@@ -264,9 +291,15 @@ impl AssertionType for ModelUsed {
 /// trace does not mention other agents, the first of the routing keys below that is set decides. Without one, the
 /// result is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-first-of" = [
+    "routing_path", "decision_path", "delegation_fallback_path", "routing_decisions", "state_payloads",
+    "decision_payloads", "routing_decision", "state_payload", "decision_payload", "state_paths", "routing_state_paths",
+    "state_path", "routing_state_path",
+]))]
 pub struct DelegationPath {
     /// Agents, in order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
+    #[schemars(extend("x-non-empty" = "list the expected names, in order"))]
     #[schemars(extend("x-synonyms" = ["path"]))]
     pub expected: Vec<Name>,
     /// Agents as recorded by the router.
@@ -279,26 +312,45 @@ pub struct DelegationPath {
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub delegation_fallback_path: Option<Vec<Name>>,
     /// Decisions of the router: names, or mappings with `selected_agent` or `agent`.
+    #[schemars(extend("items" = { "x-problems": no_agent() }))]
     pub routing_decisions: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
+    #[schemars(extend("items" = { "x-problems": no_agent() }))]
     pub state_payloads: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
+    #[schemars(extend("items" = { "x-problems": no_agent() }))]
     pub decision_payloads: Option<Vec<Value>>,
     /// A decision of the router.
+    #[schemars(extend("x-problems" = no_agent()))]
     pub routing_decision: Option<Value>,
     /// Another name for `routing_decision`.
+    #[schemars(extend("x-problems" = no_agent()))]
     pub state_payload: Option<Value>,
     /// Another name for `routing_decision`.
+    #[schemars(extend("x-problems" = no_agent()))]
     pub decision_payload: Option<Value>,
     /// Files that the router writes, with one decision each.
+    #[schemars(with = "Option<Vec<RouterFile>>")]
     pub state_paths: Option<Vec<OneFile>>,
     /// Another name for `state_paths`.
+    #[schemars(with = "Option<Vec<RouterFile>>")]
     pub routing_state_paths: Option<Vec<OneFile>>,
     /// File that the router writes.
-    #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
+    #[schemars(with = "Option<RouterFile>", extend("examples" = ["memory/router-state.yaml"]))]
     pub state_path: Option<OneFile>,
     /// Another name for `state_path`.
+    #[schemars(with = "Option<RouterFile>")]
     pub routing_state_path: Option<OneFile>,
+}
+
+/// Returns the problem of a decision that names no agent.
+fn no_agent() -> Value {
+    let filled = |key: &str| json!({ "type": "object", "required": [key], "properties": { key: { "pattern": "." } } });
+    json!([{
+        "if": { "not": { "anyOf": [{ "pattern": "." }, filled("selected_agent"), filled("agent")] } },
+        "code": "unchecked", "message": "this decision does not name an agent, so it is skipped",
+        "help": "write the name of an agent, or `agent: NAME`", "unless-wrong": true,
+    }])
 }
 
 impl DelegationPath {
@@ -467,7 +519,7 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
 #[schemars(extend("x-other-names" = ["tool_was_not_invoked"]))]
 pub struct ToolNotInvoked {
     /// Exact name of the tool.
-    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "x-literal" = "passes", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
 }
@@ -475,6 +527,10 @@ pub struct ToolNotInvoked {
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
     const NEEDS: &'static [Need] = &[Need::Trace];
+
+    fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
+        Statement::at(node, "tool", Subject::Span, false).collect()
+    }
 
     fn subject(&self) -> String {
         self.tool.to_string()

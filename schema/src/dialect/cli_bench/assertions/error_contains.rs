@@ -20,6 +20,10 @@ use crate::{act::Act, verdict::Judged};
 #[serde(transparent)]
 #[schemars(extend("x-compared" = "output", "examples" = ["file not found"]))]
 #[schemars(extend("x-other-names" = ["stderr", "stderr_contains", "error"]))]
+#[schemars(extend("x-problems" = [{
+    "if": { "const": "" }, "code": "vacuous-claim", "help": "write what the output must contain",
+    "message": "every output contains the empty string, so the output is not checked",
+}]))]
 pub struct ErrorContains(pub String);
 
 impl AssertionType for ErrorContains {

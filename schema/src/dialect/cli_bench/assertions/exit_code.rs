@@ -29,6 +29,21 @@ use crate::{
 #[serde(transparent)]
 #[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]
 #[schemars(extend("x-other-names" = ["status", "exit", "exit_status", "return_code", "code"]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "anyOf": [
+            { "exclusiveMaximum": 0 }, { "exclusiveMinimum": 255 },
+            { "pattern": r"^\s*(-0*[1-9]\d*|\+?0*(25[6-9]|2[6-9]\d|[3-9]\d\d|[1-9]\d{3,}))\s*$" },
+        ] },
+        "code": "out-of-range", "severity": "warning",
+        "message": "expected an integer from 0 to 255 for `exit_code`, found `{value}`",
+    },
+    {
+        "if": { "pattern": r"^\s*[+-]?\d+\s*$" }, "code": "wrong-type", "severity": "warning",
+        "message": "expected an integer for `exit_code`, found the string `{value}`", "note": "it is read as a number",
+        "help": "remove the quotes", "fix": { "write": "{value}", "safe-if": r"^(0|-?[1-9]\d{0,17})$" },
+    },
+]))]
 pub struct ExitCode(#[schemars(with = "i64")] pub i64);
 
 impl<'de> Deserialize<'de> for ExitCode {

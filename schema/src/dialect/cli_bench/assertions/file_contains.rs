@@ -39,6 +39,11 @@ pub struct FileContains {
     /// String that the file must contain, case-sensitive.
     #[schemars(extend("x-compared" = "output", "examples" = ["version: 1"]))]
     #[schemars(extend("x-other-names" = ["contains", "content", "contents", "substring", "value"]))]
+    #[schemars(extend("x-problems" = [{
+        "if": { "const": "" }, "code": "vacuous-claim",
+        "message": "every file contains the empty string, so only its existence is checked",
+        "help": "use `file_exists` to check only that the file exists",
+    }]))]
     pub text: String,
 }
 

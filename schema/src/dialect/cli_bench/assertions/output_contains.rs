@@ -20,6 +20,10 @@ use crate::{act::Act, verdict::Judged};
 #[serde(transparent)]
 #[schemars(extend("x-compared" = "output", "examples" = ["Successfully created"]))]
 #[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
+#[schemars(extend("x-problems" = [{
+    "if": { "const": "" }, "code": "vacuous-claim", "help": "write what the output must contain",
+    "message": "every output contains the empty string, so the output is not checked",
+}]))]
 pub struct OutputContains(pub String);
 
 impl AssertionType for OutputContains {

@@ -29,6 +29,17 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["command_count"]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "maxProperties": 1, "required": ["pattern"] }, "code": "vacuous-claim",
+        "message": "`run_count` without `min` or `max` always passes", "help": "add `min` or `max`",
+    },
+    {
+        "if": { "required": ["min"], "properties": { "min": { "const": 0 }, "max": false } },
+        "at": "min", "code": "vacuous-claim", "help": "write at least 1, or add `max`",
+        "message": "a count is never below 0, so this assertion always passes",
+    },
+]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
     #[schemars(with = "Pattern", extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]

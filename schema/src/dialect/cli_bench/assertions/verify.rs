@@ -33,6 +33,22 @@ use crate::{
 /// In `a | b`, only the exit code of `b` counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": {
+            "required": ["run"],
+            "properties": { "run": { "pattern": r"^\s*(true|:)\s*$" }, "output_contains": false, "output_equals": false },
+        },
+        "at": "run", "code": "vacuous-claim", "message": "this command always succeeds", "help": "run a command that can fail",
+    },
+    {
+        "if": { "required": ["run"], "properties": {
+            "run": { "pattern": r"\|\|\s*(true|:|exit 0)\s*$" }, "output_contains": false, "output_equals": false,
+        } },
+        "at": "run", "code": "vacuous-claim", "message": "the command after `||` always succeeds",
+        "help": "remove `||` and everything after it",
+    },
+]))]
 pub struct Verify {
     /// Shell command to run.
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
@@ -41,6 +57,10 @@ pub struct Verify {
     /// String that the standard output must contain, case-sensitive.
     #[schemars(extend("x-compared" = "output", "examples" = ["expected data"]))]
     #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
+    #[schemars(extend("x-problems" = [{
+        "if": { "const": "" }, "code": "vacuous-claim", "help": "remove it",
+        "message": "every output contains the empty string, so the output is not checked",
+    }]))]
     pub output_contains: Option<String>,
     /// Expected standard output, ignoring white space at both ends.
     ///

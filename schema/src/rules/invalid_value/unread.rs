@@ -5,6 +5,7 @@ use crate::{
     dialect::clawspec::parts::Member,
     document::{NodeRef, Scalar, Shape, Style},
     finding::{Finding, Location, MessageParts, Report, Rule},
+    lint_node::LintNode,
     problem::{Code, Fix},
     rules::unquoted_template,
     validate::describe,
@@ -122,28 +123,35 @@ impl Rule for Unread {
             }
             Unread::ListKey => words("expected a string as the key, found a list".to_owned()),
             Unread::MappingKey => words("expected a string as the key, found a mapping".to_owned()),
-            Unread::Sign(text) => with_quotes(words(format!("`{text}` is not a string in YAML 1.1")), location, text),
-            Unread::Moment(text) => with_quotes(words(format!("`{text}` is not a valid date or time")), location, text),
+            Unread::Sign(text) => quoted(words(format!("`{text}` is not a string in YAML 1.1")), location, text),
+            Unread::Moment(text) => quoted(words(format!("`{text}` is not a valid date or time")), location, text),
         }
+    }
+}
+
+/// Adds the help and the fix that put the value at a location in quotes.
+pub(crate) fn quoted(words: MessageParts, location: &Location<'_>, text: &str) -> MessageParts {
+    match location.lint_node() {
+        Some(node) => with_quotes(words, &node, text),
+        None => words,
     }
 }
 
 /// Adds the help and the fix that put a value in quotes. If the quoted string would not be a valid time, adds only help
 /// that says how to write one.
-pub(crate) fn with_quotes(words: MessageParts, location: &Location<'_>, text: &str) -> MessageParts {
-    if is_for_time(location) && time::parse(text).is_none() {
+pub(crate) fn with_quotes(words: MessageParts, node: &LintNode<'_>, text: &str) -> MessageParts {
+    if is_for_time(node) && time::parse(text).is_none() {
         return words.help("write a time, such as `\"2026-05-14T12:00:00Z\"`");
     }
     let quoted = serde_json::Value::from(text).to_string();
-    let Some(lint_node) = location.lint_node() else { return words };
-    if lint_node.node.resolved().tag().is_some() {
+    if node.node.resolved().tag().is_some() {
         return words.help(format!("write `{quoted}` without the tag"));
     }
-    let edits = lint_node.replaced(quoted.clone());
+    let edits = node.replaced(quoted.clone());
     words.fix_with_help(edits.map(|edits| Fix::safe(format!("write `{quoted}`"), edits)))
 }
 
 /// Whether a value must be a time in a string.
-fn is_for_time(location: &Location<'_>) -> bool {
-    matches!(location.at.last().as_deref(), Some("updated_after" | "captured_at"))
+fn is_for_time(node: &LintNode<'_>) -> bool {
+    matches!(node.at.last().as_deref(), Some("updated_after" | "captured_at"))
 }
