@@ -58,8 +58,6 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::dialect::clawspec;
-
 pub(crate) use antonyms::Bound;
 
 /// Declares words: string types, each with its own schema.
@@ -129,49 +127,6 @@ words! {
     SecretPattern = { "type": "string", "x-pattern": "ecmascript", "x-searches": "secrets" };
     /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
     Template = { "type": "string", "minLength": 1, "x-template": "vars" };
-    /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
-    RunText = { "type": "string", "minLength": 1, "x-template": "clawspec" };
-    /// Path of a file in a ClawSpec assertion. `*`, `?` and `[…]` are wildcards, and `**` is equivalent to `*`.
-    Artifact = {
-        "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec",
-        "x-problems": clawspec::paths::of_file(),
-    };
-    /// Path of a single file in a ClawSpec assertion, without wildcards.
-    OneFile = {
-        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
-        "x-problems": clawspec::paths::of_any(),
-    };
-    /// An address in a ClawSpec assertion.
-    WebAddress = { "type": "string", "minLength": 1, "x-template": "clawspec", "x-problems": clawspec::paths::of_address() };
-    /// A time in a ClawSpec assertion.
-    Moment = { "type": "string", "x-template": "clawspec", "x-time": true };
-    /// The name of an environment variable.
-    VariableName = { "type": "string", "minLength": 1, "x-problems": [{
-        "if": { "pattern": r"[\s$={}]" }, "code": "contradiction",
-        "message": "`{value}` is not a valid environment variable name",
-        "help": "write the name alone, without `$` and without a value",
-    }] };
-    /// The exact name of a tool whose call a trace contains, which must not be empty.
-    CalledTool = { "type": "string", "minLength": 1, "x-shares": "tools", "x-problems": [{
-        "if": { "pattern": r"(?i)^\S+\.(md|ya?ml|jsonl?|txt|html?|csv|pdf|log|xml|toml)$" }, "code": "contradiction",
-        "message": "`{value}` looks like a file, but `tool_sequence` expects tools",
-        "help": "name the tool that reads or writes it, or check the file with `artifact_exists`",
-    }] };
-    /// Path of a single file that a router writes, without wildcards.
-    RouterFile = {
-        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
-        "x-problems": clawspec::paths::of_router(),
-    };
-    /// A heading, without its marks.
-    Heading = { "type": "string", "minLength": 1, "x-problems": [{
-        "if": { "pattern": "^#" }, "code": "contradiction", "message": "expected a heading without `#`, found `{value}`",
-        "note": "ClawSpec searches for `# {value}` or `{value}:`", "fix": { "strip": r"^#+\s*|\s+$" },
-    }] };
-    /// The path of a key in a file.
-    KeyOfFile = { "type": "string", "minLength": 1, "x-problems": [{
-        "if": { "pattern": r"[\[*]|^\$" }, "code": "contradiction",
-        "message": "`{value}` is never found, because lists have no keys", "help": "name the keys of mappings, as in `a.b`",
-    }] };
     /// A string that must occur in the output.
     RequiredText = { "type": "string", "x-problems": [{
         "if": { "const": "" }, "code": "vacuous-claim", "help": "remove it",
@@ -182,8 +137,6 @@ words! {
         "if": { "const": "" }, "code": "contradiction", "help": "remove it",
         "message": "every output contains the empty string, so this expectation always fails",
     }] };
-    /// A regular expression as Python reads it.
-    PythonPattern = { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" };
     /// A string of a scripted gateway that must not be empty, in which `{{name}}` is replaced by a value of the run.
     ScriptText = { "type": "string", "minLength": 1, "x-template": "gateway" };
     /// The path of a file that a scripted gateway writes.

@@ -2,8 +2,9 @@
 
 use crate::{
     evidence::{
-        Answer, Context, Ended, Evidence, Exit, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap, LogNeed, MaskingLoss,
-        ModelReply, Need, Observation, ObservationTime, Output, Ran, ResponseAnswer, Trace, TraceAnswer, Usage,
+        Answer, Context, Ended, Evidence, Exit, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap, LogNeed,
+        MaskingLoss, ModelReply, Need, Observation, ObservationTime, Output, Ran, ResponseAnswer, Trace, TraceAnswer,
+        Usage,
     },
     seen::{Observed, Seen, Why},
     text::{MASKED, TRUNCATED, Text},

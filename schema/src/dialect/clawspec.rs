@@ -43,6 +43,7 @@ pub mod trigger;
 pub(crate) mod type_fields;
 pub(crate) mod typed_assertion;
 pub(crate) mod waiting;
+pub mod words;
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     assertions::*,
-    claim::{AssertionClaim, AssertionType, Scope},
-    lint::Place,
+    claim::{AssertionClaim, AssertionType, Place, Scope},
     statements::Statement,
     waiting::{self, WAITING},
 };

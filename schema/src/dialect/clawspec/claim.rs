@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::{
     config::{Config, Price},
     gateway_log::Handoff,
-    lint::Place,
     statements::Statement,
     template::{CALLEE_RUN_ID, NoValue, expand},
 };
@@ -80,6 +79,11 @@ pub(crate) trait AssertionType:
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged;
+}
+
+/// What a lint of an assertion may depend on besides the assertion.
+pub(crate) struct Place<'f> {
+    pub(crate) files: &'f dyn Files,
 }
 
 /// Scope that the assertions of one list share.

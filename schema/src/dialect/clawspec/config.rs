@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths;
+use super::words::of_address;
 use crate::words::{FilePath, Url};
 
 /// The settings of a ClawSpec workspace: `clawspec.yaml`. Its directory is the root of the workspace.
@@ -27,7 +27,7 @@ use crate::words::{FilePath, Url};
 #[serde(default)]
 pub struct Config {
     /// URL of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
-    #[schemars(extend("default" = "http://127.0.0.1:18789", "x-problems" = paths::of_address()))]
+    #[schemars(extend("default" = "http://127.0.0.1:18789", "x-problems" = of_address()))]
     pub gateway_base_url: Option<Url>,
     /// Path of the webhook that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` overrides it.
     #[schemars(extend("default" = "/webhook/mcp-skill-invoke", "x-problems" = [{

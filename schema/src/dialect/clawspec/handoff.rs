@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::assertion::Assertion;
-use crate::words::{Heading, Name};
+use crate::dialect::clawspec::words::Heading;
+use crate::words::Name;
 
 /// A ClawSpec handoff contract: `tests/handoffs/*.yaml`, named by a stage of a pipeline.
 ///

@@ -24,6 +24,7 @@ use crate::{
 use super::{
     assertion::{Assertion, Category, TypeInfo},
     assertion_lists,
+    claim::Place,
     facts::About,
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
@@ -36,11 +37,6 @@ use super::{
     typed_assertion::TypedAssertion,
     waiting,
 };
-
-/// What an assertion may depend on besides its own keys.
-pub(crate) struct Place<'f> {
-    pub(crate) files: &'f dyn Files,
-}
 
 /// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {

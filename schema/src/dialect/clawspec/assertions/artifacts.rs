@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::clawspec::words::{Artifact, Heading, KeyOfFile, Moment, of_any};
 use crate::{
     act::Until,
     check::{
@@ -14,9 +15,9 @@ use crate::{
         ScalarRules,
         clawspec::{
             claim::{
-                AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
+                AssertionType, Fresh, Place, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch,
+                unknown,
             },
-            lint::Place,
             paths,
             statements::{Statement, Subject},
             waiting,
@@ -32,7 +33,7 @@ use crate::{
     seen::{Found, Proof, Why},
     text::Text,
     verdict::{At, FilePlace, Judged, Mismatch, Row},
-    words::{Artifact, Heading, KeyOfFile, Moment, Name, all_of},
+    words::{Name, all_of},
 };
 
 /// A file exists after the run.
@@ -49,7 +50,7 @@ use crate::{
 #[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
     /// Path of the file. With wildcards, one match is enough.
-    #[schemars(extend("x-problems" = paths::of_any(), "examples" = ["memory/drafts/{{today}}-output.md"]))]
+    #[schemars(extend("x-problems" = of_any(), "examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]

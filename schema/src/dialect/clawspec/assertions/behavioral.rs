@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::artifacts::structured;
+use crate::dialect::clawspec::words::{Artifact, PythonPattern, RunText, WebAddress};
 use crate::{
     act::Until,
     check::{log_search::LogSearch, python::PythonValue, text::shortened},
@@ -17,7 +18,7 @@ use crate::{
     seen::{Found, Observed, Why},
     text::Text,
     verdict::{At, FilePlace, Judged, Row},
-    words::{Artifact, PythonPattern, RunText, WebAddress, plural},
+    words::plural,
 };
 
 /// A URL responds with a certain status.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::artifacts::{appeared, is_zero};
+use crate::dialect::clawspec::words::{Artifact, Moment};
 use crate::{
     act::Until,
     check::{
@@ -11,8 +12,7 @@ use crate::{
         rouge,
     },
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
-        lint::Place,
+        claim::{AssertionType, Place, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
         statements::{Statement, Subject},
         waiting,
     },
@@ -24,7 +24,6 @@ use crate::{
     seen::Found,
     text::Text,
     verdict::{At, FilePlace, Judged, Row},
-    words::{Artifact, Moment},
 };
 
 /// A file resembles a golden file.

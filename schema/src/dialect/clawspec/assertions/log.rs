@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::dialect::clawspec::words::{Artifact, RunText};
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, skipped, unknown},
+        claim::{AssertionType, Place, Scope, ScopedEvidence, broken, mismatch, skipped, unknown},
         gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, SPAWN, Session, Unclear, Usage},
-        lint::Place,
         statements::{LoggedRun, Statement, Subject},
         type_fields::number_of,
     },
@@ -18,7 +18,7 @@ use crate::{
     problem::Code,
     seen::{Found, Observed, Proof, Why},
     verdict::{At, FilePlace, Judged, Row},
-    words::{Artifact, Name, RunText, ToolName},
+    words::{Name, ToolName},
 };
 
 /// Default of `run_id`.

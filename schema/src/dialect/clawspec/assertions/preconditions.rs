@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::clawspec::words::{OneFile, RunText, VariableName, WebAddress};
 use crate::{
     act::Until,
     dialect::clawspec::{
@@ -13,7 +14,7 @@ use crate::{
     lint_node::LintNode,
     seen::Found,
     verdict::{At, Judged, Row},
-    words::{Name, OneFile, RunText, VariableName, WebAddress},
+    words::Name,
 };
 
 /// A file or directory exists.

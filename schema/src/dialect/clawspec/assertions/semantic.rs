@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Value, json};
 
+use crate::dialect::clawspec::words::{Artifact, RunText, WebAddress};
 use crate::{
     act::Until,
     check::{
@@ -12,8 +13,7 @@ use crate::{
         text::shortened,
     },
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
-        lint::Place,
+        claim::{AssertionType, Place, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
         scale::Scale,
     },
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
@@ -23,7 +23,7 @@ use crate::{
     problem::Code,
     seen::{Found, Proof},
     verdict::{At, Judged, Row},
-    words::{Artifact, RunText, WebAddress, plural},
+    words::plural,
 };
 
 /// Path of the gateway's endpoint for scores.

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::artifacts::{appeared, is_zero, structured, unread};
+use crate::dialect::clawspec::words::{Artifact, Moment};
 use crate::{
     act::Until,
     check::python::PythonValue,
     dialect::{
         ScalarRules,
         clawspec::{
-            claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
-            lint::Place,
+            claim::{AssertionType, Place, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
             statements::Statement,
             waiting,
         },
@@ -23,7 +23,6 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     verdict::{At, FilePlace, Judged, Row},
-    words::{Artifact, Moment},
 };
 
 /// A YAML state file of the target has a certain status or values.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{artifacts::structured, behavioral::decided, trace_notes::aligned};
+use crate::dialect::clawspec::words::{CalledTool, OneFile, RouterFile, RunText};
 use crate::{
     act::Until,
     dialect::clawspec::{
@@ -17,7 +18,7 @@ use crate::{
     lint_node::LintNode,
     seen::{Found, Observed, Why},
     verdict::{At, Judged, Mismatch, Row},
-    words::{AgentName, CalledTool, Name, OneFile, RouterFile, RunText},
+    words::{AgentName, Name},
 };
 
 /// Returns the spans of a kind, by start time if all have one.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown};
+use crate::dialect::clawspec::words::RunText;
 use crate::{
     check::amount,
     dialect::clawspec::{
@@ -13,7 +14,6 @@ use crate::{
     evidence::{Need, Span, SpanKind, Tokens, Trace},
     seen::{Found, Observed, Why},
     verdict::{At, Judged, Mismatch, Row},
-    words::RunText,
 };
 
 /// No span of the trace exceeds a number of tokens.

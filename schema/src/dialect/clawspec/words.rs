@@ -1,0 +1,138 @@
+//! Types of strings in contracts: paths, addresses, times, names.
+
+use serde_json::{Value, json};
+
+use super::config::Config;
+use crate::words::words;
+
+words! {
+    /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
+    RunText = { "type": "string", "minLength": 1, "x-template": "clawspec" };
+    /// Path of a file in a ClawSpec assertion. `*`, `?` and `[…]` are wildcards, and `**` is equivalent to `*`.
+    Artifact = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec",
+        "x-problems": of_file(),
+    };
+    /// Path of a single file in a ClawSpec assertion, without wildcards.
+    OneFile = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
+        "x-problems": of_any(),
+    };
+    /// An address in a ClawSpec assertion.
+    WebAddress = { "type": "string", "minLength": 1, "x-template": "clawspec", "x-problems": of_address() };
+    /// A time in a ClawSpec assertion.
+    Moment = { "type": "string", "x-template": "clawspec", "x-time": true };
+    /// The name of an environment variable.
+    VariableName = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": r"[\s$={}]" }, "code": "contradiction",
+        "message": "`{value}` is not a valid environment variable name",
+        "help": "write the name alone, without `$` and without a value",
+    }] };
+    /// The exact name of a tool whose call a trace contains, which must not be empty.
+    CalledTool = { "type": "string", "minLength": 1, "x-shares": "tools", "x-problems": [{
+        "if": { "pattern": r"(?i)^\S+\.(md|ya?ml|jsonl?|txt|html?|csv|pdf|log|xml|toml)$" }, "code": "contradiction",
+        "message": "`{value}` looks like a file, but `tool_sequence` expects tools",
+        "help": "name the tool that reads or writes it, or check the file with `artifact_exists`",
+    }] };
+    /// Path of a single file that a router writes, without wildcards.
+    RouterFile = {
+        "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec",
+        "x-problems": of_router(),
+    };
+    /// A heading, without its marks.
+    Heading = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": "^#" }, "code": "contradiction", "message": "expected a heading without `#`, found `{value}`",
+        "note": "ClawSpec searches for `# {value}` or `{value}:`", "fix": { "strip": r"^#+\s*|\s+$" },
+    }] };
+    /// The path of a key in a file.
+    KeyOfFile = { "type": "string", "minLength": 1, "x-problems": [{
+        "if": { "pattern": r"[\[*]|^\$" }, "code": "contradiction",
+        "message": "`{value}` is never found, because lists have no keys", "help": "name the keys of mappings, as in `a.b`",
+    }] };
+    /// A regular expression as Python reads it.
+    PythonPattern = { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" };
+}
+
+/// Returns the problems of a path that is not one, for a file or a directory.
+pub(crate) fn of_any() -> Value {
+    json!([
+        {
+            "if": { "pattern": r"^(~/|\$)" }, "code": "contradiction",
+            "message": "`~` and shell variables are not expanded in paths",
+            "help": "write the path relative to the root of the workspace",
+        },
+        {
+            "if": { "pattern": "://" }, "code": "contradiction", "message": "expected a path, found a URL",
+            "help": "use `gateway_response` to check a URL",
+        },
+        {
+            "if": { "pattern": r"\\" }, "code": "contradiction", "message": r"`\` does not separate directories",
+            "help": "write `/`",
+        },
+        {
+            "if": { "pattern": r"\*\*" }, "code": "contradiction",
+            "message": "`**` does not match nested directories here", "help": "write one `*` per directory level",
+        },
+        {
+            "if": { "pattern": r"\{[^{}]*,[^{}]*\}" }, "code": "contradiction",
+            "message": "braces are not expanded in paths", "help": "write one assertion per file",
+        },
+        {
+            "if": { "pattern": r"\[[\p{Alphabetic} ]{3,}\]", "not": { "pattern": CLASS } }, "code": "contradiction",
+            "message": "brackets match only one character in a path", "help": "write `[[]` for an opening bracket",
+        },
+    ])
+}
+
+/// Letters in order, which are meant as a class: `[abc]`, but not `[date]`.
+const CLASS: &str = r"\[a?b?c?d?e?f?g?h?i?j?k?l?m?n?o?p?q?r?s?t?u?v?w?x?y?z?\]";
+
+/// Returns the problems of a path that is not that of a file.
+pub(crate) fn of_file() -> Value {
+    and(
+        of_any(),
+        json!({
+            "if": { "pattern": "/$" }, "code": "contradiction", "help": "name the file",
+            "message": "`{value}` is a directory, but a file is expected",
+        }),
+    )
+}
+
+/// Returns the problems of the path of a router's file, in which wildcards are not expanded.
+pub(crate) fn of_router() -> Value {
+    and(
+        of_file(),
+        json!({
+            "if": { "pattern": r"[*?\[]" }, "code": "contradiction", "help": "name one file",
+            "message": "wildcards in `{value}` are not expanded, so the file is never found",
+        }),
+    )
+}
+
+fn and(mut problems: Value, problem: Value) -> Value {
+    problems.as_array_mut().into_iter().for_each(|problems| problems.push(problem.clone()));
+    problems
+}
+
+/// Returns the problems of an address that does not begin with `http://` or `https://`. A path is relative to the gateway.
+pub(crate) fn of_address() -> Value {
+    let problem = |condition: Value, fix: Option<String>| {
+        let help = match &fix {
+            Some(whole) => format!("write `{whole}`"),
+            None => "begin it with `http://` or `https://`".to_owned(),
+        };
+        json!({
+            "if": condition, "code": "invalid-value", "severity": "warning", "unless-wrong": true,
+            "message": "`{value}` is not a valid URL", "help": help, "fix": fix.map(|whole| json!({ "write": whole })),
+        })
+    };
+    let gateway = format!("{}{{value}}", Config::GATEWAY);
+    json!([
+        problem(json!({ "pattern": "^/" , "not": { "pattern": "://" } }), Some(gateway)),
+        problem(
+            json!({ "pattern": "^[^/{]|^\\{[^{]", "not": { "pattern": "://" } }),
+            Some("http://{value}".to_owned())
+        ),
+        problem(json!({ "pattern": "://", "not": { "pattern": r"^(https?://|\{\{)" } }), None),
+    ])
+}
