@@ -192,7 +192,8 @@ pub fn replaced(text: &str, edits: &[Edit]) -> String {
 pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
     let adapt = |edit: &Edit| {
         let end = if edit.text.contains('\n') { line_end(document, edit.range.start) } else { "\n" };
-        let text = if end == "\n" { edit.text.clone() } else { edit.text.replace('\n', end) };
+        // Moved lines have their own ends already.
+        let text = if end == "\n" { edit.text.clone() } else { edit.text.replace("\r\n", "\n").replace('\n', end) };
         Edit { range: edit.range.clone(), text }
     };
     edits.iter().map(adapt).collect()

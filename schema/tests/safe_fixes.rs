@@ -431,3 +431,20 @@ fn negated_assertions_are_led_to_the_opposite() {
     let notes: Vec<String> = problems.into_iter().filter_map(|problem| problem.note).collect();
     assert!(!notes.iter().any(|note| note.contains("opposite")), "{notes:?}");
 }
+
+#[test]
+fn lines_that_are_moved_keep_their_line_ends() {
+    let text = "kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {ollama: {}}\nprompts: {p: {user: u}}\nmodels:\n      - id: \
+                local\n    provider: ollama\n    model: llama3.2\ntests:\n- {name: t, prompt: p, expect: {output: {contains: [a]}}}\n";
+    let fixed = |text: &str| {
+        let document = Document::read(text, SpecFile::KINDLM.scalar_rules());
+        let look = |document: &Document| {
+            Analyzer::new(SpecFile::KINDLM).problems(document, &MemoryFiles::default(), &Settings::default())
+        };
+        let safe = |problem: &Problem| problem.fixes.iter().position(Fix::is_safe);
+        let choose: &dyn for<'p> Fn(&'p Problem) -> Option<&'p Fix> = &|problem| Some(&problem.fixes[safe(problem)?]);
+        apply_fixes(&document, &look, choose, Revealing::Allowed).text
+    };
+    assert_ne!(fixed(text), text);
+    assert_eq!(fixed(&text.replace('\n', "\r\n")), fixed(text).replace('\n', "\r\n"));
+}
