@@ -28,7 +28,7 @@ pub use observed::{Answer, CommandGap, CommandLog, Content, Need, Observation, P
 pub use question::{AskedModel, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
 pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
-pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch};
+pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 pub use turns::{Ended, Turn};
 pub use workspace::{
     Address, FileSearch, FilesAnswer, FilesNeed, FoundText, ObservationTime, Presence, ResponseAnswer, ResponseNeed,

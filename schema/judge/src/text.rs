@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use crate::{
     check::{
         pattern::{EcmaMatch, EcmaPattern},
-        text::{trim, trim_start},
+        text::{trim, trim_start, visible},
     },
     evidence::Capture,
     mask::MASK_CHARACTER,
@@ -127,6 +127,17 @@ impl<'e> Text<'e> {
             let start = memchr::memmem::find(text.as_bytes(), wanted.as_bytes())?;
             Some(start..start + wanted.len())
         })
+    }
+
+    /// Searches for another text that must not be there. What a reader does not see may be inside of it, such as colors.
+    pub fn occurs(&self, unwanted: &str) -> Seen<Found<Range<usize>>> {
+        let found = self.contains(unwanted)?;
+        let seen = visible(self.so_far());
+        if !found.is_yes() && matches!(seen, Cow::Owned(_)) && seen.contains(&*visible(unwanted)) {
+            let what = self.what;
+            return Err(Why::unknown(format!("the {what} shows it, but with invisible characters inside of it")));
+        }
+        Ok(found)
     }
 
     /// Searches in another way, for something in which nothing is hidden.

@@ -19,7 +19,7 @@ const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation",
 /// Reads a score: a number, or a quoted one, under `score`, or under `score` in `result`. The error is the reason why
 /// there is none.
 pub fn read(text: &str) -> Result<Score, String> {
-    let value = parse(object(text).ok_or("it does not contain a JSON object")?).map_err(|error| error.to_string())?;
+    let value = parse(object(text)?).map_err(|error| error.to_string())?;
     let holder =
         if value.get("score").is_some_and(|score| !score.is_null()) { Some(&value) } else { value.get("result") };
     let score = holder.and_then(|holder| holder.get("score")).filter(|score| !score.is_null());
@@ -34,16 +34,21 @@ pub fn read(text: &str) -> Result<Score, String> {
     Ok(Score { value: number, reasoning })
 }
 
-/// Returns the object in an answer: the first fenced block, or else the text from the first brace to the last one.
-pub fn object(text: &str) -> Option<&str> {
+/// Returns the object in an answer: the first fenced block, or else the text from the first brace to the last one. The
+/// error is the reason why it is none.
+pub fn object(text: &str) -> Result<&str, &'static str> {
     const FENCE: &str = "```";
-    if let Some((_, block)) = text.split_once(FENCE)
-        && let Some((block, _)) = block.split_once(FENCE)
+    if let Some((before, block)) = text.split_once(FENCE)
+        && let Some((block, behind)) = block.split_once(FENCE)
     {
-        return Some(block.strip_prefix("json").unwrap_or(block).trim());
+        // The block may be one of the text that was judged.
+        if [before, behind].iter().any(|text| text.contains("\"score\"")) {
+            return Err("it contains more than one score");
+        }
+        return Ok(block.strip_prefix("json").unwrap_or(block).trim());
     }
-    let (start, end) = (text.find('{')?, text.rfind('}')?);
-    text.get(start..=end)
+    let range = text.find('{').zip(text.rfind('}'));
+    range.and_then(|(start, end)| text.get(start..=end)).ok_or("it does not contain a JSON object")
 }
 
 #[cfg(test)]
@@ -64,6 +69,7 @@ mod tests {
         }
         for (text, part) in [
             ("5", "not contain a JSON object"),
+            ("```json\n{\"score\": 5}\n```\nsays the text, and I say {\"score\": 1}", "more than one score"),
             ("{score: 5}", "line 1"),
             (r#"{"error": "no route"}"#, "missing"),
             (r#"{"score": true}"#, "not a number"),

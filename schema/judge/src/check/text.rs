@@ -64,6 +64,37 @@ pub fn case_folded(text: &str) -> String {
     })
 }
 
+/// Whether nobody sees a character: a soft hyphen, a joiner, a space without width.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// Returns a text as a reader sees it: without invisible characters, and without the commands of a terminal, such as
+/// colors.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(|letter| letter == '\u{1b}' || is_invisible(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mut seen = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\u{1b}' if letters.next_if_eq(&'[').is_some() => {
+                letters.by_ref().find(|letter| matches!(letter, '@'..='~'));
+            }
+            // The title of a window, or a link.
+            '\u{1b}' if letters.next_if_eq(&']').is_some() => {
+                letters.by_ref().find(|letter| matches!(letter, '\u{7}' | '\u{1b}'));
+                letters.next_if_eq(&'\\');
+            }
+            '\u{1b}' => {}
+            _ if is_invisible(letter) => {}
+            _ => seen.push(letter),
+        }
+    }
+    Cow::Owned(seen)
+}
+
 /// A text folded by [`case_folded`], with line feeds as line ends and the positions in the original text.
 #[derive(Clone, Debug)]
 pub struct CaseFolded {
@@ -84,7 +115,7 @@ impl CaseFolded {
         let mut folded = CaseFolded { text: String::with_capacity(length), letters: Vec::new(), length };
         let mut buffer = [0; 4];
         for (at, letter) in text.char_indices() {
-            if letter == '\r' && text[at + 1..].starts_with('\n') {
+            if letter == '\r' && text[at + 1..].starts_with('\n') || is_invisible(letter) {
                 continue;
             }
             folded.letters.push((folded.text.len(), at));
@@ -94,9 +125,10 @@ impl CaseFolded {
         folded
     }
 
-    /// Returns the byte range in the original text of the first occurrence of another text, ignoring case.
+    /// Returns the byte range in the original text of the first occurrence of another text, ignoring case and what
+    /// nobody sees.
     pub fn find(&self, wanted: &str) -> Option<Range<usize>> {
-        let wanted = case_folded(wanted);
+        let wanted = case_folded(&visible(wanted));
         if wanted.is_empty() {
             return None;
         }
@@ -107,7 +139,7 @@ impl CaseFolded {
     /// Returns the byte range in the original text of the first occurrence of a phrase, ignoring case. Any white space
     /// may be between its words, such as the end of a line.
     pub fn find_phrase(&self, wanted: &str) -> Option<Range<usize>> {
-        let wanted = case_folded(wanted);
+        let wanted = case_folded(&visible(wanted));
         let words: Vec<String> = wanted.split(char::is_whitespace).map(regex::escape).collect();
         let is_phrase = words.len() > 1 && words.iter().any(|word| !word.is_empty());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -30,6 +30,9 @@ pub struct Trace {
     /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
+    /// Whether a model asked for tools, and the trace has no span of any tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen_tools: bool,
     /// Number of other traces of agents' work that began during the act, and may be part of it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unassigned: usize,
@@ -50,6 +53,9 @@ impl Trace {
         (self.unassigned > 0).then_some("other traces of agents began during the run, and they could be a part of it")
     }
 }
+
+/// Reason why calls of tools are not known.
+pub const UNSEEN_TOOLS: &str = "a model asked for tools, but the trace has no spans of tools";
 
 fn is_zero(count: &usize) -> bool {
     *count == 0

@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    conventions::{Role, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of},
+    content::said,
+    conventions::{
+        Role, asks_for_tools, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of,
+    },
     exported::Exported,
 };
 use crate::{
@@ -22,8 +25,10 @@ const MAX_ERROR: usize = 4096;
 pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let mut seen = HashSet::new();
     // A program that does not receive a response in time sends a span again.
-    let mut spans: Vec<&Exported> =
-        spans.into_iter().filter(|it| seen.insert((&it.span.trace_id, &it.span.span_id))).collect();
+    let mut spans: Vec<&Exported> = spans
+        .into_iter()
+        .filter(|it| it.span.span_id.is_empty() || seen.insert((&it.span.trace_id, &it.span.span_id)))
+        .collect();
     spans.sort_by_key(|it| it.span.start_time_unix_nano);
     let unfinished = !has_ended(spans.iter().copied());
     let tree = Tree::of(&spans);
@@ -54,12 +59,16 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
         }
     });
     let parts: Vec<Span> = parts.collect();
+    let asks = |index: usize| asks_for_tools(spans[index]) || !said(spans[index], &[]).calls.is_empty();
+    let unseen_tools =
+        !roles.contains(&Role::Tool) && (0..spans.len()).any(|index| roles[index] == Role::Model && asks(index));
     Trace {
         started_us: spans.iter().filter_map(|it| it.started_us()).min(),
         ended_us: spans.iter().filter_map(|it| it.ended_us()).max(),
         cut: spans.len() > MAX_SPANS,
         spans: parts,
         unfinished,
+        unseen_tools,
         ..Trace::default()
     }
 }
@@ -219,6 +228,7 @@ impl Trace {
         self.cut |= other.cut || self.spans.len() > MAX_SPANS;
         self.spans.truncate(MAX_SPANS);
         self.unfinished |= other.unfinished;
+        self.unseen_tools |= other.unseen_tools;
         self.unassigned = self.unassigned.max(other.unassigned);
         self.cost_usd = match (self.cost_usd, other.cost_usd) {
             (Some(one), Some(two)) => Some(one + two),

@@ -79,7 +79,9 @@ fn operation(attributes: Attributes<'_>) -> Option<Role> {
         "chat" | "generate_content" | "text_completion" | "completion" | "responses" => Role::Model,
         "execute_tool" => Role::Tool,
         "invoke_agent" => Role::Agent,
-        _ => Role::Other,
+        "create_agent" | "embeddings" | "moderation" | "rerank" | "retrieval" | "search" => Role::Other,
+        // Some programs have names of their own for requests to models.
+        _ => return None,
     })
 }
 
@@ -253,13 +255,33 @@ pub(super) fn cost_of(exported: &Exported) -> Option<f64> {
     attributes.first_number(COSTS).or_else(details).filter(|cost| *cost >= 0.0)
 }
 
+/// Attributes that mark an error where an exporter does not set the status.
+const ERROR_MARKS: [(&str, &str); 4] = [
+    ("error", "true"),
+    ("otel.status_code", "ERROR"),
+    ("status.code", "ERROR"),
+    ("langfuse.observation.level", "ERROR"),
+];
+
+/// Returns whether a model asked for tools.
+pub(super) fn asks_for_tools(exported: &Exported) -> bool {
+    const REASONS: [&str; 3] =
+        ["gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.completion.0.finish_reason"];
+    let attributes = exported.attributes();
+    let reasons = REASONS.iter().filter_map(|key| attributes.json(key));
+    reasons.into_iter().any(|reason| reason.to_string().contains("tool"))
+}
+
 /// Returns the error of a span.
 pub(super) fn error_of(exported: &Exported) -> Option<String> {
     let attributes = exported.attributes();
     let status = exported.span.status.as_ref();
     let failed = status.is_some_and(|status| status.code == Status::ERROR);
     let kind = attributes.first_text(&["error.type", "openclaw.errorCategory", "openclaw.error"]);
-    if !failed && kind.is_none() {
+    let is_marked = |(key, mark): &(&str, &str)| {
+        attributes.get(key).and_then(as_text).is_some_and(|text| text.eq_ignore_ascii_case(mark))
+    };
+    if !failed && kind.is_none() && !ERROR_MARKS.iter().any(is_marked) {
         return None;
     }
     let message = status.map(|status| status.message.as_str()).filter(|message| !message.is_empty());

@@ -7,7 +7,10 @@ mod progress;
 
 use std::collections::BTreeSet;
 
-use crate::evidence::{LogAnswer, LogGap};
+use crate::{
+    check::text::visible,
+    evidence::{LogAnswer, LogGap},
+};
 
 pub use line::{Event, Line, RunEnd, SPAWN};
 pub use lineage::{Lineage, RunRelation};
@@ -34,6 +37,8 @@ pub struct GatewayLog {
     pub gaps: Vec<LogGap>,
     /// Lines about tools that cannot be read.
     pub unclear: Vec<Unclear>,
+    /// Lines that say nothing known, in none of the formats of a gateway: they may be about a tool that they name.
+    pub sentences: Vec<usize>,
     /// The reason why the run failed, according to its end.
     pub failure: Option<String>,
     /// Traces of the run and of the runs that it started.
@@ -140,7 +145,13 @@ impl GatewayLog {
             let relation = match lineage.relation(&line) {
                 Some(relation) => relation,
                 None if lineage.is_mentioned_in(&line, text) => RunRelation::Own,
-                None => continue,
+                None => {
+                    // A run that names this one in another way than its parent.
+                    if lineage.is_named_by_another(&line, text) {
+                        log.unclear.extend(line.unclear_calls(number));
+                    }
+                    continue;
+                }
             };
             progress.take(&line, relation);
             let is_started = relation == RunRelation::Started || lineage.is_of_every_run();
@@ -211,6 +222,14 @@ impl GatewayLog {
         [LogGap::Unended, LogGap::ChildUnended, LogGap::ChildUnseen].iter().any(|gap| self.gaps.contains(gap))
     }
 
+    /// Returns the first of these lines that names a tool without a known word about it. The names of many tools are
+    /// common words as well.
+    pub(crate) fn sentence_with<'l>(&self, tool: &str, lines: impl Fn(usize) -> Option<&'l str>) -> Option<usize> {
+        let is_name = tool.contains(|letter: char| !letter.is_alphanumeric());
+        let names = |line: &&usize| lines(**line).is_some_and(|text| lineage::has_word(&visible(text), tool));
+        self.sentences.iter().find(names).copied().filter(|_| is_name)
+    }
+
     /// Returns the calls of the run itself.
     pub(crate) fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.relation == RunRelation::Own)
@@ -228,6 +247,9 @@ impl GatewayLog {
         if relation == RunRelation::Own {
             self.known.get_or_insert(number);
             self.is_detailed |= line.is_detailed;
+        }
+        if line.events.is_empty() && !line.is_of_gateway {
+            self.sentences.push(number);
         }
         let run = line.run.unwrap_or_default();
         for event in line.events {

@@ -7,7 +7,11 @@ use super::artifacts::structured;
 use crate::dialect::clawspec::words::{Artifact, PythonPattern, RunText, WebAddress};
 use crate::{
     act::Until,
-    check::{log_search::LogSearch, python::PythonValue, text::shortened},
+    check::{
+        log_search::LogSearch,
+        python::PythonValue,
+        text::{shortened, visible},
+    },
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
         statements::{Statement, Subject},
@@ -176,6 +180,12 @@ impl AssertionType for LogEntry {
             }
             None => log.complete().err(),
         };
+        // Colors of a terminal may be inside of what a reader sees.
+        let seen_text = visible(text);
+        let is_shown = self.absent && found.is_none() && search.find(&seen_text).is_ok_and(|found| found.is_some());
+        if is_shown && matches!(seen_text, std::borrow::Cow::Owned(_)) {
+            return Err(unknown("pattern", "the log shows it, but with invisible characters inside of it"));
+        }
         let open = if self.absent { seen.act.open_end_at(seen.scope.moment) } else { None };
         let searched = Observed::new(found, gap).with_gap(open).search(|found| *found).at("pattern")?;
         let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);

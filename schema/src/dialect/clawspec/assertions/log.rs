@@ -115,11 +115,21 @@ impl<'e> RunLog<'e> {
     /// Returns an error if a line about a relevant tool, or about one that is not known, cannot be read.
     fn with_readable(&self, is_relevant: impl Fn(&str) -> bool) -> Result<(), Row> {
         let is_relevant = |unclear: &&Unclear| unclear.tool.as_ref().is_none_or(|tool| is_relevant(tool));
-        let Some((text, place)) =
-            self.log.unclear.iter().find(is_relevant).and_then(|unclear| self.lines.get(unclear.line))
-        else {
-            return Ok(());
-        };
+        self.log.unclear.iter().find(is_relevant).map_or(Ok(()), |unclear| self.is_unreadable(unclear.line))
+    }
+
+    /// Returns an error if a line names a tool in another way than those that are known, or if a tool was called whose
+    /// name differs only in case.
+    fn without_mention(&self, tool: &str) -> Result<(), Row> {
+        if let Some(call) = self.log.calls.iter().find(|call| call.tool.eq_ignore_ascii_case(tool)) {
+            return Err(unknown("tool", format!("the run called `{}`, whose name differs only in case", call.tool)));
+        }
+        let line = self.log.sentence_with(tool, |line| self.lines.get(line).map(|(text, _)| *text));
+        line.map_or(Ok(()), |line| self.is_unreadable(line))
+    }
+
+    fn is_unreadable(&self, line: usize) -> Result<(), Row> {
+        let Some((text, place)) = self.lines.get(line) else { return Ok(()) };
         let line = place.line + 1;
         let reason = format!(
             "line {line} of the log is about the run, but it cannot be read: `{}`",
@@ -432,6 +442,9 @@ impl AssertionType for ToolNotCalled {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let calls: Vec<&Call> = run.log.calls.iter().filter(|call| call.tool == tool).collect();
         let found = run.search(|name| name == tool, |_| calls.first())?;
+        if !found.is_yes() {
+            run.without_mention(&tool)?;
+        }
         let row = Row::absent("tool", found, |_| {
             let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
             mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual)

@@ -2,6 +2,7 @@
 //! evidence, or on partial evidence.
 
 mod damages;
+mod disguised;
 mod explanations;
 mod traces;
 

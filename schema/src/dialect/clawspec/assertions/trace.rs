@@ -14,7 +14,7 @@ use crate::{
         claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
         statements::{Statement, Subject},
     },
-    evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
+    evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace, UNSEEN_TOOLS},
     lint_node::LintNode,
     seen::{Found, Observed, Why},
     verdict::{At, Judged, Mismatch, Row},
@@ -28,6 +28,13 @@ pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
         spans.sort_by_key(|span| span.started_us);
     }
     spans
+}
+
+/// Returns the trace as a source of tool calls.
+fn tools<'e>(seen: &ScopedEvidence<'e>) -> Result<Observed<&'e Trace>, Row> {
+    let trace = seen.trace()?;
+    let gap = trace.so_far().unseen_tools.then(|| Why::unknown(UNSEEN_TOOLS));
+    Ok(trace.with_gap(gap))
 }
 
 fn names<'t>(spans: &[&'t Span]) -> Vec<&'t str> {
@@ -156,7 +163,7 @@ impl AssertionType for ToolSequence {
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = tools(seen)?;
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let actual = names(&in_order(trace.so_far(), SpanKind::Tool));
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
@@ -272,7 +279,10 @@ impl AssertionType for ModelUsed {
         }
         if let Some(model) = &self.not_expected {
             let model = seen.expand("not_expected", model)?;
-            let found = trace.search(|_| uses(&model)).at("not_expected")?;
+            // Where no call names its model, the names of the spans are those of the models.
+            let is_unnamed = spans.iter().any(|span| span.model.is_some() != spans[0].model.is_some());
+            let gap = is_unnamed.then(|| Why::unknown("a model call does not name its model"));
+            let found = trace.with_gap(gap).search(|_| uses(&model)).at("not_expected")?;
             row = Ok(Row::absent("not_expected", found, |_| {
                 mismatch(format!("prohibited model {model} was used"), format!("not {model}"), got.clone())
             }));
@@ -538,10 +548,12 @@ impl AssertionType for ToolNotInvoked {
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = tools(seen)?;
         let tool = seen.expand("tool", &self.tool)?;
         let called = names(&in_order(trace.so_far(), SpanKind::Tool));
-        let found = trace.search(|_| called.iter().find(|name| **name == tool)).at("tool")?;
+        let near = called.iter().find(|name| **name != tool && name.eq_ignore_ascii_case(&tool));
+        let gap = near.map(|name| Why::unknown(format!("the run called `{name}`, whose name differs only in case")));
+        let found = trace.with_gap(gap).search(|_| called.iter().find(|name| **name == tool)).at("tool")?;
         Ok(Row::absent("tool", found, |_| {
             mismatch(format!("tool {tool} was invoked"), format!("no call to {tool}"), listed(&called))
         }))

@@ -87,11 +87,14 @@ fn missing_tokens<'t>(spans: impl Iterator<Item = &'t Span>, none_of_them: &str)
     (none && !some).then(|| Why::unknown(none_of_them))
 }
 
+/// Returns whether a gateway reports the tokens of several calls in a separate span.
+fn is_summed(trace: &Trace) -> bool {
+    trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some())
+}
+
 /// Returns the reason why the tokens of a whole trace cannot be counted.
 fn missing_tokens_of(trace: &Trace) -> Option<Why> {
-    // A gateway may report the tokens of several calls in a separate span.
-    let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
-    if is_summed { None } else { missing_tokens(trace.spans.iter(), "the trace has no token counts") }
+    if is_summed(trace) { None } else { missing_tokens(trace.spans.iter(), "the trace has no token counts") }
 }
 
 impl AssertionType for PerSpanBudget {
@@ -209,7 +212,9 @@ pub struct TraceDuration {
 fn duration_ms(trace: Observed<&Trace>) -> Option<Observed<f64>> {
     let (started, ended) = (trace.so_far().started_us, trace.so_far().ended_us);
     if let (Some(start), Some(end)) = (started, ended) {
-        return Some(Observed::new(((end - start) as f64 / 1000.0).max(0.0), None));
+        let took = ((end - start) as f64 / 1000.0).max(0.0);
+        let goes_on = trace.so_far().unfinished || trace.so_far().unassigned > 0;
+        return Some(if goes_on { trace.map(|_| took) } else { Observed::new(took, None) });
     }
     let spans = &trace.so_far().spans;
     let start = spans.iter().filter_map(|span| span.started_us).min();
@@ -263,13 +268,17 @@ pub struct TraceCost {
 }
 
 impl TraceCost {
-    /// Returns the cost of a span, and whether it is an estimate. `Err` if it has tokens but no price.
+    /// Returns the cost of a span, and whether it is an estimate. `Err` if it costs something, but has no price or no
+    /// tokens.
     fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
         // Backends without a price report a cost of 0.
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
-        let Some(tokens) = span.tokens.filter(|tokens| tokens.input + tokens.output > 0) else { return Ok(None) };
+        let Some(tokens) = span.tokens.filter(|tokens| tokens.input + tokens.output > 0) else {
+            let is_unpriced = span.kind == SpanKind::Llm && span.tokens.is_none() && span.error.is_none();
+            return if is_unpriced { Err(()) } else { Ok(None) };
+        };
         let model = span.model.as_deref().unwrap_or(&span.name);
         let price = price_of(model, scope).or_else(|| price_of(&span.name, scope)).ok_or(())?;
         let thousands = |tokens: u64| tokens as f64 / 1000.0;
@@ -285,7 +294,7 @@ pub(crate) struct Cost {
     pub sum: f64,
     /// Number of these spans.
     pub known: usize,
-    /// Number of spans with tokens but no price.
+    /// Number of spans that cost something unknown.
     pub unknown: usize,
     /// Whether part of the cost is an estimate.
     pub estimated: bool,
@@ -297,7 +306,8 @@ pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     if let Some(sum) = trace.cost_usd {
         return Cost { sum, known: 1, ..total };
     }
-    for span in &trace.spans {
+    let is_summed = is_summed(trace);
+    for span in trace.spans.iter().filter(|span| !is_summed || span.tokens.is_some() || span.cost_usd.is_some()) {
         match TraceCost::cost(span, scope) {
             Ok(Some((cost, guess))) => {
                 total.sum += cost;

@@ -36,7 +36,7 @@ const TOOL_DATA: [&str; 10] =
 const SENTENCES: [&str; 8] = ["summary", "error", "errormessage", "rawerror", "err", "reason", "message", "msg"];
 
 /// Keys whose value says what happened, like words without a name.
-const EVENT_KINDS: [&str; 5] = ["event", "type", "kind", "phase", "action"];
+const EVENT_KINDS: [&str; 7] = ["event", "type", "kind", "phase", "action", "message", "msg"];
 
 /// Keys that are recognized before `: ` too.
 const KEYS: [&str; 14] = [

@@ -3,7 +3,8 @@
 //! There are two families of formats: lines about `run_id`, `tool` and `agent`, in words or in JSON, and the sentences
 //! of OpenClaw gateways, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
 
-use super::fields::Fields;
+use super::{Unclear, fields::Fields};
+use crate::check::text::visible;
 
 /// Content of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub struct Line {
     pub is_detailed: bool,
     /// Whether it is a sentence of a gateway that also reports the end of each run.
     pub has_end: bool,
+    /// Whether it is a line of an OpenClaw gateway.
+    pub is_of_gateway: bool,
     /// Whether the line is a warning or an error.
     pub is_warning: bool,
     /// Events of the line.
@@ -135,7 +138,8 @@ const FAILURES: [&str; 15] = [
 impl Line {
     /// Reads a line. A line in any other format is empty.
     pub fn read(text: &str) -> Line {
-        let fields = Fields::read(text.trim_end());
+        let text = visible(text.trim_end());
+        let fields = Fields::read(&text);
         let one = |names: &[&str]| fields.get(names).map(str::to_owned);
         let is_openclaw = fields.says("embedded run") || fields.says("hook agent run") || fields.says("agent run");
         let is_key = |text: &&str| text.starts_with("agent:");
@@ -160,10 +164,14 @@ impl Line {
             span: one(&["spanid"]),
             parent_span: one(&["parentspanid"]),
             has_own_session: fields.has(&["logicalsessionkey"]),
+            is_of_gateway: is_openclaw || fields.level.is_some(),
             is_warning: matches!(fields.level.as_deref(), Some("WARN" | "ERROR" | "FATAL")),
             ..Line::default()
         };
         line.take_events(&fields, is_openclaw);
+        if line.run.is_some() && is_member(&text) {
+            line.events.push(Event::Unclear { tool: None, id: None });
+        }
         // At a higher level, a gateway does not log the end of every run.
         line.has_end = fields.says("embedded run") && matches!(fields.level.as_deref(), None | Some("TRACE" | "DEBUG"));
         let has_call = line.events.iter().any(|event| matches!(event, Event::Call { .. } | Event::CallEnded { .. }));
@@ -183,6 +191,24 @@ impl Line {
     /// Returns the agent of a session that another agent started.
     pub(crate) fn delegate(&self) -> Option<(&str, &str)> {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
+    }
+
+    /// Returns the calls of the line, if it is not known whether they are calls of the run.
+    pub(super) fn unclear_calls(&self, line: usize) -> impl Iterator<Item = Unclear> {
+        self.events.iter().filter_map(move |event| match event {
+            Event::Call { tool, id, .. } => Some(Unclear { tool: Some(tool.clone()), id: id.clone(), line }),
+            Event::CallEnded { tool } => Some(Unclear { tool: Some(tool.clone()), id: None, line }),
+            Event::Unclear { tool, id } => Some(Unclear { tool: tool.clone(), id: id.clone(), line }),
+            Event::Session { .. }
+            | Event::Usage { .. }
+            | Event::OtherProgram
+            | Event::Begun
+            | Event::Busy
+            | Event::Idle
+            | Event::Stopped(_)
+            | Event::Done(_)
+            | Event::Dropped => None,
+        })
     }
 
     /// Returns whether the line says something about tools that cannot be read.
@@ -217,22 +243,27 @@ impl Line {
         ] {
             self.events.extend(fields.says(phrase).then_some(event));
         }
-        let is_of_gateway = is_openclaw || fields.level.is_some();
         let ended = run_end(fields, is_openclaw).filter(|_| fields.get(&TOOLS).is_none());
         match ended {
             Some(ended) => self.events.push(ended),
-            None => self.events.extend(tool_events(fields, is_of_gateway)),
+            None => self.events.extend(tool_events(fields, self.is_of_gateway)),
         }
         // A line that only says that the run failed.
         if self.run.is_some()
             && self.events.is_empty()
-            && !is_of_gateway
+            && !self.is_of_gateway
             && fields.get(&["status", "aborted", "iserror"]).is_some()
         {
             self.events
                 .extend(outcome(fields).filter(Result::is_err).map(|failed| Event::Done(RunEnd::Final(Some(failed)))));
         }
     }
+}
+
+/// Returns whether a line is one member of an object over several lines, the others of which do not name the run.
+fn is_member(text: &str) -> bool {
+    let key = text.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 /// Returns what a line says about tools.
@@ -245,7 +276,9 @@ fn tool_events(fields: &Fields, is_openclaw: bool) -> Vec<Event> {
     }
     // A gateway also says how many tools there are, and how long it took to prepare them.
     let is_about_tools = |word: &str| matches!(word, "tool" | "toolcall" | "toolcalls" | "tooluse" | "tooluses");
-    if names.is_empty() && id.is_none() && !is_phrase && (is_openclaw || !fields.has_word(is_about_tools)) {
+    let has_list = fields.get(&["tools"]).is_some_and(|tools| tools.parse::<u64>().is_err());
+    if names.is_empty() && id.is_none() && !is_phrase && (is_openclaw || !has_list && !fields.has_word(is_about_tools))
+    {
         return Vec::new();
     }
     names.dedup();

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::line::{Event, Line};
+use crate::check::text::visible;
 
 /// Known ids of a run, and of the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,8 +118,18 @@ impl Lineage {
 
     /// Returns whether a line that names no run itself contains the id of one of these.
     pub fn is_mentioned_in(&self, line: &Line, text: &str) -> bool {
+        line.run.is_none() && (self.is_named_in(text) || (self.every && line.has_unclear()))
+    }
+
+    /// Returns whether a line of another run contains the id of one of these, so that one may have started the other.
+    pub(super) fn is_named_by_another(&self, line: &Line, text: &str) -> bool {
+        line.run.is_some() && self.is_named_in(text)
+    }
+
+    fn is_named_in(&self, text: &str) -> bool {
+        let text = visible(text);
         let mut runs = self.own.runs.iter().chain(&self.started.runs).filter(|run| !is_plain_number(run));
-        line.run.is_none() && (runs.any(|run| has_word(text, run)) || (self.every && line.has_unclear()))
+        runs.any(|run| has_word(&text, run))
     }
 
     /// Returns the names to search for: a line without any of them is about another run. `None` if every line may be
@@ -180,7 +191,7 @@ fn is_plain_number(text: &str) -> bool {
 }
 
 /// Returns whether a text contains a word, and not only as a part of a longer one.
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let continues = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {

@@ -150,7 +150,8 @@ fn line_says_what_its_form_says() {
     check("run_id=", Line::default());
     check("t run_id=r1 tool=x", Line { is_detailed: true, events: vec![call("x", None)], ..plain() });
     let sentence = "embedded run tool start: runId=r1 tool=web.fetch toolCallId=c";
-    let called = Line { is_detailed: true, has_end: true, events: vec![call("web.fetch", Some("c"))], ..plain() };
+    let of_gateway = || Line { is_of_gateway: true, ..plain() };
+    let called = Line { is_detailed: true, has_end: true, events: vec![call("web.fetch", Some("c"))], ..of_gateway() };
     check(sentence, called.clone());
     check(&format!("{{\"1\": \"{sentence}\"}}"), called.clone());
     check(
@@ -163,18 +164,23 @@ fn line_says_what_its_form_says() {
     );
     check(
         "{\"1\":\"embedded run tool end: runId=r1 tool=x\",\"_meta\":{\"logLevelName\":\"DEBUG\"}}",
-        Line { is_detailed: true, has_end: true, events: vec![Event::CallEnded { tool: "x".to_owned() }], ..plain() },
+        Line {
+            is_detailed: true,
+            has_end: true,
+            events: vec![Event::CallEnded { tool: "x".to_owned() }],
+            ..of_gateway()
+        },
     );
     check(
         "{\"1\":{\"runId\":\"r1\",\"sessionId\":\"unknown\"},\"2\":\"it broke\",\"_meta\":{\"logLevelName\":\"WARN\"}}",
-        Line { is_warning: true, ..plain() },
+        Line { is_warning: true, ..of_gateway() },
     );
     check(
         "embedded run through CLI backend: runId=r1 provider=x",
-        Line { has_end: true, events: vec![Event::OtherProgram], ..plain() },
+        Line { has_end: true, events: vec![Event::OtherProgram], ..of_gateway() },
     );
     let stopped = Event::Done(RunEnd::Final(Some(Ok(()))));
-    check("[agent] run r1 ended with stopReason=stop", Line { events: vec![stopped], ..plain() });
+    check("[agent] run r1 ended with stopReason=stop", Line { events: vec![stopped], ..of_gateway() });
     let dropped = "{\"0\":\"[openclaw] file log queue overflow; dropped 3 oldest records\",\"dropped\":3}";
     check(dropped, Line { events: vec![Event::Dropped], ..Line::default() });
 }
@@ -234,6 +240,8 @@ fn line_about_tools_that_cannot_be_read_is_unclear() {
         ),
         ("t run_id=r1 token_usage input=many", None),
         ("t run_id=r1 tool=mail.se\u{fffd}d", None),
+        ("  \"run_id\": \"r1\",", None),
+        ("t run_id=r1 tools=mail.send,read", None),
     ] {
         let log = GatewayLog::read(line, "r1", None);
         let found: Vec<Option<&str>> = log.unclear.iter().map(|unclear| unclear.tool.as_deref()).collect();
@@ -241,13 +249,17 @@ fn line_about_tools_that_cannot_be_read_is_unclear() {
     }
     for line in [
         "t [r10] tool call -> mail.send",
-        "t run_id=other tool call for r1",
+        "t run_id=other tool call for r10",
+        "t run_id=r1 tools=5",
         "t r1 opened the toolbox with 5 tools",
         "{\"1\":\"[trace:embedded-run] prep stages: runId=r1 stages=core-plugin-tools:1ms@2ms,bundle-tools:3ms@4ms\",\"_meta\":{\"logLevelName\":\"WARN\"}}",
         "{\"1\":\"[context-diag] pre-prompt: runId=r1 toolResultReducibleChars=0\",\"_meta\":{\"logLevelName\":\"DEBUG\"}}",
     ] {
         assert_eq!(GatewayLog::read(line, "r1", None).unclear, [], "{line}");
     }
+    // Another run may be one that this run started.
+    let other = GatewayLog::read("t run_id=other tool call for r1", "r1", None);
+    assert_eq!((other.unclear.len(), other.known), (1, None));
     // What another line says about the same call is clear.
     let warned = "embedded run tool start: runId=r1 tool=read toolCallId=c1\nt runId=r1 tool called without a path: toolCallId=c1";
     assert_eq!(GatewayLog::read(warned, "r1", None).unclear, []);

@@ -74,7 +74,10 @@ impl CommandPattern {
 
     /// Returns whether a command matches, whatever is masked in it.
     pub(super) fn matches(&self, command: &Ran) -> Seen<Found<()>> {
-        let text = Text::of(&command.command);
+        self.search(&Text::of(&command.command))
+    }
+
+    fn search(&self, text: &Text<'_>) -> Seen<Found<()>> {
         match self.engine() {
             Engine::Pattern(pattern) => {
                 let found = text.matches(pattern, 1).search(|found| found.first().map(|_| ()))?;
@@ -83,6 +86,16 @@ impl CommandPattern {
             Engine::Text => Ok(text.contains(&self.source)?.map(|_| ())),
             Engine::Unusable(reason) => Err(Why::unknown(reason.as_str())),
         }
+    }
+
+    /// Returns whether a command matches when it is written with one blank between its words, and without continued
+    /// lines.
+    pub(super) fn matches_with_single_blanks(&self, command: &Ran) -> bool {
+        let text = command.command.hidden_text();
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let single = lines.collect::<Vec<_>>().join("\n");
+        *single != *text && self.search(&Text::whole(&single)).is_ok_and(|found| found.is_yes())
     }
 
     /// Returns the note if no command matches: one that matches when case is ignored, or the most similar one.

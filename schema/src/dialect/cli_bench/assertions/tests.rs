@@ -545,3 +545,14 @@ fn texts_that_are_compared_are_known() {
         assert!(texts.iter().all(|text| found.iter().any(|it| it == text)), "{list}: {found:?}");
     }
 }
+
+#[test]
+fn command_over_several_lines_or_with_more_blanks_is_no_absence() {
+    for text in ["git  push", "git \\\n  push", "git\tpush origin", "cd a\n  git   push"] {
+        let commands = vec![command(text, 0, "", "")];
+        let evidence = Evidence { commands: Some(CommandLog { commands, cut: false, unseen: None }), ..ended() };
+        let verdicts = judged("- not_ran: git push", &evidence);
+        assert_eq!(verdicts[0].outcome.status(), Status::Unknown, "{text:?}");
+        assert_eq!(judged("- not_ran: a git", &evidence)[0].outcome.status(), Status::Pass, "{text:?}");
+    }
+}

@@ -223,7 +223,8 @@ impl Check for KeywordsClaim {
                 notes: line_with(shown, phrase).into_iter().collect(),
                 ..Mismatch::default()
             };
-            let judged = found(phrase).map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
+            let found = lower.as_ref().map_err(Why::clone).and_then(|lower| lower.occurs(&phrase.to_lowercase()));
+            let judged = found.map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
             let kind = RowKind { kind: "keywords_absent", code: FailureCode::KeywordDenied };
             let at = Pointer::root().key("deny").index(index);
             verdicts.push(kind.verdict(at, format!("Keyword \"{phrase}\" absent"), judged));

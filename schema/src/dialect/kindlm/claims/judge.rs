@@ -143,7 +143,7 @@ fn read(reply: &ModelReply) -> Result<Score, String> {
         return Err("the judge's answer was cut off".to_owned());
     }
     let unread = |reason: &str| format!("the judge's answer is invalid: {reason}");
-    let text = object(&reply.text.text).ok_or_else(|| unread("it does not contain a JSON object"))?;
+    let text = object(&reply.text.text).map_err(unread)?;
     let value = parse(text).map_err(|error| unread(&error.to_string()))?;
     let score = match value.get("score") {
         Some(Value::Number(score)) => score.as_f64().filter(|score| score.is_finite()),

@@ -119,10 +119,10 @@ impl OutputClaim {
     fn substrings(&self, text: &Seen<Text<'_>>, verdicts: &mut Vec<Verdict>) {
         let has_any = self.expect.contains.iter().chain(&self.expect.not_contains).any(|list| !list.is_empty());
         let lower = text.as_ref().ok().filter(|_| has_any).map(Text::lowercase);
-        let found = |wanted: &str| match (&lower, text) {
-            (Some(lower), _) => lower.contains(&wanted.to_lowercase()),
+        let lower = || match (&lower, text) {
+            (Some(lower), _) => Ok(Cow::Borrowed(lower)),
             (None, Err(why)) => Err(why.clone()),
-            (None, Ok(text)) => text.lowercase().contains(&wanted.to_lowercase()),
+            (None, Ok(text)) => Ok(Cow::Owned(text.lowercase())),
         };
         let text = text.as_ref().map(Text::so_far).unwrap_or_default();
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
@@ -136,7 +136,8 @@ impl OutputClaim {
                     .collect(),
                 ..Mismatch::default()
             };
-            let judged = found(wanted).map(|found| Row::present("", found, mismatch)).map_err(Row::from);
+            let found = lower().and_then(|lower| lower.contains(&wanted.to_lowercase()));
+            let judged = found.map(|found| Row::present("", found, mismatch)).map_err(Row::from);
             let kind = RowKind { kind: KIND, code: FailureCode::ContainsFailed };
             let at = Pointer::root().key("contains").index(index);
             verdicts.push(kind.verdict(at, format!("Output contains \"{wanted}\""), judged));
@@ -149,7 +150,8 @@ impl OutputClaim {
                 notes: super::guardrails::line_with(text, unwanted).into_iter().collect(),
                 ..Mismatch::default()
             };
-            let judged = found(unwanted).map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
+            let found = lower().and_then(|lower| lower.occurs(&unwanted.to_lowercase()));
+            let judged = found.map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
             let kind = RowKind { kind: KIND, code: FailureCode::NotContainsFailed };
             let at = Pointer::root().key("notContains").index(index);
             verdicts.push(kind.verdict(at, format!("Output does not contain \"{unwanted}\""), judged));

@@ -595,3 +595,15 @@ fn only_what_was_seen_passes_on_damaged_output() {
         }
     }
 }
+
+#[test]
+fn text_with_invisible_characters_inside_is_no_absence() {
+    for stdout in ["\u{1b}[1mse\u{1b}[0mcret", "se\u{200b}cret", "se\u{ad}cret", "\u{1b}]0;x\u{7}s\u{1b}[Kecret"] {
+        for expect in ["output: {notContains: [Secret]}", "guardrails: {keywords: {deny: [SECRET]}}"] {
+            assert!(rows(expect, &evidence(stdout)).starts_with("unknown"), "{expect}: {stdout:?}");
+        }
+        // What must be there is there as it was written.
+        assert!(rows("output: {contains: [secret]}", &evidence(stdout)).starts_with("fail"), "{stdout:?}");
+    }
+    assert!(rows("output: {notContains: [secret]}", &evidence("\u{1b}[1msec\u{1b}[0m ret")).starts_with("pass"));
+}
