@@ -33,7 +33,7 @@ const MAX_ROUNDS: usize = 4;
 /// Minimum length of a line that is masked also without the lines around it.
 const MIN_LINE_LENGTH: usize = 16;
 
-/// Minimum length of a password in a URL that is masked also outside of it.
+/// Minimum length of a password in a URL, and of a part of a header, that is masked also outside of it.
 const MIN_PASSWORD_LENGTH: usize = 8;
 
 /// Minimum length of the beginning of a secret that is masked at the end of a text that was cut off.
@@ -120,6 +120,9 @@ impl Secrets {
         for (name, value) in environment {
             if redact_env.iter().any(|named| named == name) || holds_secret(name, value) {
                 secrets.insert(value, Some(name));
+                for part in variables::secret_parts(name, value).filter(|part| part.len() >= MIN_PASSWORD_LENGTH) {
+                    secrets.insert(part, Some(name));
+                }
             }
             for password in URL_PASSWORD.captures_iter(value).filter_map(|found| found.get(1)) {
                 let decoded = finder::percent_decoded(password.as_str());

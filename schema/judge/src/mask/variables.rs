@@ -16,6 +16,22 @@ fn is_key(value: &str) -> bool {
     pasted_secret(value).is_some() && !value.contains("://")
 }
 
+/// Returns the parts of a secret value that are secret alone: the token after `Bearer`, and the values of cookies and of
+/// named passwords, as in `Server=db;Password=…`.
+pub(super) fn secret_parts<'v>(name: &str, value: &'v str) -> impl Iterator<Item = &'v str> {
+    const SCHEMES: [&str; 3] = ["basic", "bearer", "token"];
+    let is_cookie = words(name).iter().any(|word| word.starts_with("COOKIE"));
+    value.split([';', '&', '?', '\n']).filter_map(move |part| {
+        let (before, token) = part.trim().rsplit_once(' ').unwrap_or_default();
+        let scheme = before.rsplit([' ', ':']).next().unwrap_or_default();
+        if SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+            return Some(token);
+        }
+        let (key, value) = part.split_once('=')?;
+        (is_cookie || looks_secret(key.trim())).then(|| value.trim())
+    })
+}
+
 /// Returns the words of a name in capitals: `githubToken`, `github-token` and `GITHUB_TOKEN` have the same.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -85,7 +101,7 @@ fn has_token(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_token, holds_secret, is_path, looks_secret};
+    use super::{has_token, holds_secret, is_path, looks_secret, secret_parts};
 
     #[test]
     fn names_reveal_secrets() {
@@ -148,6 +164,23 @@ mod tests {
             ("BACKUP", "-----BEGIN PRIVATE KEY-----\nMIIE"),
         ] {
             assert!(holds_secret(name, value), "{name}");
+        }
+    }
+
+    #[test]
+    fn tokens_cookies_and_named_passwords_are_secret_without_the_rest_of_the_value() {
+        for (name, value, parts) in [
+            ("AUTH", "Bearer abc", &["abc"][..]),
+            ("AUTH", "Authorization: basic YTpi==", &["YTpi=="]),
+            ("AUTH", "Proxy-Authorization:token abc", &["abc"]),
+            ("AUTH", "Negotiate abc", &[]),
+            ("SESSION_COOKIE", "Cookie: sid=a=b; theme=dark", &["a=b", "dark"]),
+            ("SESSION", "sid=a; theme=dark", &[]),
+            ("DB_SECRET", "Server=db;User Id=me;Password= abc ;Port=1", &["abc"]),
+            ("AUTH_URL", "https://host/?user=me&token=abc", &["abc"]),
+            ("API_KEY", "abc", &[]),
+        ] {
+            assert_eq!(secret_parts(name, value).collect::<Vec<_>>(), parts, "{value}");
         }
     }
 
