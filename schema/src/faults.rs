@@ -285,7 +285,9 @@ fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
         let quoted = quoted(&format!("*{name}"));
         let help = format!("write `{quoted}`");
-        let fix = Fix::safe(&help, vec![Edit::new(range.clone(), quoted)]);
+        let edits = vec![Edit::new(range.clone(), quoted)];
+        let is_value = name.starts_with(['"', '\'', '[', '{']);
+        let fix = if is_value { Fix::guess(&help, edits) } else { Fix::safe(&help, edits) };
         let problem = Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
         return problem.with_note("a string that begins with `*` needs quotes").with_help(help);
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::{
     events::{SyntaxError, parse},
-    layout::{Head, head_shape, line_at, trimmed},
+    layout::{Head, head_shape, is_dash, line_at, trimmed},
     tree::{Node, NodeKind},
 };
 use crate::{Pointer, ScalarRules};
@@ -429,6 +429,16 @@ impl Fault {
         let blanks = " ".repeat((words.start - dash).saturating_sub(1).max(1));
         let rewritten = format!("-{blanks}{}", &text[words.clone()]);
         let rewrite = Rewrite { range: dash..words.end, text: rewritten, is_certain, kind: RewriteKind::Dash };
+        // A word above a list or deeper lines may be a key that lacks its colon.
+        let is_above = |line: &str| {
+            let column = line.len() - line.trim_start_matches(' ').len();
+            let own = words.start - line_at(text, at).start;
+            column > own || column == own && is_dash(line.trim_start_matches(' '))
+        };
+        let below = text[words.end..].lines().skip(1).find(|line| !line.trim().is_empty());
+        let may_be_key = matches!(head_shape(&text[words.clone()]), Head::Other) && below.is_some_and(is_above);
+        let is_certain = is_certain && !may_be_key;
+        let rewrite = Rewrite { is_certain, ..rewrite };
         let begin = match head_shape(&text[words.clone()]) {
             Head::Key { key, .. } | Head::KeyWithValue { key, .. } => &text[words.start..words.start + key],
             Head::Other => text[words.clone()].split([' ', ',']).next().unwrap_or_default(),

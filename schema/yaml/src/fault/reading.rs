@@ -19,6 +19,22 @@ pub(super) struct Reading {
     pub(super) is_template: bool,
 }
 
+/// Returns whether a text can only be meant as a string: no quote or bracket is missing, and it is not a value behind a
+/// character that does not belong there.
+pub(crate) fn is_only_text(text: &str) -> bool {
+    let text = text.trim();
+    let lacks_quote = |quote: char| text.ends_with(quote) && text.matches(quote).count() % 2 == 1;
+    let is_paired = |open: char, close: char| text.matches(open).count() == text.matches(close).count();
+    let value = text.trim_start_matches(['*', '&', '!', '%', '@', '`', '?']);
+    let is_value = value.starts_with(['"', '\'', '[']) || value.starts_with('{') && !value.starts_with("{{");
+    let is_scalar = value.parse::<f64>().is_ok() || matches!(value, "" | "true" | "false" | "null");
+    let has_sign = value.len() < text.len();
+    !(has_sign && (is_value || is_scalar))
+        && !['"', '\''].into_iter().any(lacks_quote)
+        && is_paired('[', ']')
+        && is_paired('{', '}')
+}
+
 impl Reading {
     pub(super) fn of(value: &str) -> Option<Reading> {
         let in_quotes = |kind: FaultKind| {
@@ -29,7 +45,7 @@ impl Reading {
                 kind,
                 rewritten: quoted(&value[..extent]),
                 extent,
-                is_certain: true,
+                is_certain: is_only_text(&value[..extent]),
                 is_template: value.starts_with("{{"),
             })
         };
@@ -52,7 +68,8 @@ impl Reading {
             '*' => Reading::with_colon_in_alias(value).or_else(|| {
                 // Only the author knows whether a name is that of an anchor.
                 let is_certain = !is_name(value[1..].split([' ', '\t']).next().unwrap_or_default());
-                in_quotes(FaultKind::AliasSign).map(|reading| Reading { is_certain, ..reading })
+                let reading = in_quotes(FaultKind::AliasSign)?;
+                Some(Reading { is_certain: is_certain && reading.is_certain, ..reading })
             }),
             '&' => in_quotes(FaultKind::AnchorSign),
             // Only the author knows whether the character belongs to the text.
