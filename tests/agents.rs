@@ -3,7 +3,7 @@
 
 mod faults;
 mod launchers;
-mod provider;
+pub(crate) mod provider;
 mod secrets;
 
 use std::{fs, path::Path, process::Command};

@@ -59,21 +59,6 @@ fn answer_that_is_missing_or_cannot_be_read_leaves_the_claim_unknown() {
 }
 
 #[test]
-fn judge_sees_stars_in_place_of_secrets() {
-    let server = Loopback::ollama(&[GOOD]);
-    let place = Place::with(&judged(&server.url(), "echo \"the key is $DEMO_API_KEY\"", "[{criteria: is friendly}]"));
-    let mut program = place.program(&["run"]);
-    let output = program.env("DEMO_API_KEY", "planted-secret-1234").output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let requests = format!("{:?}", server.requests());
-    assert!(requests.contains("the key is ****"), "{requests}");
-    assert!(!requests.contains("planted-secret"), "{requests}");
-    for recording in place.recordings() {
-        assert!(!std::fs::read_to_string(recording).unwrap().contains("planted-secret"));
-    }
-}
-
-#[test]
 fn settings_name_another_judge() {
     let server = Loopback::ollama(&[GOOD]);
     let place = Place::with(&judged("http://127.0.0.1:1", "printf hi", "[{criteria: is long, model: large}]"));

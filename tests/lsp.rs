@@ -40,6 +40,9 @@ mod numbers;
 mod outcomes;
 #[path = "lsp/parts.rs"]
 mod parts;
+#[expect(dead_code, reason = "each test program uses a part of it")]
+#[path = "secrets/planted.rs"]
+mod planted;
 #[path = "lsp/positions.rs"]
 mod positions;
 #[path = "lsp/protocol.rs"]

@@ -1,5 +1,8 @@
 //! Secrets in a test's output: a claim that depends on one is unknown, and the others keep their verdicts.
 
+mod leaving;
+mod planted;
+
 use serde_json::Value;
 
 use crate::support::{self, Place, attempt, suite};

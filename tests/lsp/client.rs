@@ -27,6 +27,8 @@ pub struct Client {
     version: i32,
     /// Whether the test has ended the program itself.
     is_over: bool,
+    /// All messages of the server, if they are kept.
+    received: Option<Vec<Value>>,
     /// The workspace, removed at the end.
     pub directory: tempfile::TempDir,
 }
@@ -79,7 +81,17 @@ impl Client {
                 }
             }
         });
-        Client { process, input, messages, waiting: Vec::new(), next_id: 1, version: 1, is_over: false, directory }
+        Client {
+            process,
+            input,
+            messages,
+            waiting: Vec::new(),
+            next_id: 1,
+            version: 1,
+            is_over: false,
+            received: None,
+            directory,
+        }
     }
 
     /// Starts the server and introduces a client that pushes: no pull, trusted.
@@ -351,6 +363,7 @@ impl Client {
             let Ok(message) = self.messages.recv_timeout(left) else {
                 panic!("{what} did not come; what came: {:#?}", self.waiting);
             };
+            self.received.iter_mut().for_each(|received| received.push(message.clone()));
             if fits(&message) {
                 return message;
             }
@@ -360,6 +373,16 @@ impl Client {
             }
             self.waiting.push(message);
         }
+    }
+
+    /// Keeps all messages of the server from now on.
+    pub fn keep_received(&mut self) {
+        self.received = Some(Vec::new());
+    }
+
+    /// Returns the messages that were kept.
+    pub fn received(&self) -> &[Value] {
+        self.received.as_deref().unwrap_or_default()
     }
 
     /// Returns the largest address space that the server has used, in KiB.
