@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use speclens_schema::{
     document::Pointer,
-    evidence::RunErrorKind,
+    evidence::ErrorScope,
     judge::Judged,
     suite::{Case, Subject},
     verdict::Status,
@@ -198,7 +198,7 @@ impl<'r> Part<'r> {
         // The order is stable: of equally frequent ones, the first is shown.
         variants.sort_by_key(|variant| Reverse(variant.len()));
         let count = |of: Status| self.verdicts.iter().filter(|&&(_, judged)| status(judged) == of).count();
-        let better = Status::all().filter(|other| Some(*other) < worst && count(*other) > 0);
+        let better = Status::ALL.iter().copied().filter(|other| Some(*other) < worst && count(*other) > 0);
         let better = better.map(|other| format!(", {} in {}", other.as_str(), count(other))).collect();
         Worst { variants, better }
     }
@@ -225,25 +225,7 @@ fn is_good(judged: &Judged) -> bool {
 /// Returns whether an error has its cause outside of the test, so that it is the same error in other tests.
 fn is_outside(kind: AbsenceKind) -> bool {
     match kind {
-        AbsenceKind::RunError(kind) => match kind {
-            RunErrorKind::Program
-            | RunErrorKind::Help
-            | RunErrorKind::Provider
-            | RunErrorKind::Key
-            | RunErrorKind::RateLimit
-            | RunErrorKind::Gateway
-            | RunErrorKind::Unsupported
-            | RunErrorKind::Cancelled
-            | RunErrorKind::Defect => true,
-            RunErrorKind::TimedOut
-            | RunErrorKind::Spawn
-            | RunErrorKind::Killed
-            | RunErrorKind::MissingVariable
-            | RunErrorKind::Workspace
-            | RunErrorKind::Setup
-            | RunErrorKind::Script
-            | RunErrorKind::NoSpans => false,
-        },
+        AbsenceKind::RunError(kind) => kind.scope() != ErrorScope::Test,
         AbsenceKind::NoRecording | AbsenceKind::Stale => true,
         AbsenceKind::FailedFast | AbsenceKind::Decided => false,
     }

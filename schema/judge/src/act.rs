@@ -79,8 +79,7 @@ impl<'e> Act<'e> {
     /// Returns the time from start to end, in milliseconds.
     pub fn duration_ms(self) -> Seen<Observed<f64>> {
         let took = self.evidence.duration_ms.ok_or_else(|| Why::unknown("the duration was not recorded"))?;
-        let open = self.evidence.streams().any(|capture| capture.cut);
-        let gap = open.then(|| Why::unknown("the output was still open at the timeout"));
+        let gap = self.evidence.duration_is_open().then(|| Why::unknown("the output was still open at the timeout"));
         Ok(Observed::new(took, gap).with_gap(self.open_end()))
     }
 

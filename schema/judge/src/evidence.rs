@@ -319,10 +319,20 @@ codes! {
     Defect = "defect";
 }
 
+/// What an error that ended an attempt is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorScope {
+    /// The test itself.
+    Test,
+    /// Something that other tests need as well, so they have the same error.
+    Surroundings,
+    /// The attempt was not made, or not finished, on purpose.
+    Purpose,
+}
+
 impl RunErrorKind {
-    /// Returns the status of an attempt with this error: an error, or unknown if the attempt was not made or not
-    /// finished on purpose.
-    pub fn status(self) -> Status {
+    /// Returns what the error is about.
+    pub fn scope(self) -> ErrorScope {
         match self {
             RunErrorKind::TimedOut
             | RunErrorKind::Spawn
@@ -330,16 +340,24 @@ impl RunErrorKind {
             | RunErrorKind::MissingVariable
             | RunErrorKind::Workspace
             | RunErrorKind::Setup
-            | RunErrorKind::Program
+            | RunErrorKind::Script
+            | RunErrorKind::NoSpans => ErrorScope::Test,
+            RunErrorKind::Program
             | RunErrorKind::Help
             | RunErrorKind::Provider
             | RunErrorKind::Key
             | RunErrorKind::RateLimit
-            | RunErrorKind::Script
             | RunErrorKind::Gateway
-            | RunErrorKind::NoSpans
-            | RunErrorKind::Defect => Status::Error,
-            RunErrorKind::Cancelled | RunErrorKind::Unsupported => Status::Unknown,
+            | RunErrorKind::Defect => ErrorScope::Surroundings,
+            RunErrorKind::Cancelled | RunErrorKind::Unsupported => ErrorScope::Purpose,
+        }
+    }
+
+    /// Returns the status of an attempt with this error.
+    pub fn status(self) -> Status {
+        match self.scope() {
+            ErrorScope::Test | ErrorScope::Surroundings => Status::Error,
+            ErrorScope::Purpose => Status::Unknown,
         }
     }
 }

@@ -355,12 +355,7 @@ pub fn shown_value(value: &Value) -> Value {
 
 /// Returns whether a value, including its keys, has hidden parts.
 pub fn has_hidden(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains(MASK_CHARACTER),
-        Value::Array(items) => items.iter().any(has_hidden),
-        Value::Object(members) => members.iter().any(|(key, value)| key.contains(MASK_CHARACTER) || has_hidden(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+    texts_of(value).iter().any(|text| text.contains(MASK_CHARACTER))
 }
 
 #[cfg(test)]

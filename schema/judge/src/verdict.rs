@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     act::Act,
+    codes::codes,
     evidence::{Context, Need},
 };
 use speclens_yaml::Pointer;
@@ -110,68 +111,25 @@ impl Mismatch {
     }
 }
 
-/// Status of a verdict, an attempt, a test or a suite, from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Skipped, or not applicable.
-    Skip,
+codes! {
+    /// Status of a verdict, an attempt, a test or a suite, from best to worst.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status;
+
+    /// The test or the assertion did not run: it is skipped, or does not apply.
+    Skip = "skip";
     /// Every assertion holds.
-    Pass,
-    /// An assertion does not hold, which the format makes a warning.
-    Warn,
-    /// The result cannot be decided, because something was not observed.
-    Unknown,
+    Pass = "pass";
+    /// An assertion does not hold, and the format makes that a warning.
+    Warn = "warn";
+    /// The result cannot be decided, because what the assertion needs was not recorded. The message has the reason. It
+    /// is neither a pass nor a failure; `speclens run` ends with exit status 3.
+    Unknown = "unknown";
     /// An assertion does not hold.
-    Fail,
-    /// The run or an assertion ended with an error.
-    Error,
-}
-
-impl Status {
-    /// Returns all statuses, from best to worst.
-    pub fn all() -> impl Iterator<Item = Status> {
-        std::iter::successors(Some(Status::Skip), |status| status.next())
-    }
-
-    /// Returns the next worse status, so that the compiler demands a place for a new one.
-    fn next(self) -> Option<Status> {
-        Some(match self {
-            Status::Skip => Status::Pass,
-            Status::Pass => Status::Warn,
-            Status::Warn => Status::Unknown,
-            Status::Unknown => Status::Fail,
-            Status::Fail => Status::Error,
-            Status::Error => return None,
-        })
-    }
-
-    /// Returns the meaning, as Markdown.
-    pub fn docs(self) -> &'static str {
-        match self {
-            Status::Skip => "The test or the assertion did not run: it is skipped, or does not apply.",
-            Status::Pass => "Every assertion holds.",
-            Status::Warn => "An assertion does not hold, and the format makes that a warning.",
-            Status::Unknown => {
-                "The result cannot be decided, because what the assertion needs was not recorded. The message has the \
-                 reason. It is neither a pass nor a failure; `speclens run` ends with exit status 3."
-            }
-            Status::Fail => "An assertion does not hold.",
-            Status::Error => "The run or an assertion ended with an error, so there is no result.",
-        }
-    }
-
-    /// Returns the word used in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Skip => "skip",
-            Status::Pass => "pass",
-            Status::Warn => "warn",
-            Status::Unknown => "unknown",
-            Status::Fail => "fail",
-            Status::Error => "error",
-        }
-    }
+    Fail = "fail";
+    /// The run or an assertion ended with an error, so there is no result.
+    Error = "error";
 }
 
 impl Verdict {

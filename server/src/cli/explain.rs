@@ -163,7 +163,7 @@ fn types() -> String {
 /// Returns the words for results in run reports, with their docs.
 fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     let failures = FailureCode::ALL.iter().map(|code| (code.as_str(), code.docs()));
-    let statuses = Status::all().map(|status| (status.as_str(), status.docs()));
+    let statuses = Status::ALL.iter().map(|status| (status.as_str(), status.docs()));
     let absences = AbsenceKind::all().map(|kind| (kind.as_str(), kind.docs()));
     failures.chain(statuses).chain(absences)
 }

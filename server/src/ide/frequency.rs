@@ -41,7 +41,7 @@ impl Frequency {
         let shown: Vec<&RunResult> = attempts.iter().copied().filter(is_shown).collect();
         let word = if is_flaky { "flaky: passes" } else { verb(status) };
         let mut counts = share(attempts, &shown);
-        let better = Status::all().filter(|other| *other < status && count(*other) > 0);
+        let better = Status::ALL.iter().copied().filter(|other| *other < status && count(*other) > 0);
         counts.extend(better.map(|other| format!(", {} in {}", verb(other), count(other))));
         Some(Frequency { word, counts, status: if is_flaky { Status::Warn } else { status } })
     }

@@ -11,7 +11,7 @@ mod write;
 use serde_json::Value;
 
 pub use compare::{Difference, differences, matches, same};
-pub use read::{JsonError, JsonErrorKind, MAX_DEPTH, parse};
+pub use read::{JsonError, JsonErrorKind, parse};
 pub use speclens_yaml::{NAN, number};
 pub use write::{number_text, text};
 

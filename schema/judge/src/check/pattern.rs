@@ -3,26 +3,27 @@
 //! A pattern is read by ECMAScript's own grammar, and translated for engines with bounded time. The text is searched in
 //! UTF-16 units, so `.` matches half of a character beyond the basic plane, as in ECMAScript.
 
-mod linear;
+mod engine;
 pub mod python;
-mod syntax;
-mod translate;
-mod units;
+mod reader;
+mod set;
 
-use linear::Linear;
-
-use crate::mask::MASK_CHARACTER;
 use std::{
     borrow::Cow,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, OnceLock},
 };
+
+use self::{
+    engine::Engine,
+    reader::{Flags, Language, read},
+};
+use crate::mask::MASK_CHARACTER;
 
 /// A compiled pattern. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EcmaPattern {
-    engine: Engine,
+    engine: Arc<Engine>,
     can_match_empty: bool,
     matches_empty: bool,
     /// Whether the units next to a match, or in it, decide about word boundaries.
@@ -64,48 +65,19 @@ pub struct EcmaMatch {
     pub line: usize,
 }
 
-/// Maximum nesting of groups.
-const MAX_DEPTH: usize = 48;
-
 /// Maximum length of a pattern.
 const MAX_PATTERN_LENGTH: usize = 20_000;
-
-/// Maximum size in bytes of a compiled program.
-const MAX_COMPILED_BYTES: usize = 1 << 20;
-
-/// Numbers of steps of one backtracking search, tried in this order, so a cheap search costs little.
-const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
-
-/// Maximum number of steps of all searches of one text.
-const MAX_STEPS_PER_TEXT: usize = 1 << 26;
-
-#[derive(Clone, Debug)]
-enum Engine {
-    /// Without look-around and references: linear time.
-    Linear(Arc<Linear>),
-    /// Backtracking, with a limit on steps.
-    Backtracking(Arc<Backtracking>),
-}
-
-#[derive(Debug)]
-struct Backtracking {
-    pattern: String,
-    by_limit: [OnceLock<Option<fancy_regex::Regex>>; STEPS.len()],
-}
 
 impl EcmaPattern {
     /// Reads and translates a pattern.
     pub fn compile(pattern: &str, ignore_case: bool) -> Result<EcmaPattern, PatternError> {
         check_length(pattern)?;
-        let root = syntax::parse(pattern)?;
-        let translation = translate::translate(&root, ignore_case)?;
-        let engine = Engine::new(translation.pattern, translation.backtracks)?;
-        let (can_match_empty, matches_empty) = (root.can_be_empty(), root.is_empty_anywhere());
+        let read = read(pattern, Language::Ecmascript, Flags { ignore_case, ..Flags::default() })?;
         Ok(EcmaPattern {
-            engine,
-            can_match_empty,
-            matches_empty,
-            has_boundary: root.any(&|node| matches!(node, syntax::Node::WordBoundary { .. })),
+            engine: Arc::new(Engine::new(read.text, read.backtracks, read.whole.states)?),
+            can_match_empty: read.whole.least == 0,
+            matches_empty: read.whole.is_empty_anywhere,
+            has_boundary: read.has_boundary,
         })
     }
 
@@ -147,7 +119,8 @@ impl EcmaPattern {
 
 /// Returns whether a text is an ECMAScript pattern, as far as its grammar is known here.
 pub fn is_pattern(text: &str) -> bool {
-    syntax::parse(text).is_ok()
+    read(text, Language::Ecmascript, Flags::default())
+        .map_or_else(|error| error.kind == PatternErrorKind::Untranslatable, |_| true)
 }
 
 /// Returns the error of a pattern that is valid as a whole.
@@ -162,75 +135,6 @@ fn check_length(pattern: &str) -> Result<(), PatternError> {
     }
 }
 
-impl Engine {
-    /// Returns the engine for a translated pattern.
-    fn new(pattern: String, backtracks: bool) -> Result<Engine, PatternError> {
-        if backtracks {
-            let engine = Backtracking { pattern, by_limit: Default::default() };
-            engine.build(STEPS[0]).map_err(|error| untranslatable(unbuilt(&error)))?;
-            return Ok(Engine::Backtracking(Arc::new(engine)));
-        }
-        let engine = Linear::new(pattern)
-            .map_err(|error| untranslatable(format!("the pattern is too complex: {}", first_line(&error))))?;
-        Ok(Engine::Linear(Arc::new(engine)))
-    }
-
-    /// Returns the first match at or after `at`; adds the steps that it may have taken to `steps`.
-    fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
-        // Both engines build on one that is known to panic on rare patterns.
-        let found = catch_unwind(AssertUnwindSafe(|| match self {
-            Engine::Linear(engine) => engine.find(text, at),
-            Engine::Backtracking(engine) => engine.find(text, at, steps),
-        }));
-        found.unwrap_or(Err(StepLimit))
-    }
-}
-
-/// Returns why an engine rejects a translated pattern. Positions in the translation mean nothing to the reader.
-fn unbuilt(error: &fancy_regex::Error) -> String {
-    match error {
-        fancy_regex::Error::ParseError(_, reason) => {
-            let reason = reason.to_string();
-            let mut letters = reason.chars();
-            let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
-            format!("part of the pattern is not supported: {first}{}", letters.as_str())
-        }
-        _ => format!("the pattern is too complex: {}", first_line(error)),
-    }
-}
-
-fn first_line(error: &dyn fmt::Display) -> String {
-    let text = error.to_string();
-    text.lines().next_back().unwrap_or_default().trim().to_owned()
-}
-
-impl Backtracking {
-    fn build(&self, limit: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
-        fancy_regex::RegexBuilder::new(&self.pattern)
-            .backtrack_limit(limit)
-            .delegate_size_limit(MAX_COMPILED_BYTES)
-            .delegate_dfa_size_limit(MAX_COMPILED_BYTES)
-            .build()
-    }
-
-    /// Returns the first match at or after `at`; adds the steps that it may have taken to `steps`.
-    fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
-        for (limit, cell) in STEPS.iter().zip(&self.by_limit) {
-            if *steps + limit > MAX_STEPS_PER_TEXT {
-                return Err(StepLimit);
-            }
-            let Some(engine) = cell.get_or_init(|| self.build(*limit).ok()) else { return Err(StepLimit) };
-            *steps += limit;
-            match engine.find_from_pos(text, at) {
-                Ok(found) => return Ok(found.map(|it| (it.start(), it.end()))),
-                Err(fancy_regex::Error::RuntimeError(fancy_regex::RuntimeError::BacktrackLimitExceeded)) => {}
-                Err(_) => return Err(StepLimit),
-            }
-        }
-        Err(StepLimit)
-    }
-}
-
 /// A text in which every character is one UTF-16 unit.
 #[derive(Debug)]
 struct Encoded<'t>(Cow<'t, str>);
@@ -241,14 +145,15 @@ impl<'t> Encoded<'t> {
         if text.bytes().all(|byte| byte < 0xF0) {
             return Encoded(Cow::Borrowed(text));
         }
-        Encoded(Cow::Owned(text.encode_utf16().map(translate::encoded).collect()))
+        Encoded(Cow::Owned(text.encode_utf16().map(|unit| set::character(unit.into())).collect()))
     }
 
     fn decode(&self, start: usize, end: usize) -> String {
         match &self.0 {
             Cow::Borrowed(text) => text[start..end].to_owned(),
             Cow::Owned(text) => {
-                let units: Vec<u16> = text[start..end].chars().map(translate::decoded).collect();
+                let unit = |letter| u16::try_from(set::code(letter)).unwrap_or_default();
+                let units: Vec<u16> = text[start..end].chars().map(unit).collect();
                 String::from_utf16_lossy(&units)
             }
         }
@@ -307,17 +212,12 @@ impl Matches<'_, '_> {
 
     /// Returns whether a match in a text with hidden units does not depend on them.
     fn is_certain(&self, (start, end): (usize, usize)) -> bool {
-        match &self.pattern.engine {
-            // Look-around depends on units anywhere.
-            Engine::Backtracking(_) => false,
-            Engine::Linear(_) if !self.pattern.has_boundary => true,
-            Engine::Linear(_) => {
-                let is_hidden = |unit: char| matches!(unit, MASK_CHARACTER | char::REPLACEMENT_CHARACTER);
-                let text = &self.text.0;
-                let around = [text[..start].chars().next_back(), text[end..].chars().next()];
-                !text[start..end].contains(is_hidden) && !around.into_iter().flatten().any(is_hidden)
-            }
-        }
+        let is_hidden = |unit: char| matches!(unit, MASK_CHARACTER | char::REPLACEMENT_CHARACTER);
+        let text = &self.text.0;
+        let mut around = text[..start].chars().next_back().into_iter().chain(text[end..].chars().next());
+        // Look-around depends on units anywhere.
+        !self.pattern.engine.backtracks()
+            && (!self.pattern.has_boundary || !text[start..end].contains(is_hidden) && !around.any(is_hidden))
     }
 }
 

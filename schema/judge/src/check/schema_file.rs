@@ -72,7 +72,7 @@ impl UserSchema {
         })?;
         let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
             let message = match error.kind {
-                JsonErrorKind::TooDeep => format!("it is nested too deeply: {error}"),
+                JsonErrorKind::Limit => format!("it cannot be read: {error}"),
                 JsonErrorKind::Syntax => format!("it is not valid JSON: {error}"),
             };
             SchemaError { message, help: None, is_json: false }
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn files_are_read_as_json() {
         assert!(UserSchema::read(b"\xef\xbb\xbf{}").is_ok());
-        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is not valid JSON: expected"));
+        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is not valid JSON: key must be a string"));
         assert!(UserSchema::read(b"\xff").is_err());
     }
 }

@@ -17,6 +17,9 @@ use crate::{
 /// Maximum number of spans of one trace.
 pub const MAX_SPANS: usize = 100_000;
 
+/// Maximum number of ancestors of a span that count.
+const MAX_DEPTH: usize = 1_000;
+
 /// Maximum number of bytes of a name, and of an error.
 const MAX_NAME: usize = 1024;
 const MAX_ERROR: usize = 4096;
@@ -103,81 +106,33 @@ impl Tree {
             spans.iter().enumerate().map(|(index, it)| ((&*it.span.trace_id, &*it.span.span_id), index)).collect();
         let parent = |it: &&Exported| places.get(&(&*it.span.trace_id, &*it.span.parent_span_id)).copied();
         let mut tree = Tree { parents: spans.iter().map(parent).collect() };
-        tree.cut_circles();
+        // A span that is its own ancestor is outermost: the export is faulty.
+        for index in 0..spans.len() {
+            if tree.above(index).take(MAX_DEPTH).any(|above| above == index) {
+                tree.parents[index] = None;
+            }
+        }
         tree
     }
 
-    /// Makes spans outermost that are their own ancestors: the export is faulty.
-    fn cut_circles(&mut self) {
-        let mut state = vec![Walk::New; self.parents.len()];
-        for start in 0..self.parents.len() {
-            let mut path = Vec::new();
-            let mut at = Some(start);
-            while let Some(index) = at {
-                match state[index] {
-                    Walk::Done => break,
-                    Walk::OnPath => {
-                        if let Some(&last) = path.last() {
-                            let last: usize = last;
-                            self.parents[last] = None;
-                        }
-                        break;
-                    }
-                    Walk::New => {
-                        state[index] = Walk::OnPath;
-                        path.push(index);
-                        at = self.parents[index];
-                    }
-                }
-            }
-            path.into_iter().for_each(|index| state[index] = Walk::Done);
-        }
-    }
-
-    /// Returns for each span the nearest ancestor that satisfies a predicate.
-    fn next_above(&self, holds: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
-        let mut next: Vec<Option<Option<usize>>> = vec![None; self.parents.len()];
-        for start in 0..self.parents.len() {
-            let mut path = Vec::new();
-            let mut at = start;
-            let found = loop {
-                if let Some(known) = next[at] {
-                    break known;
-                }
-                path.push(at);
-                match self.parents[at] {
-                    None => break None,
-                    Some(above) if holds(above) => break Some(above),
-                    Some(above) => at = above,
-                }
-            };
-            path.into_iter().for_each(|index| next[index] = Some(found));
-        }
-        next.into_iter().map(Option::flatten).collect()
+    /// Returns the ancestors of a span, the nearest first.
+    fn above(&self, index: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.parents[index], |above| self.parents[*above])
     }
 
     /// Returns for each span whether one of its descendants satisfies a predicate.
     fn below(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut below = vec![false; self.parents.len()];
         for index in (0..self.parents.len()).filter(|index| holds(*index)) {
-            let mut at = self.parents[index];
-            while let Some(above) = at {
-                // All its ancestors were marked before.
+            // All ancestors of a marked one were marked before.
+            for above in self.above(index) {
                 if std::mem::replace(&mut below[above], true) {
                     break;
                 }
-                at = self.parents[above];
             }
         }
         below
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    New,
-    OnPath,
-    Done,
 }
 
 /// Returns the role of each span, given the others.
@@ -188,9 +143,9 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
         Role::Model | Role::Tool | Role::Agent | Role::Delegation => true,
         Role::Accounting | Role::Other => false,
     };
-    let above = tree.next_above(|index| counts(own[index]));
     for index in 0..spans.len() {
-        let Some(around) = above[index].filter(|around| own[*around] == own[index]) else { continue };
+        let around = tree.above(index).take(MAX_DEPTH).find(|above| counts(own[*above]));
+        let Some(around) = around.filter(|around| own[*around] == own[index]) else { continue };
         match own[index] {
             // A framework and the library below it each have a span for the same request: the inner one has more
             // details.

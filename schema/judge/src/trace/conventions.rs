@@ -42,8 +42,8 @@ impl Role {
         if is_delegation(attributes) {
             return Role::Delegation;
         }
-        let conventions = [operation, open_inference, traceloop, langfuse, mlflow, ai_sdk];
-        conventions.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
+        let named = CONVENTIONS.iter().find_map(|convention| convention.role(attributes));
+        named.unwrap_or_else(|| by_content(name, attributes))
     }
 
     /// Returns the kind of a span with this role, which other spans may still change.
@@ -73,71 +73,52 @@ fn is_delegation(attributes: Attributes<'_>) -> bool {
     ["metadata.", "langfuse.observation.metadata.", ""].into_iter().any(is_told) || in_metadata()
 }
 
-/// Reads OpenTelemetry's `gen_ai.operation.name`.
-fn operation(attributes: Attributes<'_>) -> Option<Role> {
-    Some(match attributes.text("gen_ai.operation.name")? {
-        "chat" | "generate_content" | "text_completion" | "completion" | "responses" => Role::Model,
-        "execute_tool" => Role::Tool,
-        "invoke_agent" => Role::Agent,
-        "create_agent" | "embeddings" | "moderation" | "rerank" | "retrieval" | "search" => Role::Other,
-        // Some programs have names of their own for requests to models.
-        _ => return None,
-    })
+/// An attribute that names the role of its span. Any other value is another role.
+struct Convention {
+    attribute: &'static str,
+    model: &'static [&'static str],
+    tool: &'static str,
+    agent: &'static str,
 }
 
-/// Reads OpenInference's `openinference.span.kind`.
-fn open_inference(attributes: Attributes<'_>) -> Option<Role> {
-    Some(match attributes.text("openinference.span.kind")?.to_ascii_uppercase().as_str() {
-        "LLM" => Role::Model,
-        "TOOL" => Role::Tool,
-        "AGENT" => Role::Agent,
-        _ => Role::Other,
-    })
-}
+/// The conventions: of OpenTelemetry, OpenInference, Traceloop (twice), Langfuse, MLflow, and Vercel's AI SDK.
+const CONVENTIONS: [Convention; 7] = [
+    Convention {
+        attribute: "gen_ai.operation.name",
+        model: &["chat", "generate_content", "text_completion", "completion", "responses"],
+        tool: "execute_tool",
+        agent: "invoke_agent",
+    },
+    Convention { attribute: "openinference.span.kind", model: &["LLM"], tool: "TOOL", agent: "AGENT" },
+    Convention { attribute: "llm.request.type", model: &["chat", "completion"], tool: "", agent: "" },
+    Convention { attribute: "traceloop.span.kind", model: &[], tool: "tool", agent: "agent" },
+    Convention { attribute: "langfuse.observation.type", model: &["generation"], tool: "tool", agent: "agent" },
+    Convention { attribute: "mlflow.spanType", model: &["LLM", "CHAT_MODEL"], tool: "TOOL", agent: "AGENT" },
+    // The span around it contains the steps.
+    Convention { attribute: "ai.operationId", model: &[".doGenerate", ".doStream"], tool: "ai.toolCall", agent: "" },
+];
 
-/// Reads Traceloop's `traceloop.span.kind`, and the attributes of requests.
-fn traceloop(attributes: Attributes<'_>) -> Option<Role> {
-    if let Some(request) = attributes.text("llm.request.type") {
-        return Some(if matches!(request, "chat" | "completion") { Role::Model } else { Role::Other });
+/// The operations of OpenTelemetry that are none of a model, a tool or an agent at work.
+const OTHER_OPERATIONS: [&str; 6] = ["create_agent", "embeddings", "moderation", "rerank", "retrieval", "search"];
+
+impl Convention {
+    fn role(&self, attributes: Attributes<'_>) -> Option<Role> {
+        // MLflow writes quotes.
+        let value = attributes.text(self.attribute)?.trim_matches('"');
+        let is = |word: &str| {
+            !word.is_empty() && value.eq_ignore_ascii_case(word) || word.starts_with('.') && value.ends_with(word)
+        };
+        Some(match value {
+            // Everything unspecific is a span of Langfuse.
+            "span" if self.attribute == "langfuse.observation.type" => return None,
+            _ if self.model.iter().any(|word| is(word)) => Role::Model,
+            _ if is(self.tool) => Role::Tool,
+            _ if is(self.agent) => Role::Agent,
+            // Some programs have names of their own for requests to models.
+            _ if self.attribute == "gen_ai.operation.name" && !OTHER_OPERATIONS.contains(&value) => return None,
+            _ => Role::Other,
+        })
     }
-    Some(match attributes.text("traceloop.span.kind")? {
-        "tool" => Role::Tool,
-        "agent" => Role::Agent,
-        _ => Role::Other,
-    })
-}
-
-/// Reads Langfuse's `langfuse.observation.type`.
-fn langfuse(attributes: Attributes<'_>) -> Option<Role> {
-    Some(match attributes.text("langfuse.observation.type")? {
-        "generation" => Role::Model,
-        "tool" => Role::Tool,
-        "agent" => Role::Agent,
-        // Everything unspecific is a span.
-        "span" => return None,
-        _ => Role::Other,
-    })
-}
-
-/// Reads MLflow's `mlflow.spanType`, which is in quotes.
-fn mlflow(attributes: Attributes<'_>) -> Option<Role> {
-    Some(match attributes.text("mlflow.spanType")?.trim_matches('"') {
-        "LLM" | "CHAT_MODEL" => Role::Model,
-        "TOOL" => Role::Tool,
-        "AGENT" => Role::Agent,
-        _ => Role::Other,
-    })
-}
-
-/// Reads `ai.operationId` of Vercel's AI SDK.
-fn ai_sdk(attributes: Attributes<'_>) -> Option<Role> {
-    let operation = attributes.text("ai.operationId")?;
-    Some(match operation {
-        "ai.toolCall" => Role::Tool,
-        // The span around it contains the steps.
-        operation if operation.ends_with(".doGenerate") || operation.ends_with(".doStream") => Role::Model,
-        _ => Role::Other,
-    })
 }
 
 /// Returns the role of a span by its content, if no attribute names it.

@@ -44,7 +44,9 @@ pub trait Candidate {
     /// Returns whether it carries the id of the run.
     fn names_run(&self, run: &str) -> bool;
     /// Returns whether it carries one of these texts as its session.
-    fn names_session(&self, sessions: &[String]) -> bool;
+    fn names_session(&self, sessions: &[String]) -> bool {
+        self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
+    }
     /// Returns whether it names the agent.
     fn names_agent(&self, agent: &str) -> bool;
     /// Returns the start time, in microseconds since the Unix epoch.
@@ -177,10 +179,6 @@ impl Candidate for ExportedTrace<'_> {
             attributes.any(|(key, value)| names_run(key, value, run))
         };
         self.spans.iter().any(all)
-    }
-
-    fn names_session(&self, sessions: &[String]) -> bool {
-        self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
     }
 
     fn names_agent(&self, agent: &str) -> bool {

@@ -236,10 +236,6 @@ impl Candidate for OpikTrace {
             || !run.is_empty() && !self.input.is_null() && self.input.to_string().contains(run)
     }
 
-    fn names_session(&self, sessions: &[String]) -> bool {
-        self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
-    }
-
     fn names_agent(&self, agent: &str) -> bool {
         self.name.as_ref().is_some_and(|name| name.contains(agent)) || self.says(&["agentId", "agent_id"], agent)
     }

@@ -7,8 +7,9 @@ use std::fmt;
 use prost::Message;
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
+    de::{Error, IgnoredAny, MapAccess, Visitor},
 };
+use serde_json::{Number, Value};
 
 /// A request to `/v1/traces`.
 #[derive(Clone, PartialEq, Message, Deserialize)]
@@ -360,8 +361,12 @@ impl<'de> Deserialize<'de> for AnyValue {
                     held = match name.as_str() {
                         "stringValue" => members.next_value::<Option<String>>()?.map(OtelValue::Text),
                         "boolValue" => members.next_value::<Option<bool>>()?.map(OtelValue::Truth),
-                        "intValue" => members.next_value::<Lenient<i64>>()?.0.map(OtelValue::Whole),
-                        "doubleValue" => members.next_value::<Lenient<f64>>()?.0.map(OtelValue::Fraction),
+                        "intValue" => {
+                            whole(members.next_value::<Value>()?).map_err(M::Error::custom)?.map(OtelValue::Whole)
+                        }
+                        "doubleValue" => {
+                            fraction(members.next_value::<Value>()?).map_err(M::Error::custom)?.map(OtelValue::Fraction)
+                        }
                         "arrayValue" => members.next_value::<Option<List>>()?.map(OtelValue::List),
                         "kvlistValue" => members.next_value::<Option<Mapping>>()?.map(OtelValue::Mapping),
                         "bytesValue" => {
@@ -410,67 +415,30 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// A number that may be written as a string.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum NumberOrText {
-    Whole(i64),
-    Large(u64),
-    Fraction(f64),
-    Text(String),
-    Nothing(()),
-}
-
-/// A number that may be a string, or absent.
-struct Lenient<N>(Option<N>);
-
-impl<'de> Deserialize<'de> for Lenient<i64> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
-            NumberOrText::Whole(number) => Some(number),
-            NumberOrText::Large(number) => i64::try_from(number).ok(),
-            // Writers that only know floating-point numbers write integers as such.
-            NumberOrText::Fraction(number) => (number.fract() == 0.0).then_some(number as i64),
-            NumberOrText::Text(text) => text.trim().parse().ok(),
-            NumberOrText::Nothing(()) => None,
-        }))
-    }
-}
-
-impl<'de> Deserialize<'de> for Lenient<u64> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
-            NumberOrText::Whole(number) => u64::try_from(number).ok(),
-            NumberOrText::Large(number) => Some(number),
-            NumberOrText::Fraction(number) => (number >= 0.0).then_some(number as u64),
-            NumberOrText::Text(text) => text.trim().parse().ok(),
-            NumberOrText::Nothing(()) => None,
-        }))
-    }
-}
-
-impl<'de> Deserialize<'de> for Lenient<f64> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
-            NumberOrText::Whole(number) => Some(number as f64),
-            NumberOrText::Large(number) => Some(number as f64),
-            NumberOrText::Fraction(number) => Some(number),
-            NumberOrText::Text(text) => text.trim().parse().ok(),
-            NumberOrText::Nothing(()) => None,
-        }))
+/// Reads a number that may be written as a string, or `null`.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Number(number) => Ok(Some(number)),
+        Value::String(text) => Ok(text.trim().parse().ok()),
+        Value::Null => Ok(None),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(D::Error::custom("expected a number")),
     }
 }
 
 fn nanoseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Ok(Lenient::<u64>::deserialize(deserializer)?.0.unwrap_or_default())
+    let fraction = |number: &Number| number.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64);
+    let number = number(deserializer)?;
+    Ok(number.and_then(|number| number.as_u64().or_else(|| fraction(&number))).unwrap_or_default())
 }
 
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    Ok(Lenient::<i64>::deserialize(deserializer)?.0)
+    // Writers that only know floating-point numbers write integers as such.
+    let fraction = |number: &Number| number.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    Ok(number(deserializer)?.and_then(|number| number.as_i64().or_else(|| fraction(&number))))
 }
 
 fn fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Ok(Lenient::<f64>::deserialize(deserializer)?.0)
+    Ok(number(deserializer)?.and_then(|number| number.as_f64()))
 }
 
 /// Reads a value that may be `null`.
@@ -495,14 +463,10 @@ fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
 
 /// Reads a code by its number or its name.
 fn code<'de, D: Deserializer<'de>>(deserializer: D, names: &[(&str, i32)]) -> Result<i32, D::Error> {
-    Ok(match NumberOrText::deserialize(deserializer)? {
-        NumberOrText::Whole(number) => i32::try_from(number).unwrap_or_default(),
-        NumberOrText::Large(_) | NumberOrText::Fraction(_) | NumberOrText::Nothing(()) => 0,
-        NumberOrText::Text(text) => {
-            let named = names.iter().find(|(name, _)| *name == text).map(|(_, code)| *code);
-            named.or_else(|| text.parse().ok()).unwrap_or_default()
-        }
-    })
+    let value = Value::deserialize(deserializer)?;
+    let named = value.as_str().and_then(|name| names.iter().find(|(known, _)| *known == name));
+    let numbered = || value.as_i64().or_else(|| value.as_str()?.parse().ok()).and_then(|code| code.try_into().ok());
+    Ok(named.map(|(_, code)| *code).or_else(numbered).unwrap_or_default())
 }
 
 fn status_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {

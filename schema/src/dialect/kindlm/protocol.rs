@@ -81,9 +81,7 @@ pub(crate) fn concealed(before: &Capture, masked: &Capture) -> MaskingLoss {
     }
     let same = match (json::parse(&before.text), json::parse(&masked.text)) {
         (Ok(before), Ok(masked)) => is_kept(&before, &masked),
-        (Err(before), Err(masked)) => {
-            (before.kind == JsonErrorKind::TooDeep) == (masked.kind == JsonErrorKind::TooDeep)
-        }
+        (Err(before), Err(masked)) => (before.kind == JsonErrorKind::Limit) == (masked.kind == JsonErrorKind::Limit),
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
     if same { MaskingLoss::Nothing } else { MaskingLoss::Json }
@@ -125,7 +123,7 @@ fn read(line: &str) -> Line {
     }
     let mut members = match json::parse(line) {
         Ok(Value::Object(members)) => members,
-        Err(error) if error.kind == JsonErrorKind::TooDeep => return Line::TooDeep,
+        Err(error) if error.kind == JsonErrorKind::Limit => return Line::TooDeep,
         Ok(_) | Err(_) => return Line::Text,
     };
     match members.get("kindlm").and_then(Value::as_str) {

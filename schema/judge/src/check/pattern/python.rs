@@ -1,28 +1,34 @@
-//! Regular expressions of Python's `re`, translated for engines with bounded time.
-//!
-//! The grammar is that of Python 3.11. A pattern that Python refuses is [`Invalid`](super::PatternErrorKind::Invalid);
-//! one that Python accepts, and that cannot be translated, is
-//! [`Untranslatable`](super::PatternErrorKind::Untranslatable).
+//! Regular expressions of Python 3.11's `re`.
 
-mod grammar;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Engine, PatternError, StepLimit, check_length};
+use super::{
+    Engine, PatternError, StepLimit, check_length,
+    reader::{Flags, Language, read},
+    set::exact_boundaries,
+};
 
 /// A compiled pattern. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PythonPattern {
-    engine: Engine,
+    engine: Arc<Engine>,
+    /// The pattern with word boundaries that are Python's in every text, if the engine has its own.
+    exact: Option<(String, Arc<OnceLock<Option<Engine>>>)>,
     matches_empty: bool,
 }
+
+/// A character that is part of a word for Python only, or for the engine only.
+static ODD: LazyLock<Option<regex::Regex>> = LazyLock::new(|| regex::Regex::new(r"[\w~~[\p{L}\p{N}_]]").ok());
 
 impl PythonPattern {
     /// Reads and translates a pattern. With `by_lines`, `^` and `$` match at line ends, as with the flag `m`.
     pub fn compile(pattern: &str, by_lines: bool) -> Result<PythonPattern, PatternError> {
         check_length(pattern)?;
-        let translation = grammar::translate(pattern, by_lines)?;
-        let engine = Engine::new(translation.pattern, translation.backtracks)?;
-        let pattern = PythonPattern { engine, matches_empty: false };
-        let matches_empty = translation.least == 0 && matches!(pattern.find(""), Ok(Some(_)));
+        let read = read(pattern, Language::Python, Flags { lines: by_lines, ..Flags::default() })?;
+        let exact = (read.has_boundary && !read.backtracks).then(|| (exact_boundaries(&read.text), Arc::default()));
+        let engine = Arc::new(Engine::new(read.text, read.backtracks, read.whole.states)?);
+        let pattern = PythonPattern { engine, exact, matches_empty: false };
+        let matches_empty = read.whole.least == 0 && matches!(pattern.find(""), Ok(Some(_)));
         Ok(PythonPattern { matches_empty, ..pattern })
     }
 
@@ -33,7 +39,14 @@ impl PythonPattern {
 
     /// Returns the byte range of the first match.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
-        self.engine.find(text, 0, &mut 0)
+        let is_odd = || !text.is_ascii() && ODD.as_ref().is_none_or(|odd| odd.is_match(text));
+        let engine = match &self.exact {
+            Some((pattern, engine)) if is_odd() => {
+                engine.get_or_init(|| Engine::new(pattern.clone(), true, 0).ok()).as_ref().ok_or(StepLimit)?
+            }
+            Some(_) | None => &*self.engine,
+        };
+        engine.find(text, 0, &mut 0)
     }
 }
 

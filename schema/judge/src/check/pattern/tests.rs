@@ -61,6 +61,7 @@ fn old_forms_are_accepted() {
     check(r"\k<a>", "k<a>", &["k<a>"]);
     check(r"(?=a)*b", "ab", &["b"]);
     check(r"[a-]", "-", &["-"]);
+    check(r"(?=(a))*\1b|a{0}c", "ab c", &["b", "c"]);
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn mistakes_are_placed() {
     check_refused("a(b", Invalid, 1, "unclosed `(`");
     check_refused("ab)", Invalid, 2, "unopened `)`");
     check_refused("é[b", Invalid, 2, "unclosed `[`");
-    check_refused("a**", Invalid, 2, "nothing to repeat");
+    check_refused("a**", Invalid, 2, "a repetition cannot be repeated: put it in `(?:…)`");
     check_refused("+a", Invalid, 0, "nothing to repeat");
     check_refused("{1}", Invalid, 0, "nothing to repeat");
     check_refused("^*", Invalid, 1, "nothing to repeat");

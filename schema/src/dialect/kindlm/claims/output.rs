@@ -92,7 +92,7 @@ impl OutputClaim {
         }
         match json::parse(&output.text) {
             Ok(value) => Ok((Cow::Owned(value), proof)),
-            Err(error) if error.kind == JsonErrorKind::TooDeep => Err(Why::unknown(error.to_string()).into()),
+            Err(error) if error.kind == JsonErrorKind::Limit => Err(Why::unknown(error.to_string()).into()),
             Err(error) => {
                 let line = output.text.lines().nth(error.line - 1).unwrap_or_default();
                 let (mut notes, mut help) = (Vec::new(), Vec::new());

@@ -284,7 +284,7 @@ fn output_json() {
         "```json\n{\"n\": 1}\n```",
         expect![[r#"
             fail /output/format schema Output is valid JSON
-              SCHEMA_PARSE_ERROR: Failed to parse output as JSON: expected a value, found ``` at line 1, column 1
+              SCHEMA_PARSE_ERROR: Failed to parse output as JSON: expected value at line 1, column 1
               - one JSON value
               + ```json
             {"n": 1}

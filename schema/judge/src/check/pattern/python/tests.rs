@@ -52,6 +52,16 @@ const SEARCHES: &[Search] = &[
     ("(?=(a))*?b", "ab", Some((1, 2))),
     (r"(?=(a)){2}\1a", "aa", Some((0, 2))),
     ("(?<=a)?b", "b", Some((0, 1))),
+    ("a(?#note)*b", "aab", Some((0, 3))),
+    ("(?x)a #note\n{2}", "aa", Some((0, 2))),
+    ("(?i)i", "\u{130}", Some((0, 2))),
+    ("(?i)[a-k]", "\u{131}\u{212a}", Some((0, 2))),
+    ("(?ai)k", "\u{212a}", None),
+    (r"(?i)\w", "\u{345}", None),
+    (r"\bdone", "\u{2714}\u{fe0f}done", Some((6, 10))),
+    (r"x\b", "x\u{b2}", None),
+    (r"(?a)\Bx\b", "ax", Some((1, 2))),
+    ("(?:a{0}b){2}", "bb", Some((0, 2))),
 ];
 
 /// Patterns that Python refuses, and a word of the reason that is given here.
@@ -74,7 +84,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("step(?i)", "beginning"),
     ("*a", "repeat"),
     ("a**", "repeated"),
-    ("a{2,1}", "greater"),
+    ("a{2,1}", "order"),
     (r"(a)\2", "group 2"),
     (r"(a\1)", "not closed"),
     ("(?P<a>x)(?P<a>y)", "duplicate group"),
