@@ -181,7 +181,7 @@ impl Shape {
     }
 
     /// Returns an id that is equal for equal schemas.
-    pub fn id(&self) -> u64 {
+    fn id(&self) -> u64 {
         id_of(&self.parts)
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Link {
 /// Returns every path to an existing file or directory.
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
-    walk::all_values(document, file, &mut |node, shape, _| found.extend(link(node, shape, values)));
+    walk::values(document, file, &walk::WHOLE, &mut |node, shape, _| found.extend(link(node, shape, values)));
     found
 }
 

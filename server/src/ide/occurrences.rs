@@ -159,8 +159,7 @@ impl<'d> Finder<'d> {
         // Each place with the mapping in which it can be used, or where it is used.
         let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
         let mut used: Vec<(Pointer, Occurrence)> = Vec::new();
-        let whole = 0..self.document.text().len_bytes();
-        walk::scalars_like(self.document, &whole, name, &mut |node, place| {
+        walk::scalars_in(self.document, &walk::WHOLE, &mut |node, place| {
             let is_named = if place.is_key() { node.key_text() == name } else { node.text() == Some(name) };
             if !is_named {
                 return;
@@ -195,8 +194,7 @@ impl<'d> Finder<'d> {
     /// Returns all places of a name without a definition.
     fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
-        let whole = 0..self.document.text().len_bytes();
-        walk::scalars_like(self.document, &whole, name, &mut |node, place| {
+        walk::scalars_in(self.document, &walk::WHOLE, &mut |node, place| {
             let is_named = !place.is_key() && node.text() == Some(name);
             if is_named && self.shape(&place.pointer()).is_some_and(|shape| shape.shares() == Some(kind)) {
                 places.push(occurrence(node, false));
@@ -208,7 +206,7 @@ impl<'d> Finder<'d> {
     /// Returns all places of a name that the format fills.
     fn built_in(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
-        walk::all_values(self.document, self.file, &mut |node, shape, _| {
+        walk::values(self.document, self.file, &walk::WHOLE, &mut |node, shape, _| {
             if shape.template() == Some(kind) {
                 let named = placeholders(node, kind).into_iter().filter(|(found, _)| found == name);
                 places.extend(named.map(|(_, range)| Occurrence { range, is_definition: false, scalar: None }));
@@ -227,11 +225,11 @@ impl<'d> Finder<'d> {
         // An owner that is not joined with another is searched in its own mapping alone.
         let scope = match &first {
             Owner::Given(own) if self.things_of(&first, kind).is_empty() => self.document.find(own)?.own_range(),
-            Owner::Given(_) | Owner::Thing(..) | Owner::Shared(_) => 0..self.document.text().len_bytes(),
+            Owner::Given(_) | Owner::Thing(..) | Owner::Shared(_) => walk::WHOLE,
         };
         let mut found: Vec<(Owner, Occurrence)> = Vec::new();
         let braced = format!("{{{{{name}}}}}");
-        walk::scalars_like(self.document, &scope, name, &mut |node, place| {
+        walk::scalars_in(self.document, &scope, &mut |node, place| {
             let is_named = if place.is_key() {
                 node.key_text() == name
             } else {
@@ -386,7 +384,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let token = line.start + start + 1..line.start + start + word.len();
 
     let mut found: Vec<(usize, Occurrence)> = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
+    walk::nodes(document, &mut |node, _: &NodePath<'_, '_>| {
         if node.alias() == Some(name) {
             let range = node.range();
             let to = node.resolved();
@@ -408,7 +406,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
 /// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
-    walk::nodes_near(document, name, &mut |node, _: &NodePath<'_, '_>| {
+    walk::nodes(document, &mut |node, _: &NodePath<'_, '_>| {
         let is_definition = node.anchor() == Some(name);
         if is_definition || node.alias() == Some(name) {
             found.push(Occurrence { range: node.own_range(), is_definition, scalar: None });

@@ -13,6 +13,9 @@ use speclens_schema::{
     shape::Shape,
 };
 
+/// The range of every text.
+pub(crate) const WHOLE: Range<usize> = 0..usize::MAX;
+
 /// The schema at many places of a document. It is computed once for each mapping and list on the way, because it
 /// may depend on their whole content.
 pub(crate) struct Shapes<'d> {
@@ -69,21 +72,10 @@ impl NodePath<'_, '_> {
     }
 }
 
-/// Visits the nodes of the blocks that contain a text, including keys. A node may be visited more than once.
-pub(crate) fn nodes_near<'d>(
-    document: &'d Document,
-    text: &str,
-    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
-) {
-    let Some(root) = document.root() else { return };
-    let whole = String::from(document.text());
-    let mut end = 0;
-    for at in memchr::memmem::find_iter(whole.as_bytes(), text) {
-        if at >= end {
-            let block = document.block_around(at);
-            end = block.end.max(at + 1);
-            below(root, &mut Vec::new(), &Reach::Touching(&block), visit);
-        }
+/// Visits all nodes, including keys.
+pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>)) {
+    if let Some(root) = document.root() {
+        below(root, &mut Vec::new(), &WHOLE, visit);
     }
 }
 
@@ -93,49 +85,12 @@ pub(crate) fn scalars_in<'d>(
     range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
 ) {
-    scalars(document, &Reach::Touching(range), visit);
-}
-
-/// Visits the scalars of a range that may be or contain a name, including keys. Nodes that cannot contain it are
-/// skipped.
-pub(crate) fn scalars_like<'d>(
-    document: &'d Document,
-    range: &Range<usize>,
-    name: &str,
-    visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
-) {
-    match places_of(document, range, name) {
-        Some(places) => scalars(document, &Reach::Holding(&places), visit),
-        None => scalars_in(document, range, visit),
-    }
-}
-
-fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>)) {
     let Some(root) = document.root() else { return };
-    below(root, &mut Vec::new(), reach, &mut |node, place| {
+    below(root, &mut Vec::new(), range, &mut |node, place| {
         if node.alias().is_none() && node.text().is_some() {
             visit(node, place);
         }
     });
-}
-
-/// Returns the bytes at which a name may be written: those of its longest word that is always written literally, and of
-/// everything that may represent other characters. `None` if it can be written in yet another way.
-fn places_of(document: &Document, range: &Range<usize>, name: &str) -> Option<Vec<usize>> {
-    let is_word = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    // As keys, numbers and booleans have these texts.
-    if !is_word || matches!(name, "true" | "false" | "inf" | "NaN") {
-        return None;
-    }
-    // Lines may be broken at blanks, and quotes may be doubled.
-    let words = name.split(|letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '\\'));
-    let word = words.max_by_key(|word| word.len())?;
-    let text = String::from(document.text().get_byte_slice(range.clone())?);
-    let written = memchr::memmem::find_iter(text.as_bytes(), word);
-    let mut places: Vec<usize> = written.chain(memchr::memchr_iter(b'\\', text.as_bytes())).collect();
-    places.iter_mut().for_each(|at| *at += range.start);
-    places.sort_unstable();
-    Some(places)
 }
 
 /// Visits the scalar values that touch a range and are known to the schema, each with its schema and the mapping
@@ -147,18 +102,7 @@ pub(crate) fn values<'d>(
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
     if let Some(root) = document.root() {
-        values_below(root, &Shape::of(file).at(Some(root)), None, &Reach::Touching(range), visit);
-    }
-}
-
-/// Visits all such values.
-pub(crate) fn all_values<'d>(
-    document: &'d Document,
-    file: SpecFile,
-    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
-) {
-    if let Some(root) = document.root() {
-        values_below(root, &Shape::of(file).at(Some(root)), None, &Reach::Everything, visit);
+        values_below(root, &Shape::of(file).at(Some(root)), None, range, visit);
     }
 }
 
@@ -177,62 +121,6 @@ pub(crate) fn first_after(list: NodeRef<'_>, place: usize) -> usize {
     first
 }
 
-/// The nodes to visit.
-enum Reach<'r> {
-    /// All nodes.
-    Everything,
-    /// Nodes that touch a range.
-    Touching(&'r Range<usize>),
-    /// Nodes that contain one of these bytes, which are sorted.
-    Holding(&'r [usize]),
-}
-
-impl Reach<'_> {
-    fn items<'d>(&self, node: NodeRef<'d>) -> Vec<(usize, NodeRef<'d>)> {
-        match self {
-            Reach::Touching(range) => node.items_in(range).collect(),
-            Reach::Holding(places) => items_holding(node, places),
-            Reach::Everything => node.items().enumerate().collect(),
-        }
-    }
-
-    fn entries<'d>(&self, node: NodeRef<'d>) -> Vec<EntryRef<'d>> {
-        match self {
-            Reach::Touching(range) => node.entries_in(range).collect(),
-            Reach::Everything | Reach::Holding(_) => {
-                node.entries().filter(|entry| self.holds(entry.key) || self.holds(entry.value)).collect()
-            }
-        }
-    }
-
-    fn holds(&self, node: NodeRef<'_>) -> bool {
-        match self {
-            Reach::Everything => true,
-            Reach::Touching(range) => touches(&node.own_range(), range),
-            Reach::Holding(places) => {
-                let own = node.own_range();
-                let next = places.partition_point(|at| *at < own.start);
-                places.get(next).is_some_and(|at| *at < own.end)
-            }
-        }
-    }
-}
-
-/// Returns the items of a list that contain one of these bytes. Other items of a long list are not read.
-fn items_holding<'d>(list: NodeRef<'d>, places: &[usize]) -> Vec<(usize, NodeRef<'d>)> {
-    let own = list.own_range();
-    let mut left = &places[places.partition_point(|at| *at < own.start)..];
-    let mut found = Vec::new();
-    while let Some(&place) = left.first().filter(|place| **place < own.end) {
-        // The next item may begin where one ends.
-        let around = list.items_in(&(place..place)).find(|(_, item)| item.own_range().end > place);
-        found.extend(around);
-        let end = around.map_or(place + 1, |(_, item)| item.own_range().end);
-        left = &left[left.partition_point(|at| *at < end)..];
-    }
-    found
-}
-
 fn touches(one: &Range<usize>, other: &Range<usize>) -> bool {
     other.start <= one.end && one.start <= other.end
 }
@@ -241,7 +129,7 @@ fn values_below<'d>(
     node: NodeRef<'d>,
     shape: &Shape,
     around: Option<NodeRef<'d>>,
-    reach: &Reach<'_>,
+    range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
     if node.alias().is_some() {
@@ -251,14 +139,14 @@ fn values_below<'d>(
         NodeShape::Scalar => visit(node, shape, around),
         NodeShape::Sequence => {
             let Some(item) = shape.item() else { return };
-            for (_, below) in reach.items(node) {
-                values_below(below, &item.at(Some(below)), around, reach, visit);
+            for (_, below) in node.items_in(range) {
+                values_below(below, &item.at(Some(below)), around, range, visit);
             }
         }
         NodeShape::Mapping => {
-            for entry in reach.entries(node).into_iter().filter(|entry| reach.holds(entry.value)) {
+            for entry in node.entries_in(range).filter(|entry| touches(&entry.value.own_range(), range)) {
                 if let Some(below) = shape.child(&entry.key.key_text(), Some(entry.value)) {
-                    values_below(entry.value, &below, Some(node), reach, visit);
+                    values_below(entry.value, &below, Some(node), range, visit);
                 }
             }
         }
@@ -269,25 +157,25 @@ fn values_below<'d>(
 fn below<'d>(
     node: NodeRef<'d>,
     steps: &mut Vec<Step<'d>>,
-    reach: &Reach<'_>,
+    range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>),
 ) {
-    if !reach.holds(node) {
+    if !touches(&node.own_range(), range) {
         return;
     }
     visit(node, &NodePath { steps, is_key: false });
     if node.alias().is_some() {
         return;
     }
-    for (index, item) in reach.items(node) {
+    for (index, item) in node.items_in(range) {
         steps.push(Step::Item(index));
-        below(item, steps, reach, visit);
+        below(item, steps, range, visit);
         steps.pop();
     }
-    for entry in reach.entries(node) {
+    for entry in node.entries_in(range) {
         steps.push(Step::Key(entry.key));
         visit(entry.key, &NodePath { steps, is_key: true });
-        below(entry.value, steps, reach, visit);
+        below(entry.value, steps, range, visit);
         steps.pop();
     }
 }

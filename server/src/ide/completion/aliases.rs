@@ -31,7 +31,7 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
         (false, Some(Type::Any) | None) => true,
     };
     let mut found: Vec<Completion> = Vec::new();
-    walk::nodes_near(document, "&", &mut |node, at| {
+    walk::nodes(document, &mut |node, at| {
         let own = node.own_range();
         // A node that contains the cursor cannot contain itself.
         let Some(name) = node.anchor().filter(|_| own.start < offset && own.end <= range.start) else { return };
