@@ -181,7 +181,7 @@ impl Shape {
     }
 
     /// Returns an id that is equal for equal schemas.
-    fn id(&self) -> u64 {
+    pub(crate) fn id(&self) -> u64 {
         id_of(&self.parts)
     }
 

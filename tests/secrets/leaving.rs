@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::planted::{
     GATEWAY_TOKEN, KINDS, Kind, NAMED_BY_SUITE, SETTINGS, assert_none_left, readable, text, variables,

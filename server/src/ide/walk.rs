@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use speclens_schema::{
-    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };

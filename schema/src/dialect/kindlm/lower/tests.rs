@@ -76,11 +76,7 @@ fn schema_files_are_read_with_the_claim() {
     assert!(lower_with(text, &[("s.json", "{\"type\":\"string\"}")]).cases[0].intact);
     for (files, intact, reason) in [
         (&[][..], false, "s.json: no such file"),
-        (
-            &[("s.json", "{")][..],
-            true,
-            "s.json: it is not valid JSON: EOF while parsing an object at line 1, column 1",
-        ),
+        (&[("s.json", "{")][..], true, "s.json: it is not valid JSON: EOF while parsing an object at line 1, column 1"),
     ] {
         let suite = lower_with(text, files);
         assert_eq!(suite.cases[0].intact, intact);

@@ -126,7 +126,7 @@ fn call_or_error_in_any_span_is_no_absence() {
             with(json!({ "gen_ai.usage.input_tokens": "", "gen_ai.usage.output_tokens": "" })),
         ),
     ] {
-        check(assertion, &traced(&[chat.clone()], |_| {}), Status::Pass, "");
+        check(assertion, &traced(std::slice::from_ref(&chat), |_| {}), Status::Pass, "");
         let verdict = judge(assertion, &traced(&[chat.clone(), span.clone()], |_| {}));
         assert_ne!(verdict.outcome.status(), Status::Pass, "{assertion}: {span}");
     }
