@@ -41,6 +41,8 @@ pub struct Block {
     pub(super) directives: Vec<usize>,
     /// Whether its text contains two less-than signs, which a key that merges consists of.
     pub(super) has_merge: bool,
+    /// Whether its text contains a tab.
+    pub(super) has_tab: bool,
     /// The range edited since the block was last readable.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether the edits influenced how it was read.
@@ -111,6 +113,7 @@ impl Block {
             duplicates: Vec::new(),
             directives: Vec::new(),
             has_merge: memchr::memmem::find(text.as_bytes(), b"<<").is_some(),
+            has_tab: memchr::memchr(b'\t', text.as_bytes()).is_some(),
             memos: Memos::default(),
             suspect: None,
             by_edits: false,

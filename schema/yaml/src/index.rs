@@ -19,6 +19,10 @@ pub(super) struct Index {
     pub(super) anchors: FxHashMap<SmolStr, Vec<usize>>,
     /// Whether any mapping may have a merge key: nearly none does, and each missing key would have to search for it.
     pub(super) may_merge: bool,
+    /// Whether the text contains a tab. Every mapping and list asks.
+    pub(super) has_tab: bool,
+    /// Whether a block was not readable.
+    pub(super) is_damaged: bool,
     /// The positions of keys in mappings with many entries, for requested mappings: a search through thousands of
     /// entries for each of thousands of keys would take too long. The root is 0, another mapping the address of its
     /// entries, which do not move as long as this index is in use.
@@ -48,7 +52,13 @@ pub(super) struct IndexEntry {
 impl Index {
     pub(super) fn of(blocks: &[Arc<Block>], rules: ScalarRules) -> Index {
         let may_merge = rules.merges() && blocks.iter().any(|block| block.has_merge);
-        let mut index = Index { items: is_list(blocks).then(Vec::new), may_merge, ..Index::default() };
+        let mut index = Index {
+            items: is_list(blocks).then(Vec::new),
+            may_merge,
+            has_tab: blocks.iter().any(|block| block.has_tab),
+            is_damaged: blocks.iter().any(|block| !block.is_intact()),
+            ..Index::default()
+        };
         // The list of the following items, even if something damaged is in between.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {

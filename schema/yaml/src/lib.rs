@@ -202,7 +202,7 @@ impl Document {
     /// Reads a short text as a whole if cutting damaged it: PyYAML lets the lines of quoted or bracketed text begin
     /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
-        let damaged = self.is_damaged();
+        let damaged = self.index.is_damaged;
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
@@ -235,7 +235,7 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.is_damaged();
+        let damaged = self.index.is_damaged;
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None))]);
@@ -416,20 +416,16 @@ impl Document {
 
     /// Finds NUL bytes, which are not allowed in any text.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let Some(at) = self.find_byte(0) else { return };
+        let mut start = 0;
+        let nul = self.text.chunks().find_map(|chunk| {
+            let found = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
+            start += chunk.len();
+            found
+        });
+        let Some(at) = nul else { return };
         let line = self.text.byte_to_line(at);
         faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
-    }
-
-    /// Returns the position of the first byte with a value.
-    fn find_byte(&self, byte: u8) -> Option<usize> {
-        let mut start = 0;
-        self.text.chunks().find_map(|chunk| {
-            let found = memchr::memchr(byte, chunk.as_bytes()).map(|at| start + at);
-            start += chunk.len();
-            found
-        })
     }
 
     /// Returns the names that damaged blocks may define in unreadable parts.
@@ -511,7 +507,7 @@ impl Document {
 
     /// Returns whether the text contains a tab.
     pub fn has_tab(&self) -> bool {
-        self.find_byte(b'\t').is_some()
+        self.index.has_tab
     }
 
     /// Returns the positions of number signs that are followed by a digit.
@@ -527,12 +523,7 @@ impl Document {
 
     /// Returns whether every byte was readable.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && !self.is_damaged()
-    }
-
-    /// Returns whether a block was not readable.
-    fn is_damaged(&self) -> bool {
-        self.blocks.iter().any(|block| !block.is_intact())
+        self.whole_fault.is_none() && !self.index.is_damaged
     }
 }
 
