@@ -75,7 +75,7 @@ fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
 fn fixes_add_no_problem() {
     for compat in ["", "compat: [clawspec]\n"] {
         let place = workspace(compat);
-        let claims = "  - type: tool_not_permitted\n    tool: mail.send\n    log_path: a.log\n  - type: delegation_occurred\n    to_agent: b\n";
+        let claims = "  - type: tool_was_not_called\n    tool: mail.send\n    log_path: a.log\n  - type: delegation_occurred\n    to_agent: b\n";
         let text =
             TRACES.replace("  - type: no_span_errors\n", claims).replace("  - type: trace_cost\n    max_usd: 1\n", "");
         place.write("skills/a/tests/scenarios.yaml", text);

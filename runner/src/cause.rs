@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use serde_json::Value;
-use speclens_schema::check::text::shortened;
 
 /// Maximum number of characters of the text of another program in a message.
 const MAX_CHARACTERS: usize = 200;
@@ -28,9 +27,12 @@ pub(crate) fn words(body: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns the first words of a text, in one line.
+/// Returns the first words of a text, in one line. No word is cut: a part of a secret would not be found to mask it.
 pub(crate) fn in_line(text: &str) -> String {
-    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_CHARACTERS)
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(MAX_CHARACTERS) else { return line };
+    let whole = line[..end].rfind(' ').unwrap_or_default();
+    format!("{} …", &line[..whole]).trim_start().to_owned()
 }
 
 #[cfg(test)]

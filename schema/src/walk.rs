@@ -152,6 +152,15 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
                 walk.visit(&root);
             } else if !is_elsewhere("", node) {
                 walk.entries(&root, node, &is_elsewhere);
+                // Their items are checked separately, the lists themselves are not.
+                for entry in node.entries().filter(|entry| !entry.is_merge()) {
+                    let name = entry.key.key_name();
+                    if is_elsewhere(&name, entry.value) {
+                        let step = Step::Key(Cow::Borrowed(&name));
+                        let is_meant = meaning.keys.contains(&*name);
+                        (walk.look)(&root.member(step, entry.value, Some(entry.key), &name, is_meant));
+                    }
+                }
             }
         }
     }

@@ -92,6 +92,16 @@ fn mistakes_cost_what_they_are_many() {
     }
 }
 
+/// Eight times as many tests take about eight times as long.
+#[test]
+fn tests_cost_what_they_are_many() {
+    let suite = |count: usize| {
+        let tests: String = (0..count).map(|at| format!("- name: t{at}\n  command: echo {at}\n")).collect();
+        format!("kindlm: 1\ntests:\n{tests}")
+    };
+    assert_growth("tests", [300, 2400], 13.0, |count| time_of_checking(SpecFile::KINDLM, &suite(count)));
+}
+
 /// One mistake after an anchor is found at each of its aliases, all of them in one item of the list.
 #[test]
 fn mistakes_behind_aliases_cost_what_they_are_many() {

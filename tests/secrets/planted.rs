@@ -25,9 +25,9 @@ pub(crate) const KINDS: &[Kind] = &[
     // Its name does not look secret: the settings say that it is the key of a provider.
     Kind {
         name: "provider-key",
-        variables: &[("MODEL_PROXY", "planted by provider")],
-        shown: &["planted by provider"],
-        secret: &["planted by provider"],
+        variables: &[("MODEL_PROXY", "planted-provider-1p2q")],
+        shown: &["planted-provider-1p2q"],
+        secret: &["planted-provider-1p2q"],
     },
     Kind {
         name: "github-token",

@@ -123,6 +123,9 @@ impl Secrets {
                 for part in variables::secret_parts(name, value).filter(|part| part.len() >= MIN_PASSWORD_LENGTH) {
                     secrets.insert(part, Some(name));
                 }
+                for member in variables::secret_members(value).iter().filter(|it| it.len() >= MIN_PASSWORD_LENGTH) {
+                    secrets.insert(member, Some(name));
+                }
             }
             for password in URL_PASSWORD.captures_iter(value).filter_map(|found| found.get(1)) {
                 let decoded = finder::percent_decoded(password.as_str());

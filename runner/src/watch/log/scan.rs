@@ -258,6 +258,8 @@ impl LogScanPass {
         let relation = match self.lineage.relation(&line) {
             Some(relation) => relation,
             None if self.lineage.is_mentioned_in(&line, &text) => RunRelation::Own,
+            // It may have been started by the run.
+            None if self.lineage.is_named_by_another(&line, &text) => RunRelation::Started,
             None => return,
         };
         if text.len() > MAX_LINE_BYTES {
@@ -276,7 +278,9 @@ impl LogScanPass {
             return;
         }
         let says_more = self.known.insert(Line { is_warning: false, events: Vec::new(), ..line.clone() });
-        if line.events.is_empty() && !line.is_warning && !says_more {
+        // A sentence of another program may be about a tool that it names.
+        let is_sentence = line.events.is_empty() && !line.is_of_gateway;
+        if line.events.is_empty() && !is_sentence && !line.is_warning && !says_more {
             return;
         }
         self.left = self.left.saturating_sub(text.len() + 1);

@@ -1,5 +1,7 @@
 //! Decides which environment variables hold a secret.
 
+use serde_json::Value;
+
 use crate::check::secret::pasted_secret;
 
 /// Minimum length of a value that is assumed to be secret because of the name of its variable.
@@ -30,6 +32,25 @@ pub(super) fn secret_parts<'v>(name: &str, value: &'v str) -> impl Iterator<Item
         let (key, value) = part.split_once('=')?;
         (is_cookie || looks_secret(key.trim())).then(|| value.trim())
     })
+}
+
+/// Returns the strings under secret-looking names in a value that is JSON, such as the credentials of a service.
+pub(super) fn secret_members(value: &str) -> Vec<String> {
+    fn collect(value: &Value, is_secret: bool, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) if is_secret => found.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, is_secret, found)),
+            Value::Object(members) => {
+                members.iter().for_each(|(name, member)| collect(member, is_secret || looks_secret(name), found));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_str(value) {
+        collect(&value, false, &mut found);
+    }
+    found
 }
 
 /// Returns the words of a name in capitals: `githubToken`, `github-token` and `GITHUB_TOKEN` have the same.
@@ -101,7 +122,14 @@ fn has_token(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_token, holds_secret, is_path, looks_secret, secret_parts};
+    use super::{has_token, holds_secret, is_path, looks_secret, secret_members, secret_parts};
+
+    #[test]
+    fn members_of_json_are_secret_by_their_name() {
+        let value = r#"{"type":"service_account","private_key":"one\ntwo","auth":{"user":"a","n":1},"key_uri":null}"#;
+        assert_eq!(secret_members(value), ["one\ntwo", "a"]);
+        assert!(secret_members("not JSON").is_empty() && secret_members("\"alone\"").is_empty());
+    }
 
     #[test]
     fn names_reveal_secrets() {

@@ -102,8 +102,9 @@ struct Tree {
 
 impl Tree {
     fn of(spans: &[&Exported]) -> Tree {
+        let named = spans.iter().enumerate().filter(|(_, it)| !it.span.span_id.is_empty());
         let places: HashMap<(&[u8], &[u8]), usize> =
-            spans.iter().enumerate().map(|(index, it)| ((&*it.span.trace_id, &*it.span.span_id), index)).collect();
+            named.map(|(index, it)| ((&*it.span.trace_id, &*it.span.span_id), index)).collect();
         let parent = |it: &&Exported| places.get(&(&*it.span.trace_id, &*it.span.parent_span_id)).copied();
         let mut tree = Tree { parents: spans.iter().map(parent).collect() };
         // A span that is its own ancestor is outermost: the export is faulty.

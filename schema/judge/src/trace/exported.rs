@@ -83,8 +83,8 @@ impl From<TracesRequest> for Signals {
         for of_program in request.resource_spans {
             let program: Arc<[KeyValue]> = of_program.resource.unwrap_or_default().attributes.into();
             let found = of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans);
-            // A span without ids belongs to no trace.
-            let found = found.filter(|span| !span.trace_id.is_empty() && !span.span_id.is_empty());
+            // A span without the id of a trace belongs to none.
+            let found = found.filter(|span| !span.trace_id.is_empty());
             spans.extend(found.map(|span| Exported { span, program: Arc::clone(&program) }));
         }
         Signals { spans, ..Signals::default() }

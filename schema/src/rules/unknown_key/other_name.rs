@@ -5,7 +5,7 @@ use crate::{
     document::Pointer,
     finding::{Location, MessageParts},
     problem::Fix,
-    shape::{self, Advice, Need, Word, scalar},
+    shape::{self, Advice, Need, Shape, Word, scalar},
     validate::Context,
 };
 
@@ -47,13 +47,18 @@ impl OtherName {
         };
         let advice = shape.advice(key).filter(applies);
         let note = advice.and_then(|advice| advice.note);
-        if let Some((help, advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
-            let is_pattern = advice.form.is_some_and(|(form, key)| {
-                let forms = shape.variants();
-                let form = forms.iter().find(|variant| variant.tag.is_some_and(|(_, tag)| tag == form));
-                let field = form.and_then(|form| form.shape.step(key?, None));
-                matches!(field.and_then(|field| field.word()), Some(Word::Pattern(_)))
-            });
+        if let Some((help, mut advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
+            let forms = shape.variants();
+            let tagged = |name: &str| forms.iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
+            let form = advice.form.and_then(|(name, field)| Some((&tagged(name)?.shape, field)));
+            // The other keys must have a meaning there.
+            let fits = |form: &Shape| {
+                let others = mapping.entries().filter_map(|entry| entry.key.as_str()).filter(|other| *other != key);
+                others.into_iter().all(|other| form.step(other, None).is_some())
+            };
+            advice.form = advice.form.filter(|_| form.is_some_and(|(form, _)| fits(form)));
+            let field = form.and_then(|(form, field)| form.step(field?, None));
+            let is_pattern = matches!(field.and_then(|field| field.word()), Some(Word::Pattern(_)));
             let meant = KeyMeaning::Advice { advice, help, tag: known.variant.map(|(tag, _)| tag), is_pattern };
             let explains = advice.explains.map(|field| parent.key(field));
             return Some(OtherName { meant, note, explains, is_required: false, holds_claims: false });

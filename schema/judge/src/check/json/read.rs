@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt, sync::LazyLock};
 
 use regex::{Captures, Regex};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::number;
@@ -37,19 +38,46 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
+/// Maximum nesting of a value. What reads values by recursion needs a bounded stack.
+const MAX_DEPTH: usize = 1000;
+
 /// Reads one JSON value, surrounded by white space at most.
 pub fn parse(text: &str) -> Result<Value, JsonError> {
-    let mut value = serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| {
+    let text = without_lone_surrogates(text);
+    let text = within_doubles(&text);
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    if depth(&text) <= MAX_DEPTH {
+        reader.disable_recursion_limit();
+    }
+    let read = Value::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    let mut value = read.map_err(|error| {
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         let kind = match message {
-            "recursion limit exceeded" | "number out of range" => JsonErrorKind::Limit,
+            "recursion limit exceeded" => JsonErrorKind::Limit,
             _ => JsonErrorKind::Syntax,
         };
         JsonError { kind, line: error.line(), column: error.column().max(1), message: message.to_owned() }
     })?;
     round_numbers(&mut value);
     Ok(value)
+}
+
+/// Returns the nesting of a value.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            // What is in a string nests nothing.
+            b'"' => while bytes.next().is_some_and(|byte| byte != b'"' && (byte != b'\\' || bytes.next().is_some())) {},
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// Replaces each escaped surrogate without its other half by U+FFFD.
@@ -64,6 +92,25 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     };
     match ESCAPE.as_ref().filter(|_| text.contains(r"\ud") || text.contains(r"\uD")) {
         Some(escape) => escape.replace_all(text, replacement),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Replaces each number beyond the largest double by that: JavaScript reads it as infinity, which JSON lacks.
+fn within_doubles(text: &str) -> Cow<'_, str> {
+    static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?s)"(?:\\.|[^"\\])*"|(?<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"#).ok()
+    });
+    let is_beyond = |number: &str| number.parse::<f64>().is_ok_and(f64::is_infinite);
+    let replacement = |token: &Captures<'_>| match token.name("number").filter(|number| is_beyond(number.as_str())) {
+        Some(number) if number.as_str().starts_with('-') => format!("{:e}", f64::MIN),
+        Some(_) => format!("{:e}", f64::MAX),
+        None => token[0].to_owned(),
+    };
+    // Only an exponent of three digits, or as many digits, lead there.
+    let may_be_beyond = |bytes: &[u8]| bytes.iter().filter(|byte| byte.is_ascii_digit()).count() > 3;
+    match TOKEN.as_ref().filter(|_| may_be_beyond(text.as_bytes()) && text.contains(['e', 'E']) || text.len() > 300) {
+        Some(token) => token.replace_all(text, replacement),
         None => Cow::Borrowed(text),
     }
 }
@@ -94,6 +141,14 @@ mod tests {
         assert_eq!(parse("12345678901234567890").unwrap(), json!(12345678901234567890.0));
         assert!(parse("-0").unwrap().as_f64().unwrap().is_sign_negative());
         assert_eq!(parse("2.0").unwrap(), json!(2));
+        assert_eq!(parse(r#"[1e400,-1e400,"1e400"]"#).unwrap(), json!([f64::MAX, f64::MIN, "1e400"]));
+    }
+
+    #[test]
+    fn json_is_read_to_a_thousand_levels() {
+        let nested = |levels: usize| format!(r#"{}"a\"]["{}"#, "[".repeat(levels), "]".repeat(levels));
+        assert!(parse(&nested(1_000)).is_ok());
+        assert_eq!(parse(&nested(1_001)).unwrap_err().kind, JsonErrorKind::Limit);
     }
 
     #[test]
@@ -116,7 +171,8 @@ mod tests {
 
     #[test]
     fn json_beyond_the_limits_may_be_valid() {
-        for text in ["[".repeat(200_000), "{\"a\":".repeat(500), "[1e400]".to_owned()] {
+        let in_strings = r#"["]", "#.repeat(200_000);
+        for text in ["[".repeat(200_000), "{\"a\":".repeat(1_001), in_strings] {
             assert_eq!(parse(&text).unwrap_err().kind, JsonErrorKind::Limit);
         }
         let nested = format!("{}1{}", "[".repeat(100), "]".repeat(100));

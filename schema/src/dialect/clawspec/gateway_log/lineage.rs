@@ -122,7 +122,7 @@ impl Lineage {
     }
 
     /// Returns whether a line of another run contains the id of one of these, so that one may have started the other.
-    pub(super) fn is_named_by_another(&self, line: &Line, text: &str) -> bool {
+    pub fn is_named_by_another(&self, line: &Line, text: &str) -> bool {
         line.run.is_some() && self.is_named_in(text)
     }
 
