@@ -110,7 +110,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
     rule.other_name = OtherName::of(context, &at, key).filter(|other| {
         !matches!(rule.meant, IntendedKey::Secret | IntendedKey::Anchors) && !other.is_only_elsewhere(context, &at, key)
     });
-    let mut explains = None;
+    let mut explains = Vec::new();
     if let Some(other_name) = &rule.other_name {
         explains.clone_from(&other_name.explains);
         if other_name.is_required || other_name.holds_claims {
@@ -123,7 +123,9 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
             rule.severity = Severity::Hint;
         }
     }
-    let mut replaces: Vec<Scope> = explains.into_iter().map(|at| Scope::CodeAt(Code::MissingField, at)).collect();
+    let codes = [Code::MissingField, Code::UnknownKey];
+    let mut replaces: Vec<Scope> =
+        explains.iter().flat_map(|at| codes.map(|code| Scope::CodeAt(code, at.clone()))).collect();
     if let Some(parent) = at.parent().filter(|parent| lacks_all(context, parent)) {
         // The missing key has the same cause, and without this one, the assertion would lack one.
         rule.may_go = false;

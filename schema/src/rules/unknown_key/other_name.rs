@@ -1,5 +1,7 @@
 //! Keys under other names: of another format, of an earlier version, or customary. The types declare the field.
 
+use serde_json::Value;
+
 use crate::{
     dialect::Dialect,
     document::Pointer,
@@ -18,7 +20,7 @@ pub(super) struct OtherName {
     note: Option<&'static str>,
     /// Finding that has the same cause: the location of the intended field, or, if one of several is required, the
     /// mapping.
-    pub(super) explains: Option<Pointer>,
+    pub(super) explains: Vec<Pointer>,
     /// Whether the intended field is required.
     pub(super) is_required: bool,
     /// Whether the intended field contains assertions.
@@ -60,14 +62,15 @@ impl OtherName {
             let field = form.and_then(|(form, field)| form.step(field?, None));
             let is_pattern = matches!(field.and_then(|field| field.word()), Some(Word::Pattern(_)));
             let meant = KeyMeaning::Advice { advice, help, tag: known.variant.map(|(tag, _)| tag), is_pattern };
-            let explains = advice.explains.map(|field| parent.key(field));
+            let keys = advice.explains.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            let explains = keys.map(|key| parent.key(key)).collect();
             return Some(OtherName { meant, note, explains, is_required: false, holds_claims: false });
         }
         let Some((field, is_synonym)) = shape.field_called(key, Some(mapping)) else {
             let (field, _) = shape.field_called(key, None)?;
             let holds_claims = field.shape.holds_claims();
             let meant = KeyMeaning::Taken(field.name);
-            return Some(OtherName { meant, note, explains: None, is_required: false, holds_claims });
+            return Some(OtherName { meant, note, explains: Vec::new(), is_required: false, holds_claims });
         };
         // Of two possible keys, only one can be renamed. An anchored value may be used elsewhere, in another
         // form.
@@ -85,7 +88,7 @@ impl OtherName {
         Some(OtherName {
             meant: KeyMeaning::Field { rename, unchecked_by },
             note,
-            explains: Some(explains),
+            explains: vec![explains],
             is_required,
             holds_claims,
         })

@@ -38,7 +38,7 @@ use crate::{
 #[schemars(extend("x-other-names" = ["http_status"], "x-advice" = [
     {
         "names": ["route"], "note": "the request goes to `endpoint`, which includes the address",
-        "help": "set `endpoint` to the full URL", "explains": "endpoint",
+        "help": "set `endpoint` to the full URL", "explains": ["endpoint", "method"],
     },
     { "names": ["method"], "note": "ClawSpec sends only GET requests", "help": "remove it" },
 ]))]

@@ -560,7 +560,7 @@ impl AssertionType for DelegationOccurred {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-expected" = log_and_run(), "x-advice" = [
     {
-        "names": ["tool"], "note": "`tool_not_permitted` is an allow-list", "explains": "allowed_tools",
+        "names": ["tool"], "note": "`tool_not_permitted` is an allow-list", "explains": ["allowed_tools", "log_path", "run_id"],
         "help": "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         "form": "tool_not_called", "key": "tool",
     },
@@ -575,7 +575,7 @@ impl AssertionType for DelegationOccurred {
         ],
         "note": "`tool_not_permitted` is an allow-list",
         "help": "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
-        "explains": "allowed_tools",
+        "explains": ["allowed_tools", "log_path", "run_id"],
     },
 ]))]
 pub struct ToolNotPermitted {

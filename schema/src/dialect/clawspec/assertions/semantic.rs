@@ -380,7 +380,7 @@ impl AssertionType for LlmJudge {
 /// A judge scores the match, as for `llm_judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-advice" = [{
-    "names": ["section_id"], "note": "ClawSpec compares whole files", "explains": "output_path",
+    "names": ["section_id"], "note": "ClawSpec compares whole files", "explains": ["output_path", "soul_path"],
     "help": "remove it, and set `output_path` and `soul_path`",
 }]))]
 pub struct AgentIdentityConsistent {
