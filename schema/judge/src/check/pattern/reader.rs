@@ -271,7 +271,7 @@ impl Reader {
         })
     }
 
-    /// Returns the part for a character that stands for itself.
+    /// Returns the part for a character that matches only itself.
     fn letter(&self, letter: char) -> Part {
         if !self.flags.ignore_case || !letter.is_alphabetic() {
             return Part::one(literal(letter), letter.len_utf8());
