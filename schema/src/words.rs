@@ -49,7 +49,7 @@
 //! |---|---|---|
 //! | `x-synonyms` | a field, an assertion type | names that certainly have the same meaning, so the fix that renames them is safe |
 //! | `x-other-names` | the same | names that most likely have the same meaning |
-//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `note`, `help`; `explains` names the other keys, missing or unknown, that have the same cause; `form` and `key` say what the key means in another form of the mapping; `idle` means that it is only unnecessary; `if` is a condition on the value |
+//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `message`, `note`, `help`; `explains` names the other keys, missing or unknown, that have the same cause; `form` and `key` say what the key means in another form of the mapping; `idle` means that it is only unnecessary; `if` is a condition on the value |
 //! | `x-tags` | a mapping whose only key names its form | keys under which other formats name that form |
 
 mod antonyms;

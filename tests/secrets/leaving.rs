@@ -1,4 +1,4 @@
-//! Everything that leaves the program while models, agents and gateways show it secrets of all kinds.
+//! Searches everything that leaves the program for the secrets that models, agents and gateways show it.
 
 use std::{fs, process::Command};
 

@@ -24,6 +24,8 @@ pub struct Advice {
     pub note: Option<&'static str>,
     /// Replacement, as a help. `None` if a field only declares a note about the name.
     pub help: Option<&'static str>,
+    /// Message about the name, in place of that about any unknown key.
+    pub message: Option<&'static str>,
     /// Other keys of the mapping whose absence, or presence, has the same cause.
     pub explains: Option<&'static Value>,
     /// Form of the mapping in which the name is meant, and the key there; `None` if the form says it all.
@@ -74,6 +76,7 @@ impl Shape {
         entries.into_iter().find(is_about).map(|entry| Advice {
             note: entry["note"].as_str(),
             help: entry["help"].as_str(),
+            message: entry["message"].as_str(),
             explains: entry.get("explains"),
             form: entry["form"].as_str().map(|form| (form, entry["key"].as_str())),
             is_idle: entry["idle"] == Value::Bool(true),

@@ -1,4 +1,4 @@
-//! What assertions say about the same thing, to find two that cannot both hold.
+//! Compares assertions about the same subject, to find two that cannot both hold.
 
 use rustc_hash::FxHashMap;
 

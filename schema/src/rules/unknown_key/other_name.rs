@@ -126,6 +126,9 @@ impl OtherName {
         let mut words = match &self.meant {
             KeyMeaning::Advice { advice, help, tag, is_pattern } => {
                 let mut words = words.help(*help);
+                if let Some(message) = advice.message {
+                    words = MessageParts { message: message.to_owned(), note: None, ..words };
+                }
                 words.fixes.retain(|fix| fix.is_comment && advice.explains.is_none());
                 let fix = advice.form.zip(*tag).and_then(|(form, tag)| in_other_form(tag, form, *is_pattern, location));
                 if fix.is_some() {

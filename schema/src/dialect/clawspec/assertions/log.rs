@@ -267,7 +267,8 @@ impl AssertionType for DelegationOccurred {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-expected" = log_and_run(), "x-advice" = [
     {
-        "names": ["tool"], "note": "`tool_not_permitted` is an allow-list", "explains": ["allowed_tools", "log_path", "run_id"],
+        "names": ["tool"], "message": "`tool_not_permitted` is an allow-list and has no key `tool`",
+        "explains": ["allowed_tools", "log_path", "run_id"],
         "help": "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         "form": "tool_not_called", "key": "tool",
     },

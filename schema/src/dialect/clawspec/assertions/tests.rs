@@ -2,9 +2,9 @@
 //! evidence, or on partial evidence.
 
 mod damages;
-mod disguised;
 mod explanations;
 mod traces;
+mod unexpected_forms;
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What happened in disguise: in a form that nobody expects. Nothing that must not happen passes.
+//! Calls, errors and words in unexpected forms: no assertion of their absence passes.
 
 use serde_json::{Value, json};
 
