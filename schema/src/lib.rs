@@ -18,11 +18,12 @@
 //! for each kind of file (name, title, usual file names, how the content is recognized, where the cases are, schema). Then
 //! list the rows in `SpecFile::ALL`. `server/src/ide/fourth_format.rs` does this for a small made-up format.
 //!
-//! To add a rule, add its file to `rules/`, with its documentation, check, messages and fixes, list it in `rules.rs`, call
-//! its check in `walk.rs` (all formats) or in the checks of its format (`dialect/*/lint.rs`), and add a golden file to
-//! `schema/tests/problems`.
+//! To add a rule, add its file to `rules/` (all formats; its check is called in `walk.rs`) or to `dialect/*/rules/` (one
+//! format; called in the `rules.rs` above it), with its check, messages and fixes, and a golden file to
+//! `schema/tests/problems`. A new kind of problem is a row of `code.rs` and a page in `codes/`.
 
 pub mod analysis;
+mod code;
 mod declared;
 pub mod dialect;
 pub mod directive;
@@ -47,6 +48,7 @@ pub(crate) mod rules;
 pub mod script;
 pub mod settings;
 pub mod shape;
+pub(crate) mod shell;
 mod spec_file;
 pub mod suite;
 pub mod template;

@@ -4,37 +4,11 @@ pub mod example;
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{document::Pointer, fixes, shape::KeyPath, words};
 
-pub use crate::rules::Code;
-
-/// Severity of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The suite cannot run, or does not mean what its author thinks.
-    Error,
-    /// Something is very likely wrong.
-    Warning,
-    /// Something is worth knowing.
-    Information,
-    /// Something can be improved slightly.
-    Hint,
-}
-
-impl Severity {
-    /// The word used in reports and settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Information => "information",
-            Severity::Hint => "hint",
-        }
-    }
-}
+pub use crate::code::{Code, Severity};
 
 /// A problem at a location.
 #[derive(Clone, Debug, PartialEq)]

@@ -22,13 +22,13 @@ pub(crate) mod kinds;
 pub(crate) mod ledger;
 pub(crate) mod ledger_contracts;
 pub(crate) mod likely;
-pub(crate) mod lint;
 pub mod lower;
 pub mod measures;
 pub(crate) mod negative_scenario;
 pub(crate) mod parts;
 pub(crate) mod paths;
 pub mod pipeline;
+pub(crate) mod rules;
 pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
@@ -58,11 +58,12 @@ use crate::{
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
     relations::{CrossItemRule, Facts, Items},
-    rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
 };
+
+use crate::dialect::clawspec::rules::{missing_field, syntax, unsupported_expression, vacuous_claim};
 
 /// The ClawSpec format.
 pub(crate) struct ClawSpec;
@@ -166,11 +167,11 @@ impl Format for ClawSpec {
     }
 
     fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
-        lint::explain(context, finding)
+        rules::explain(context, finding)
     }
 
     fn knows(&self, fault: &Fault, document: &Document) -> bool {
-        syntax::clawspec::knows(fault, document)
+        syntax::knows(fault, document)
     }
 
     fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
@@ -194,8 +195,8 @@ impl Format for ClawSpec {
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Root(file) => lint::report_root(file, node, files, report),
-            Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
+            Definition::Root(file) => rules::report_root(file, node, files, report),
+            Definition::Item(file, list) => rules::report_item(file, list, node, files, report),
         }
     }
 
@@ -208,7 +209,7 @@ impl Format for ClawSpec {
     }
 
     fn cross_item_rules(&self, file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
-        lint::cross_item_rules(file)
+        rules::cross_item_rules(file)
     }
 
     fn report_relations(
@@ -219,13 +220,13 @@ impl Format for ClawSpec {
         files: &dyn Files,
         report: &mut Report,
     ) {
-        lint::report_relations(file, root, items, files, report);
+        rules::report_relations(file, root, items, files, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        missing_field::clawspec::target::fix_across(root, problems);
+        missing_field::target::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
-        vacuous_claim::clawspec::fix_across(root, problems);
+        vacuous_claim::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

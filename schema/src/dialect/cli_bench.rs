@@ -9,9 +9,9 @@ pub(crate) mod facts;
 pub(crate) mod gates;
 mod kinds;
 pub(crate) mod limits;
-pub(crate) mod lint;
 pub(crate) mod lower;
 pub(crate) mod named_tasks;
+pub(crate) mod rules;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
@@ -26,12 +26,13 @@ use crate::{
     pattern::{Invalid, Limit, Pattern, PatternUse},
     problem::Severity,
     relations::{Facts, Items},
-    rules::{contradiction, missing_variable, suspicious_pattern},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
     walk::Value,
 };
+
+use crate::dialect::cli_bench::rules::{contradiction, missing_variable, suspicious_pattern};
 
 pub use gates::Gates;
 
@@ -105,7 +106,7 @@ impl Format for CliBench {
     }
 
     fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
-        lint::explain(context, finding)
+        rules::explain(context, finding)
     }
 
     fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
@@ -131,19 +132,19 @@ impl Format for CliBench {
 
     fn report_pattern(&self, pattern: &Pattern<'_>, report: &mut Report) {
         if pattern.usage.invalid == Invalid::PlainText {
-            suspicious_pattern::cli_bench::check_pattern(pattern, report);
-            contradiction::cli_bench::check_pattern(pattern, report);
+            suspicious_pattern::check_pattern(pattern, report);
+            contradiction::check_pattern(pattern, report);
         }
     }
 
     fn report_value(&self, value: &Value<'_, '_>, report: &mut Report) {
-        missing_variable::cli_bench::check(value, report);
+        missing_variable::check(value, report);
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Root(file) => lint::report_root(file, node, report),
-            Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
+            Definition::Root(file) => rules::report_root(file, node, report),
+            Definition::Item(file, list) => rules::report_item(file, list, node, files, report),
         }
     }
 
@@ -159,7 +160,7 @@ impl Format for CliBench {
         files: &dyn Files,
         report: &mut Report,
     ) {
-        lint::report_relations(file, root, items, files, report);
+        rules::report_relations(file, root, items, files, report);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {

@@ -9,13 +9,12 @@ pub(crate) mod expect;
 pub(crate) mod facts;
 mod gates;
 mod kinds;
-pub(crate) mod lint;
 mod lower;
 pub(crate) mod parts;
 pub(crate) mod protocol;
 pub mod providers;
+pub(crate) mod rules;
 pub(crate) mod schema_files;
-pub(crate) mod shell;
 pub mod template;
 pub(crate) mod test;
 pub(crate) mod tools;
@@ -122,8 +121,8 @@ impl Format for KindLm {
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Root(_) => lint::report_root(node, report),
-            Definition::Item(file, list) if file.case_list() == Some(list) => lint::report_test(node, files, report),
+            Definition::Root(_) => rules::report_root(node, report),
+            Definition::Item(file, list) if file.case_list() == Some(list) => rules::report_test(node, files, report),
             Definition::Item(..) => {}
         }
     }
@@ -134,11 +133,11 @@ impl Format for KindLm {
 
     fn report_relations(&self, _: SpecFile, root: NodeRef<'_>, items: Items<'_>, _: &dyn Files, report: &mut Report) {
         let suite = SuiteFacts { root: facts::root_facts(root), tests: items };
-        lint::report_relations(&suite, report);
+        rules::report_relations(&suite, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        lint::fix_across(root, problems);
+        rules::fix_across(root, problems);
     }
 
     fn lower(&self, _: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

@@ -9,11 +9,6 @@ use crate::{
     words::all_of,
 };
 
-page! {
-    /// A mapping has keys that are mutually exclusive.
-    "conflicting-fields", Error
-}
-
 /// Keys that exclude each other in a mapping.
 #[derive(Debug)]
 struct Excluding(Vec<&'static str>);

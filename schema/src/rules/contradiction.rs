@@ -1,7 +1,3 @@
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
-
 use crate::{
     document::NodeRef,
     edit,
@@ -9,11 +5,6 @@ use crate::{
     problem::{Code, Fix},
     walk::Value,
 };
-
-page! {
-    /// Assertions contradict each other, or cannot hold at all.
-    "contradiction", Warning
-}
 
 /// A lower bound that is greater than the upper one.
 #[derive(Debug)]

@@ -1,6 +1,3 @@
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -14,11 +11,6 @@ use crate::{
     relations::{CrossItemRule, Items},
     validate::Definition,
 };
-
-page! {
-    /// Two things that must have different names have the same name.
-    "duplicate-name", Error
-}
 
 /// Label of the definition that the name belongs to.
 const FIRST: &str = "first used here";

@@ -1,17 +1,9 @@
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
-
 use crate::{
     files,
     finding::{Location, MessageParts, Report, Rule},
     problem::{Code, Severity},
     walk::Value,
 };
-
-page! {
-    /// A path is absolute, or is outside the workspace or the directory that must contain it.
-    "invalid-path", Error
-}
 
 /// A path that is absolute or leads upwards, although it must not.
 #[derive(Debug)]

@@ -7,11 +7,6 @@ use crate::{
     problem::{Code, Fix, Severity},
 };
 
-page! {
-    /// A regular expression is not valid, or the tool of the format rejects it.
-    "invalid-pattern", Error
-}
-
 /// Help for flags in a pattern.
 const REMOVE_FLAGS: &str = "remove the flags";
 

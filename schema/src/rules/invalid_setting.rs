@@ -7,12 +7,6 @@ use crate::{
     words::listed,
 };
 
-page! {
-    /// A setting or a speclens comment is unknown or has an invalid value. In `speclens.yaml` it is an error: no suite
-    /// runs until it is corrected, because the results would not be reliable.
-    "invalid-setting", Warning
-}
-
 /// A problem in `speclens.yaml`, with the message of another rule.
 #[derive(Debug)]
 struct InSettings {

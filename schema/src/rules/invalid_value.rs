@@ -11,16 +11,7 @@ use crate::{
 
 use super::wrong_type;
 
-pub(crate) mod cli_bench;
 pub(crate) mod gateway;
-pub(crate) mod kindlm;
-pub(crate) mod task_item;
-pub(crate) mod unread;
-
-page! {
-    /// A value is not one of the allowed values, or does not have the required form.
-    "invalid-value", Error
-}
 
 /// A value that is not one of the allowed values.
 #[derive(Debug)]

@@ -7,15 +7,7 @@ use crate::{
     words::listed,
 };
 
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
 pub(crate) mod script;
-
-page! {
-    /// A required key is missing.
-    "missing-field", Error
-}
 
 /// A missing required key.
 #[derive(Debug)]
@@ -57,7 +49,7 @@ pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
 
 /// Returns the fix that adds a key to a mapping, after the keys that precede it in its type. `known` contains values of
 /// keys that replace examples.
-fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, String)]) -> Option<Fix> {
+pub(crate) fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, String)]) -> Option<Fix> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
     fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)
 }

@@ -1,7 +1,3 @@
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
-
 use crate::{
     dialect::Format,
     files::{FileKind, Files, Resolved},
@@ -14,11 +10,6 @@ use crate::{
     words::nearest_file,
 };
 
-page! {
-    /// A file that a spec names does not exist.
-    "missing-file", Error
-}
-
 /// A path that does not exist.
 #[derive(Debug)]
 pub(crate) struct Missing {
@@ -28,14 +19,14 @@ pub(crate) struct Missing {
     /// Text before the path in its string.
     pub(crate) scheme: &'static str,
     /// Whether a file or a directory is missing.
-    kind: FileKind,
+    pub(crate) kind: FileKind,
     /// Path of the most similar file or directory, as the author would write it.
-    near: Option<String>,
+    pub(crate) near: Option<String>,
     /// Directory that was searched, unless the path leads out of it.
     pub(crate) root: Option<String>,
     /// Note if no name is similar.
     pub(crate) note: Option<&'static str>,
-    creation: Option<Fix>,
+    pub(crate) creation: Option<Fix>,
 }
 
 /// A file instead of a directory, or vice versa.
@@ -106,7 +97,7 @@ impl Missing {
 }
 
 /// Consequence of a path as on Windows.
-const ONLY_SLASHES: &str = "only `/` separates directories";
+pub(crate) const ONLY_SLASHES: &str = "only `/` separates directories";
 
 /// Returns the help for a path without a similar one.
 pub(crate) fn correct_or_create(kind: FileKind) -> &'static str {

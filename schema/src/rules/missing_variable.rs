@@ -1,7 +1,3 @@
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
-
 use std::collections::HashSet;
 
 use crate::{
@@ -14,13 +10,7 @@ use crate::{
 };
 
 /// Help for a variable that is not expanded.
-const WRITE_VALUE: &str = "write the value itself";
-
-page! {
-    /// A template variable has no value: the run ends with an error, the text is used unchanged, or an empty string replaces the
-    /// variable.
-    "missing-variable", Error
-}
+pub(crate) const WRITE_VALUE: &str = "write the value itself";
 
 /// A placeholder that is not expanded.
 #[derive(Debug)]

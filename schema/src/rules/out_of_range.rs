@@ -7,14 +7,6 @@ use crate::{
     words::listed,
 };
 
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
-
-page! {
-    /// A number, or the length of a string or list, is out of bounds.
-    "out-of-range", Error
-}
-
 /// A number outside of its bounds.
 #[derive(Debug)]
 struct Number {

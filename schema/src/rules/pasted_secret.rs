@@ -1,5 +1,3 @@
-pub(crate) mod clawspec;
-
 use crate::{
     check::secret::pasted_secret,
     document::NodeRef,
@@ -9,12 +7,6 @@ use crate::{
     shape,
     walk::Value,
 };
-
-page! {
-    /// A string looks like a key, a token or a password. Anyone who can read the file has the secret. Revoke it, put
-    /// the new one in an environment variable, and write the variable's name.
-    "pasted-secret", Warning
-}
 
 /// A secret in a spec. The message does not repeat it.
 #[derive(Debug)]

@@ -4,11 +4,6 @@ use crate::{
     walk::Value,
 };
 
-page! {
-    /// A placeholder from a fix or a snippet, such as `TODO`, was not replaced.
-    "placeholder", Warning
-}
-
 /// A marker that a fix, a snippet or the author left: `TODO(the tool)`, or only `TODO` in a value that is not searched
 /// for.
 #[derive(Debug)]

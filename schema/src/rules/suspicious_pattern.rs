@@ -1,4 +1,3 @@
-pub(crate) mod cli_bench;
 pub(crate) mod compared;
 pub(crate) mod escape;
 mod foreign;
@@ -11,11 +10,6 @@ use crate::{
     pattern::{Compiled, Limit, Pattern},
     problem::Code,
 };
-
-page! {
-    /// A regular expression, or another compared value, is valid but most likely does not match as intended.
-    "suspicious-pattern", Warning
-}
 
 /// A pattern that matches an empty text.
 #[derive(Debug)]

@@ -5,13 +5,6 @@ use crate::{
     validate::head,
 };
 
-pub(crate) mod cli_bench;
-
-page! {
-    /// Nesting, aliases or size exceed the limits. The rest of the file is not checked.
-    "too-large", Error
-}
-
 /// Nested aliases that expand to more values than the limit.
 #[derive(Debug)]
 struct MultipliedAliases;

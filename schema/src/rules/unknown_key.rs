@@ -26,18 +26,9 @@ pub(crate) use swallowed::of as swallowed;
 
 use super::{pasted_secret, unknown_reference};
 
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
 mod home;
-mod other_name;
+pub(crate) mod other_name;
 mod swallowed;
-
-page! {
-    /// A key is not part of the format, or belongs to another mapping. The format's tool ignores it. In `expect` or an assertion, an ignored key
-    /// means that something is not checked, so it is an error there: the suite does not run until the key is corrected
-    /// or removed.
-    "unknown-key", Warning
-}
 
 /// An unknown key of a mapping.
 #[derive(Debug)]
@@ -387,7 +378,7 @@ fn move_to(name: &str) -> String {
 }
 
 /// Returns the consequence of an unknown key that was meant as an assertion.
-fn ignored_by(dialect: Dialect) -> String {
+pub(crate) fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so this key has no effect", dialect.program())
 }
 

@@ -1,5 +1,4 @@
 pub(crate) mod gateway;
-pub(crate) mod kindlm;
 pub(crate) mod script;
 
 use std::{cell::OnceCell, collections::HashSet, rc::Rc};
@@ -21,13 +20,6 @@ use crate::{
     walk::Value,
     words::{Search, all_of},
 };
-
-page! {
-    /// A reference names something that the file does not define. In ClawSpec files, a name that looks like a misspelled
-    /// agent of the workspace (a directory with `SOUL.md`) is reported too. Other unknown agents are not reported, because
-    /// they may be defined elsewhere.
-    "unknown-reference", Error
-}
 
 /// An undefined name.
 #[derive(Debug)]
@@ -180,7 +172,7 @@ impl Defined {
 
 /// Returns the help for a name that is not defined and not similar to the defined ones. `place` is where they are
 /// defined.
-fn use_or_add<'n>(mut names: impl Iterator<Item = &'n str>, name: &str, place: &str) -> String {
+pub(crate) fn use_or_add<'n>(mut names: impl Iterator<Item = &'n str>, name: &str, place: &str) -> String {
     let known = match (names.next(), names.next()) {
         (Some(only), None) => format!("`{only}`"),
         _ => "one of these".to_owned(),

@@ -1,5 +1,4 @@
 use crate::{
-    dialect::clawspec::parts::Member,
     document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Location, MessageParts, Report, Rule, Scope},
@@ -7,31 +6,15 @@ use crate::{
     walk::Value,
 };
 
-page! {
-    /// An unquoted string begins with `{{`, or contains it inside `[…]` or `{…}`. YAML does not read it as a string.
-    "unquoted-template", Error
-}
-
 /// `{{name}}` without quotes, which YAML reads as nested mappings instead of a string.
 #[derive(Debug)]
 struct Unquoted;
-
-/// The same as a key.
-#[derive(Debug)]
-struct UnquotedKey;
 
 /// Whether a key is the inner mapping of such a string.
 pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
     let range = key.range();
     let before = key.document().text().get_byte_slice(range.start.saturating_sub(1)..range.end + 1).map(String::from);
     before.is_some_and(|words| words.starts_with("{{") && words.ends_with('}'))
-}
-
-/// Checks a list or a mapping as a key.
-pub(crate) fn check_key(member: &Member<'_, '_>, key: NodeRef<'_>, report: &mut Report) {
-    if matches!(key.shape(), Shape::Sequence | Shape::Mapping) && is_template(key) {
-        report.push(Finding::new(UnquotedKey, member.lint_node().at, key.range()));
-    }
 }
 
 /// Whether a mapping begins with a nested mapping.
@@ -65,14 +48,6 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if value.own_key().is_some() && begins_with_braces(value.node) && value.template().is_some() {
         let at = value.lint_node().at;
         report.extend(of(&at, value.node).map(|finding| finding.instead_of(Scope::In(at))));
-    }
-}
-
-impl Rule for UnquotedKey {
-    const CODE: Code = Code::UnquotedTemplate;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("a string that begins with `{{` needs quotes")
     }
 }
 

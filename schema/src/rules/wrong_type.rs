@@ -9,16 +9,7 @@ use crate::{
 
 use super::unquoted_template;
 
-pub(crate) mod absent_value;
-pub(crate) mod assertion_form;
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
 pub(crate) mod missing_space;
-
-page! {
-    /// A value has the wrong type.
-    "wrong-type", Error
-}
 
 /// A value of the wrong type.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::{
     check::time,
+    dialect::clawspec::rules::unread::with_quotes,
     document::{NodeRef, Scalar},
     finding::{MessageParts, Report, Scope},
     lint_node::LintNode,
     problem::Code,
-    rules::invalid_value::unread::with_quotes,
 };
 
 /// Note that lists the types that wait.

@@ -12,8 +12,9 @@ use crate::{
     pattern::is_literal,
     problem::OtherFile,
     relations::{Facts, Items, Kind, Named, Topic},
-    rules::{revealing_intent::Revealed, vague_intent::IntentRequest},
 };
+
+use crate::dialect::cli_bench::rules::{revealing_intent::Revealed, vague_intent::IntentRequest};
 
 use super::{
     config::HelpMode,

@@ -13,7 +13,7 @@ use super::{
     Gates,
     assertions::{After, Assertion},
     config::Config,
-    lint,
+    rules,
     task_files::{self, Target},
     tasks::Task,
 };
@@ -160,7 +160,7 @@ fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
     let (file, list) = (SpecFile::CLI_BENCH_TASKS, "");
     let mut report = Report::default();
     validate::check(task, Definition::Item(file, list), files, &mut report);
-    lint::report_item(file, list, task, files, &mut report);
+    rules::report_item(file, list, task, files, &mut report);
     let problems = report.resolve(is_damaged(task)).problems(task);
     problems.iter().all(|problem| problem.severity != Severity::Error)
 }

@@ -15,7 +15,7 @@ use super::{Rename, fits_only_elsewhere, ignored_by, move_to};
 
 /// Explanation of another name in the types.
 #[derive(Debug)]
-pub(super) struct OtherName {
+pub(crate) struct OtherName {
     meant: KeyMeaning,
     note: Option<&'static str>,
     /// Finding that has the same cause: the location of the intended field, or, if one of several is required, the
@@ -95,7 +95,7 @@ impl OtherName {
     }
 
     /// Whether the types explain a key at a location: a field that is not there, or an advice.
-    pub(super) fn is_known(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
+    pub(crate) fn is_known(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
         OtherName::of(context, at, key).is_some_and(|found| match found.meant {
             KeyMeaning::Advice { .. } | KeyMeaning::Field { .. } => true,
             KeyMeaning::Taken(_) => false,

@@ -1,4 +1,0 @@
-page! {
-    /// A mapping has the same key twice. Only one of the two has an effect.
-    "duplicate-key", Error
-}

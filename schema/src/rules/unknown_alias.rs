@@ -1,4 +1,0 @@
-page! {
-    /// An alias `*name` has no anchor `&name` before it.
-    "unknown-alias", Error
-}
