@@ -16,7 +16,7 @@
 //!
 //! To add a format, create its folder in `dialect/`: the implementation of `Format` (name, rules, lowering), and a row
 //! for each kind of file (name, title, usual file names, how the content is recognized, where the cases are, schema). Then
-//! list the rows in `SpecFile::ALL`. `server/src/ide/fourth_format.rs` does this for a small made-up format.
+//! list the rows in `SpecFile::ALL`. `server/src/ide/tests/fourth_format.rs` does this for a small made-up format.
 //!
 //! To add a rule, add its file to `rules/` (all formats; its check is called in `walk.rs`) or to `dialect/*/rules/` (one
 //! format; called in the `rules.rs` above it), with its check, messages and fixes, and a golden file to

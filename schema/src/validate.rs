@@ -407,6 +407,4 @@ pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
 }
 
 #[cfg(test)]
-mod forms;
-#[cfg(test)]
 mod tests;

@@ -41,10 +41,4 @@ mod walk;
 mod written;
 
 #[cfg(test)]
-mod fixture;
-#[cfg(test)]
-mod fourth_format;
-#[cfg(test)]
-mod half_typed;
-#[cfg(test)]
-mod properties;
+mod tests;

@@ -1,5 +1,7 @@
 //! The parts together have the same result as the whole.
 
+mod forms;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};

@@ -24,12 +24,11 @@ mod loose;
 mod memos;
 pub mod parallel;
 mod pointer;
-#[cfg(test)]
-#[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
-mod properties;
 mod recover;
 mod repair;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod typo;
 mod update;

@@ -135,7 +135,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     /// Returns a run in which the gateway reported an error.
     fn unwell(subject: &Subject) -> RunResult {

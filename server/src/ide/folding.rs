@@ -160,7 +160,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::{fixture::Fixture, line::Line};
+    use crate::ide::{line::Line, tests::fixture::Fixture};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {

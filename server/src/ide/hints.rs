@@ -121,7 +121,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{Values, hints, matches};
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     const NOW: &str = "2026-05-14T12:00:00Z";
 

@@ -118,7 +118,7 @@ mod tests {
     use speclens_schema::{suite::Subject, verdict::Outcome};
 
     use super::*;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     /// Returns the last run of a test whose first claim failed.
     fn failed(_: &Case) -> Vec<RunResult> {

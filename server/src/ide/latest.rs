@@ -179,7 +179,7 @@ mod tests {
     use speclens_schema::{suite::Subject, verdict::Status};
 
     use super::*;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     fn passed(_: &Case) -> Vec<RunResult> {
         vec![RunResult::of(&Subject::Command, 0, Status::Pass)]

@@ -108,7 +108,7 @@ fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usiz
 #[cfg(test)]
 mod tests {
     use super::{Values, links};
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     #[test]
     fn paths_to_files_that_exist_are_links() {

@@ -147,7 +147,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{rename, replaced};
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     /// Checks the lines that a rename changes; the same with Windows line breaks and preceding emoji.
     #[track_caller]

@@ -58,7 +58,7 @@ pub(crate) fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::around;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {

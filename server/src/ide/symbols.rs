@@ -270,7 +270,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     fn check(fixture: &str, expected: Expect) {
         let fixture = Fixture::parse(fixture);

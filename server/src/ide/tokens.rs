@@ -115,7 +115,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::tokens;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::tests::fixture::Fixture;
 
     /// Checks each token on a line, with each kind of line break, and preceding emoji.
     #[track_caller]

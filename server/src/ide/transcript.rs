@@ -273,7 +273,7 @@ mod tests {
     };
 
     use super::of_test;
-    use crate::ide::{fixture::Fixture, latest::Latest};
+    use crate::ide::{latest::Latest, tests::fixture::Fixture};
 
     #[test]
     fn test_without_a_transcript_says_why() {

@@ -10,7 +10,7 @@ mod values;
 use expect_test::Expect;
 
 use super::{Completion, CompletionKind, complete};
-use crate::ide::{fixture::Fixture, values::Values};
+use crate::ide::{tests::fixture::Fixture, values::Values};
 
 fn completions(fixture: &Fixture) -> Vec<Completion> {
     let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };

@@ -14,7 +14,7 @@ use speclens_schema::{
 };
 
 use super::*;
-use crate::ide::fixture::Fixture;
+use crate::ide::tests::fixture::Fixture;
 
 #[track_caller]
 fn check(fixture: &str, expected: Expect) {

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::{check_choice, check_labels, completions};
-use crate::ide::fixture::Fixture;
+use crate::ide::tests::fixture::Fixture;
 
 #[test]
 fn tasks_are_at_the_root_of_their_file() {

@@ -3,18 +3,16 @@
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 by default).
 
-#[path = "../../tests/common/list_style.rs"]
+#[path = "../../../tests/common/list_style.rs"]
 mod list_style;
 
 mod hostile;
 
 use std::collections::HashSet;
 
-use crate::{FaultKind, ScalarRules};
-
 use list_style::ListStyle;
 
-use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
+use crate::{Document, FaultKind, NodeRef, Pointer, ScalarRules, Shape, events, tree::NodeKind, view};
 
 /// Returns a suite with everything that authors use: block and flow style, quotes, block scalars, anchors, comments,
 /// non-ASCII text.

@@ -9,7 +9,7 @@ use speclens_schema::{
     analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings, suite::Case,
 };
 
-use super::{
+use crate::ide::{
     latest::Latest,
     outcome::{CaseOutcome, Phase},
 };

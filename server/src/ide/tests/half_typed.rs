@@ -6,7 +6,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-use super::{
+use crate::ide::{
     completion::complete,
     symbols::{Symbol, SymbolKind, symbols},
     values::Values,

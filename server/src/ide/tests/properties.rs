@@ -12,7 +12,7 @@ use speclens_schema::{
     json_schema::SpecFile,
 };
 
-use super::{
+use crate::ide::{
     completion::complete,
     context::{Context, Slot},
     folding::folds,

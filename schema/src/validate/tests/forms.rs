@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::*;
+use super::super::*;
 use crate::{dialect::ScalarRules, fixing::replaced, shape::Need};
 
 /// A small schema with the same structure as those of the dialects.

@@ -23,7 +23,7 @@ use speclens_schema::{
     verdict::{Check, Mismatch, Row, Status, Verdict},
 };
 
-use super::{completion::complete, hover::hover, models::Reach, symbols::workspace_symbols, values::Values};
+use crate::ide::{completion::complete, hover::hover, models::Reach, symbols::workspace_symbols, values::Values};
 
 /// Commands with their expected output.
 struct Echo;

@@ -1,0 +1,2 @@
+#[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
+mod properties;
