@@ -197,9 +197,9 @@ impl<'d> LintNode<'d> {
         Finding::new(rule, self.at.clone(), self.head())
     }
 
-    /// Creates a finding at a string; for a block scalar of several lines, at the first line.
-    pub(crate) fn text_finding(&self, rule: impl Rule + 'static) -> Finding {
-        Finding::new(rule, self.at.clone(), self.text_range())
+    /// Creates a finding at a string, with this text; for a block scalar of several lines, at the first line.
+    pub(crate) fn text_problem(&self, code: Code, words: MessageParts) -> Finding {
+        Finding::stated(code, words, self.at.clone(), self.text_range())
     }
 
     /// Creates a finding at the first occurrence of a part of a string, as [`LintNode::part`] finds it.

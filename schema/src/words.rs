@@ -52,13 +52,7 @@
 //! | `x-advice` | a mapping, for its keys; a scalar, for its values | names without a single equivalent: `names`, and advice: `message`, `note`, `help`; `explains` names the other keys, missing or unknown, that have the same cause; `form` and `key` say what the key means in another form of the mapping; `idle` means that it is only unnecessary; `if` is a condition on the value |
 //! | `x-tags` | a mapping whose only key names its form | keys under which other formats name that form |
 
-mod antonyms;
-
-use std::cell::RefCell;
-
-use rustc_hash::FxHashMap;
-
-pub(crate) use antonyms::Bound;
+mod sense;
 
 /// Declares words: string types, each with its own schema.
 macro_rules! words {
@@ -173,9 +167,6 @@ pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// Maximum number of similar candidates whose sense is compared: few names have opposite senses.
-const MAX_SENSES: usize = 64;
-
 /// Returns the candidate that is most likely meant by `word`: the one with the fewest changed letters, at most two
 /// fifths of the word, and the first one of several. Case, `_` and `-` are ignored.
 /// Excludes candidates of opposite sense (`maxTokens` for `minTokens`) or with a different number.
@@ -186,7 +177,6 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     }
     let written = word;
     let word = squashed(word);
-    let mut senses = 0;
     let (length, letters) = outline(&word);
     // Only candidates that are at least this similar matter.
     let mut limit = match length {
@@ -205,14 +195,8 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         if distance > limit || distance >= other_length {
             continue;
         }
-        if distance > 0 {
-            if antonyms::have_other_numbers(written, candidate) {
-                continue;
-            }
-            senses += 1;
-            if senses > MAX_SENSES || antonyms::is_another(written, candidate) {
-                continue;
-            }
+        if distance > 0 && !sense::differ_by_slips(written, candidate, false) {
+            continue;
         }
         best = Some(candidate);
         match distance.checked_sub(1) {
@@ -276,77 +260,43 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
         };
         is_like(stem, other) && (is_like(ending, other_ending) || stem == other)
     });
-    nearest(name, candidates)
+    candidates.min_by_key(|candidate| strsim::osa_distance(name, candidate))
 }
 
-/// Returns the candidate whose opposite a word expresses (`expected` for `unexpected`), unless another is more similar.
-/// Remembered, because the same mistake is often made many times, and is looked at after every keystroke.
-pub(crate) fn opposite_of(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
-    /// Number of answers that are remembered.
-    const MAX_REMEMBERED: usize = 1_000;
-    type Asked = (String, Vec<*const str>);
-    thread_local! {
-        static KNOWN: RefCell<FxHashMap<Asked, Option<&'static str>>> = RefCell::default();
-    }
-    let asked = (word.to_owned(), candidates.iter().map(|name| std::ptr::from_ref::<str>(name)).collect());
-    if let Some(known) = KNOWN.with_borrow(|known| known.get(&asked).copied()) {
-        return known;
-    }
-    let found = find_opposite_of(word, candidates);
-    KNOWN.with_borrow_mut(|known| {
-        if known.len() == MAX_REMEMBERED {
-            known.clear();
-        }
-        known.insert(asked, found);
-    });
-    found
-}
-
-fn find_opposite_of(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
-    let (name, distance) = antonyms::opposite_of(word, candidates.iter().copied())?;
-    // `assertions` is another form of `assert`.
-    const ENDINGS: [&str; 6] = ["s", "es", "ed", "ing", "ion", "ions"];
-    if squashed(word).strip_prefix(&squashed(name)).is_some_and(|ending| ENDINGS.contains(&ending)) {
-        return None;
-    }
-    let near = nearest(word, candidates.iter().copied());
-    near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
-}
-
-/// Returns the bound that a name sets, and its other words: `Bound::Most` and `latency` for `maxLatency`.
-pub(crate) fn bound_in(name: &str) -> Option<(Bound, Vec<String>)> {
-    antonyms::bound_in(name)
+/// Returns the candidate whose opposite a word expresses: `expected` for `unexpected`.
+pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    sense::opposite_of(word, candidates)
 }
 
 /// Returns the words of a name, in lower case: `max` and `ms` for `maxMs`.
 pub fn parts(name: &str) -> Vec<String> {
-    antonyms::words(name)
+    sense::words(name)
 }
 
 /// Returns the similarity of two names: whether both are negative or both are not, and the number of common words.
 pub(crate) fn likeness(one: &str, other: &str) -> (bool, usize) {
-    (antonyms::is_negative(one) == antonyms::is_negative(other), antonyms::common_words(one, other))
+    (sense::is_negative(one) == sense::is_negative(other), sense::common_words(one, other))
 }
 
 /// Whether a name contains a negation, as in `file_not_exists`.
 pub(crate) fn is_negative(name: &str) -> bool {
-    antonyms::is_negative(name)
+    sense::is_negative(name)
 }
 
-/// Whether exactly one of two names negates or forbids something.
-pub(crate) fn differ_in_sense(one: &str, other: &str) -> bool {
-    antonyms::denies(one) != antonyms::denies(other)
+/// Whether two names are about different things of one kind: `input_path` and `output_path`.
+pub(crate) fn are_siblings(one: &str, other: &str) -> bool {
+    sense::are_siblings(one, other)
 }
 
-/// Returns the candidate that negates a name like a word does: `not_expected` for `unexpected` next to `expected`.
-pub(crate) fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    candidates.iter().copied().find(|other| antonyms::both_negate(name, word, other))
+/// Returns the candidate that negates what a word negates: `not_expected` for `unexpected`.
+pub(crate) fn same_negation<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    sense::same_negation(word, candidates)
 }
 
 /// Whether a word certainly means the name: one misspelling (two in a long word) or another spelling, and
 /// no other candidate is as similar. False for words of opposite sense.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
-    if antonyms::is_another(word, name) || !antonyms::slips_inside_words(word, name) {
+    if !sense::differ_by_slips(word, name, true) {
         return false;
     }
     let (length, letters) = outline(word);

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, Location, MessageParts, Relation, Report, Rule},
+    finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
     names::{self, Declaration, Name, Role},
     problem::{Code, Severity, Subject},
@@ -15,13 +15,6 @@ use crate::{
 /// Label of the definition that the name belongs to.
 const FIRST: &str = "first used here";
 
-/// A duplicate name, where its field declares that names must differ.
-#[derive(Debug)]
-struct DuplicateName {
-    declaration: &'static Declaration,
-    name: String,
-}
-
 /// Checks the names within a part of a file.
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Report) {
     let defines = |it: &&Declaration| it.role == Role::Defines && !it.is_keys();
@@ -29,7 +22,7 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Repo
         let mut seen: FxHashMap<String, LintNode<'_>> = FxHashMap::default();
         declaration.each(LintNode::root(node), &mut |name, node| match seen.get(name) {
             Some(first) => {
-                report.push(node.finding(DuplicateName { declaration, name: name.to_owned() }).with(FIRST, first));
+                report.push(duplicate(declaration, name, node.at.clone(), node.range()).with(FIRST, first));
             }
             None => drop(seen.insert(name.to_owned(), node)),
         });
@@ -52,9 +45,8 @@ impl CrossItemRule for OfItems {
             let (at, range) = items.place(item, named);
             match seen.get(named.name.as_str()) {
                 Some((first_at, first_range)) => {
-                    let rule = DuplicateName { declaration, name: named.name.clone() };
                     let (first_at, first_range) = (first_at.clone(), first_range.clone());
-                    let finding = Finding::new(rule, at, range);
+                    let finding = duplicate(declaration, &named.name, at, range);
                     findings.push(finding.related(Relation::Labelled(FIRST), first_at, first_range));
                 }
                 None => drop(seen.insert(&named.name, (at, range))),
@@ -64,23 +56,17 @@ impl CrossItemRule for OfItems {
     }
 }
 
-impl Rule for DuplicateName {
-    const CODE: Code = Code::DuplicateName;
-
-    fn severity(&self) -> Severity {
-        if self.declaration.shape.name_words().is_warning { Severity::Warning } else { Code::DuplicateName.severity() }
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let DuplicateName { declaration, name } = self;
-        let about = declaration.shape.name_words();
-        let what = match about.what {
-            Some(what) => what.to_owned(),
-            None => format!("{} {}", names::singular(declaration.kind), declaration.key()),
-        };
-        let words = MessageParts::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.clone()));
-        let words = about.note.into_iter().fold(words, MessageParts::note);
-        let noun = ["id", "label"].into_iter().find(|noun| what.ends_with(noun)).unwrap_or("name");
-        words.help(about.help.map_or_else(|| format!("give it a different {noun}"), str::to_owned))
-    }
+/// Reports a name whose field declares that names must differ.
+fn duplicate(declaration: &Declaration, name: &str, at: Pointer, range: Range<usize>) -> Finding {
+    let about = declaration.shape.name_words();
+    let what = match about.what {
+        Some(what) => what.to_owned(),
+        None => format!("{} {}", names::singular(declaration.kind), declaration.key()),
+    };
+    let words = MessageParts::new(format!("duplicate {what} `{name}`")).subject(Subject::Name(name.to_owned()));
+    let words = about.note.into_iter().fold(words, MessageParts::note);
+    let noun = ["id", "label"].into_iter().find(|noun| what.ends_with(noun)).unwrap_or("name");
+    let words = words.help(about.help.map_or_else(|| format!("give it a different {noun}"), str::to_owned));
+    let finding = Finding::stated(Code::DuplicateName, words, at, range);
+    if about.is_warning { finding.with_severity(Severity::Warning) } else { finding }
 }

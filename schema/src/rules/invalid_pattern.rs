@@ -1,7 +1,7 @@
 use crate::{
     check::pattern::refused_by_original,
     dialect::Format,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     mask,
     pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
     problem::{Code, Fix, Severity},
@@ -10,57 +10,57 @@ use crate::{
 /// Help for flags in a pattern.
 const REMOVE_FLAGS: &str = "remove the flags";
 
-/// A pattern that cannot be used as intended.
-#[derive(Debug)]
-enum InvalidPattern {
-    /// The pattern cannot be used. The note describes the consequence.
-    Unusable {
-        reason: String,
-        severity: Severity,
-        note: Option<&'static str>,
-        /// The character that the reason is about, if it has a special meaning.
-        special: Option<char>,
-    },
-    /// The pattern is valid, but speclens does not support it.
-    Unsupported { reason: String, note: &'static str, has_flags: bool },
-    /// `(?i)` in a format whose patterns always ignore case.
-    IgnoreCase,
-    /// The pattern is searched for as plain text.
-    PlainText { program: &'static str, pattern: String, reason: String },
-    /// Matching takes more than linear time, so the pattern is not used for masking.
-    NotLinear(mask::Unusable),
-    /// The tool rejects the pattern, because it may take too long.
-    Nested { program: &'static str, note: &'static str },
-}
-
 /// Checks a pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Report) {
     let Pattern { lint_node, text, usage, compiled, .. } = pattern;
     let program = format.program();
     let Compiled::Broken(error) = compiled else {
-        let beyond = match usage.limit {
-            Limit::None => None,
+        let words = match usage.limit {
+            Limit::None => return,
             // An empty match is reported separately.
-            Limit::Linear if compiled.matches_empty() => None,
-            Limit::Linear => mask::pattern(text).err().map(InvalidPattern::NotLinear),
-            Limit::NotNested(note) => refused_by_original(text).then_some(InvalidPattern::Nested { program, note }),
+            Limit::Linear if compiled.matches_empty() => return,
+            Limit::Linear => match mask::pattern(text) {
+                Ok(_) => return,
+                Err(error) => MessageParts::new(format!("this pattern cannot be used for masking: {}", error.reason))
+                    .note("this pattern masks nothing")
+                    .help(error.help),
+            },
+            Limit::NotNested(_) if !refused_by_original(text) => return,
+            Limit::NotNested(note) => MessageParts::new(format!("{program} rejects patterns with nested quantifiers"))
+                .note(note)
+                .help("remove the inner or the outer quantifier"),
         };
-        report.extend(beyond.map(|rule| lint_node.text_finding(rule)));
-        return;
+        let severity = if usage.limit == Limit::Linear { Severity::Error } else { Severity::Warning };
+        return report.push(lint_node.text_problem(Code::InvalidPattern, words).with_severity(severity));
     };
-    let reason = error.message.clone();
-    let is_flag = || text.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)"));
-    let rule = match (usage.invalid, pattern.unsupported(error)) {
+    let reason = &error.message;
+    let rest = text.get(error.at..).unwrap_or_default();
+    let invalid = MessageParts::new(format!("not a valid regular expression: {reason}"));
+    let (severity, words) = match (usage.invalid, pattern.unsupported(error)) {
         (_, Some(note)) => {
-            let has_flags = text.get(error.at..).is_some_and(begins_with_group_flags);
-            InvalidPattern::Unsupported { reason, note, has_flags }
+            let words = MessageParts::new(format!("unsupported regular expression: {reason}")).note(note);
+            (Severity::Warning, if begins_with_group_flags(rest) { words.help(REMOVE_FLAGS) } else { words })
         }
-        (Invalid::PlainText, None) => InvalidPattern::PlainText { program, pattern: (*text).to_owned(), reason },
-        (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && is_flag() => InvalidPattern::IgnoreCase,
+        (Invalid::PlainText, None) => {
+            let words = invalid.note(format!("{program} falls back to a plain-text search"));
+            let fix = instead_of(text).and_then(|(help, meant)| {
+                Some(Fix::guess(help, lint_node.replaced(serde_json::Value::from(meant).to_string())?))
+            });
+            let severity = if has_flags(text) { Severity::Warning } else { Severity::Information };
+            (severity, words.fix_with_help(fix))
+        }
+        (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && rest.starts_with("(?i)") => {
+            let words = MessageParts::new(
+                "not a valid regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`",
+            );
+            (Severity::Error, words.note("the pattern ignores case anyway").help(REMOVE_FLAGS))
+        }
         (Invalid::Unusable(severity, note), None) => {
-            let letter = text.get(error.at..).and_then(|rest| rest.chars().next());
-            let special = letter.filter(|letter| is_special(*letter) && reason.contains(&format!("`{letter}`")));
-            InvalidPattern::Unusable { reason, severity, note, special }
+            let special = rest.chars().next().filter(|letter| is_special(*letter));
+            let special = special.filter(|letter| reason.contains(&format!("`{letter}`")));
+            let help = special.map(|letter| format!("escape it, `\\{letter}`, if you mean the character itself"));
+            let words = note.iter().fold(invalid, MessageParts::note);
+            (severity, help.into_iter().fold(words, MessageParts::help))
         }
     };
     // As plain text, the whole pattern is searched for.
@@ -68,7 +68,8 @@ pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Rep
         Invalid::PlainText => lint_node.text_range(),
         Invalid::Unusable(..) => pattern.place(error),
     };
-    report.push(Finding::new(rule, lint_node.at.clone(), range));
+    let finding = Finding::stated(Code::InvalidPattern, words, lint_node.at.clone(), range);
+    report.push(finding.with_severity(severity));
 }
 
 /// Returns a pattern that matches a string literally.
@@ -107,57 +108,6 @@ fn instead_of(pattern: &str) -> Option<(String, String)> {
     }
     let escaped = escaped(pattern);
     (!pattern.contains('\n')).then(|| (format!("escape it, `{escaped}`"), escaped))
-}
-
-impl Rule for InvalidPattern {
-    const CODE: Code = Code::InvalidPattern;
-
-    fn severity(&self) -> Severity {
-        match self {
-            InvalidPattern::Unusable { severity, .. } => *severity,
-            InvalidPattern::PlainText { pattern, .. } if !has_flags(pattern) => Severity::Information,
-            InvalidPattern::PlainText { .. } | InvalidPattern::Unsupported { .. } | InvalidPattern::Nested { .. } => {
-                Severity::Warning
-            }
-            InvalidPattern::IgnoreCase | InvalidPattern::NotLinear(_) => Severity::Error,
-        }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let invalid = |reason: &str| MessageParts::new(format!("not a valid regular expression: {reason}"));
-        match self {
-            InvalidPattern::Unusable { reason, note, special, .. } => {
-                let help = special.map(|letter| format!("escape it, `\\{letter}`, if you mean the character itself"));
-                help.into_iter().fold(note.iter().fold(invalid(reason), MessageParts::note), MessageParts::help)
-            }
-            InvalidPattern::Unsupported { reason, note, has_flags } => {
-                let words = MessageParts::new(format!("unsupported regular expression: {reason}")).note(note);
-                if *has_flags { words.help(REMOVE_FLAGS) } else { words }
-            }
-            InvalidPattern::IgnoreCase => MessageParts::new(
-                "not a valid regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`",
-            )
-            .note("the pattern ignores case anyway")
-            .help(REMOVE_FLAGS),
-            InvalidPattern::PlainText { program, pattern, reason } => {
-                let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
-                let fix = instead_of(pattern).and_then(|(help, meant)| {
-                    Some(Fix::guess(help, location.replaced(serde_json::Value::from(meant).to_string())?))
-                });
-                words.fix_with_help(fix)
-            }
-            InvalidPattern::NotLinear(error) => {
-                MessageParts::new(format!("this pattern cannot be used for masking: {}", error.reason))
-                    .note("this pattern masks nothing")
-                    .help(error.help)
-            }
-            InvalidPattern::Nested { program, note } => {
-                MessageParts::new(format!("{program} rejects patterns with nested quantifiers"))
-                    .note(note)
-                    .help("remove the inner or the outer quantifier")
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use crate::{
-    document::{Pointer, Scalar},
+    document::{NodeRef, Pointer, Scalar},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
@@ -12,28 +12,6 @@ use crate::{
 use super::wrong_type;
 
 pub(crate) mod gateway;
-
-/// A value that is not one of the allowed values.
-#[derive(Debug)]
-struct NotAllowed {
-    /// The place of the value: " for `mode`", " in `modes`".
-    place: String,
-    shape: Option<Shape>,
-}
-
-/// A string that does not have the required form.
-#[derive(Debug)]
-enum WrongForm {
-    /// A string with a meaning: a path, a pattern.
-    Word(String),
-    /// A string that is described by its field.
-    Described(Option<Shape>),
-    Url(String),
-}
-
-/// A violation of a schema keyword for which no other rule exists.
-#[derive(Debug)]
-struct Violates(String);
 
 /// Reports a value that is not allowed.
 pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
@@ -53,7 +31,8 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         (None, Some(list)) => format!(" in `{list}`"),
         (None, None) => String::new(),
     };
-    let finding = Finding::new(NotAllowed { place, shape }, at, range);
+    let words = not_allowed(node, shape.as_ref(), &place, &at);
+    let finding = Finding::stated(Code::InvalidValue, words, at, range);
     if is_of_type { finding } else { finding.with_code(Code::WrongType) }
 }
 
@@ -61,15 +40,27 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
 pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
     let name = at.last().unwrap_or_default();
     let shape = context.shape(&at);
-    let rule = match shape.as_ref().and_then(Shape::word) {
+    let node = context.node.find(&at);
+    let found = || node.map(describe).unwrap_or_default();
+    let words = match shape.as_ref().and_then(Shape::word) {
         Some(
             Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell,
-        ) => WrongForm::Word(name),
-        None if shape.as_ref().is_some_and(Shape::is_url) && context.key_at(&at).is_some() => WrongForm::Url(name),
-        None => WrongForm::Described(shape),
+        ) => MessageParts::new(format!("{} is not a valid `{name}`", found())),
+        None if shape.as_ref().is_some_and(Shape::is_url) && context.key_at(&at).is_some() => {
+            let text = node.and_then(|node| node.text()).unwrap_or(&name);
+            MessageParts::new(format!("`{text}` is not a valid URL")).help("begin it with `http://` or `https://`")
+        }
+        None => {
+            let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
+            let has_article = ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article));
+            let summary = if has_article { summary } else { format!("the {summary}") };
+            let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
+            let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
+            MessageParts::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
+        }
     };
     let range = place(context.node, &at);
-    Finding::new(rule, at, range)
+    Finding::stated(Code::InvalidValue, words, at, range)
 }
 
 /// Reports an address that only a URL parser rejects.
@@ -84,82 +75,48 @@ pub(crate) fn check_url(value: &Value<'_, '_>, report: &mut Report) {
 /// Reports a violation for which no other rule exists.
 pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Finding {
     let range = place(context.node, &at);
-    Finding::new(Violates(keyword), at, range)
+    let words = MessageParts::new(format!("the value violates `{keyword}` of the JSON Schema"));
+    Finding::stated(Code::InvalidValue, words, at, range)
 }
 
-impl Rule for NotAllowed {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let (Some(node), Some(shape)) = (location.node(), &self.shape) else {
-            return MessageParts::new("this value is not allowed here");
-        };
-        let choices = shape.values();
-        let names: Vec<String> = choices.iter().map(|choice| shape::choice_label(choice.value)).collect();
-        let names = listed(names.iter().map(String::as_str));
-        let is_version = shape.summary().is_some_and(|summary| summary.to_lowercase().contains("version"));
-        let mut words = MessageParts::new(
-            match (choices.as_slice(), location.at.last_step().and_then(|step| step.key().map(str::to_owned))) {
-                ([_], Some(key)) if is_version => format!("`{key}` must be {names}, the only version"),
-                _ => format!("expected {names}{}, found {}", self.place, describe(node)),
-            },
-        );
-        if let Some((value, is_same)) = node.as_str().and_then(|text| shape.value_called(text)) {
-            let fix = if is_same { Fix::safe } else { Fix::guess };
-            return words.remedy(format!("change it to `{value}`"), fix, edit::rewrite(node, shape::scalar(value)));
-        }
-        if let Some(near) = fix::nearest_choice(node, &choices) {
-            let sure = node
-                .text()
-                .is_some_and(|text| is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str())));
-            let fix = if sure { Fix::safe } else { Fix::guess };
-            let edits = edit::rewrite(node, shape::scalar(near));
-            return words.remedy(format!("change it to `{near}`"), fix, edits);
-        }
-        if let Some(written) = node.as_str() {
-            let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-            words.note = opposite_of(written, &names).map(|name| format!("no value means the opposite of `{name}`"));
-            words.help = described_as(written, &choices);
-        }
-        match choices.as_slice() {
-            [only] => {
-                let text = shape::show(only.value);
-                let edits = edit::rewrite(node, text.clone());
-                words.remedy(format!("change it to `{text}`"), Fix::guess, edits)
-            }
-            [..] => words,
-        }
+/// Says which values are allowed. `place`: " for `mode`", " in `modes`".
+fn not_allowed(node: Option<NodeRef<'_>>, shape: Option<&Shape>, place: &str, at: &Pointer) -> MessageParts {
+    let (Some(node), Some(shape)) = (node, shape) else {
+        return MessageParts::new("this value is not allowed here");
+    };
+    let choices = shape.values();
+    let names: Vec<String> = choices.iter().map(|choice| shape::choice_label(choice.value)).collect();
+    let names = listed(names.iter().map(String::as_str));
+    let is_version = shape.summary().is_some_and(|summary| summary.to_lowercase().contains("version"));
+    let mut words =
+        MessageParts::new(match (choices.as_slice(), at.last_step().and_then(|step| step.key().map(str::to_owned))) {
+            ([_], Some(key)) if is_version => format!("`{key}` must be {names}, the only version"),
+            _ => format!("expected {names}{}, found {}", place, describe(node)),
+        });
+    if let Some((value, is_same)) = node.as_str().and_then(|text| shape.value_called(text)) {
+        let fix = if is_same { Fix::safe } else { Fix::guess };
+        return words.remedy(format!("change it to `{value}`"), fix, edit::rewrite(node, shape::scalar(value)));
     }
-}
-
-impl Rule for WrongForm {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let found = || location.node().map(describe).unwrap_or_default();
-        match self {
-            WrongForm::Word(name) => MessageParts::new(format!("{} is not a valid `{name}`", found())),
-            WrongForm::Described(shape) => {
-                let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
-                let has_article = ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article));
-                let summary = if has_article { summary } else { format!("the {summary}") };
-                let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
-                let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
-                MessageParts::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
-            }
-            WrongForm::Url(name) => {
-                let text = location.node().and_then(|node| node.text()).unwrap_or(name);
-                MessageParts::new(format!("`{text}` is not a valid URL")).help("begin it with `http://` or `https://`")
-            }
-        }
+    if let Some(near) = fix::nearest_choice(node, &choices) {
+        let sure = node
+            .text()
+            .is_some_and(|text| is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str())));
+        let fix = if sure { Fix::safe } else { Fix::guess };
+        let edits = edit::rewrite(node, shape::scalar(near));
+        return words.remedy(format!("change it to `{near}`"), fix, edits);
     }
-}
-
-impl Rule for Violates {
-    const CODE: Code = Code::InvalidValue;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("the value violates `{}` of the JSON Schema", self.0))
+    if let Some(written) = node.as_str() {
+        let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
+        words.note = opposite_of(written, &names).map(|name| format!("no value means the opposite of `{name}`"));
+        words.help = described_as(written, &choices);
+    }
+    match choices.as_slice() {
+        [only] => {
+            let text = shape::show(only.value);
+            let edits = edit::rewrite(node, text.clone());
+            words.remedy(format!("change it to `{text}`"), Fix::guess, edits)
+        }
+        [..] => words,
     }
 }
 

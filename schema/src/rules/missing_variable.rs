@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     template::{self, TemplateSyntax, Variable, trimmed_placeholders},
@@ -11,19 +11,6 @@ use crate::{
 
 /// Help for a variable that is not expanded.
 pub(crate) const WRITE_VALUE: &str = "write the value itself";
-
-/// A placeholder that is not expanded.
-#[derive(Debug)]
-enum Unexpanded {
-    /// A placeholder with an unknown name: as written, with the most similar name and the available ones.
-    Unknown { written: String, near: Option<String>, names: Vec<String>, note: &'static str },
-    /// A variable that has a value elsewhere in the file, but not in the string at `place`, such as `log.path`.
-    NotHere { written: String, place: String, names: Vec<String>, note: &'static str },
-    /// A variable that has a value only in other kinds of files.
-    InOtherFiles { written: String, files: &'static str, note: &'static str },
-    /// `{today}` where `{{today}}` is meant.
-    HalfWritten { written: String, name: String },
-}
 
 /// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
@@ -39,21 +26,27 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let mut seen: HashSet<&str> = HashSet::new();
     for found in trimmed_placeholders(text).into_iter().filter(|found| seen.insert(found.name)) {
         let elsewhere = missing_value.elsewhere.filter(|_| syntax.variables.iter().any(|it| it.name == found.name));
-        let written = found.text.to_owned();
         if names.contains(&found.name) {
             continue;
         }
-        let names_here = || names.iter().map(|name| (*name).to_owned()).collect();
-        let rule = if let Some((files, note)) = elsewhere {
-            Unexpanded::InOtherFiles { written, files, note }
+        let (written, note) = (found.text, missing_value.note);
+        let words = if let Some((files, note)) = elsewhere {
+            MessageParts::new(format!("`{written}` has a value only in {files}")).note(note).help(WRITE_VALUE)
         } else if has_value_elsewhere(value, syntax, found.name) {
             let steps: Vec<String> = lint_node.at.steps().map(|step| step.to_string()).collect();
-            Unexpanded::NotHere { written, place: steps.join("."), names: names_here(), note: missing_value.note }
+            let words = MessageParts::new(format!("`{written}` has no value in `{}`", steps.join(".")));
+            words.note(note).help(use_one_of(&names))
         } else {
-            let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
-            Unexpanded::Unknown { written, near, names: names_here(), note: missing_value.note }
+            let words = MessageParts::new(format!("unknown variable `{written}`")).note(note);
+            match nearest(found.name, names.iter().copied()) {
+                Some(near) => {
+                    let edits = placeholder(&lint_node, written, near);
+                    words.remedy(format!("change it to `{{{{{near}}}}}`"), Fix::guess, edits)
+                }
+                None => words.help(use_one_of(&names)),
+            }
         };
-        report.push(lint_node.part_finding(found.text, rule));
+        report.push(lint_node.part_problem(written, Code::MissingVariable, words));
     }
     check_half_written(&lint_node, text, &names, report);
 }
@@ -80,51 +73,22 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
                 continue;
             }
             let written = &text[at - before..at + name.len() + behind];
-            let rule = Unexpanded::HalfWritten { written: written.to_owned(), name: (*name).to_owned() };
-            report.push(lint_node.part_finding(written, rule));
+            let words = MessageParts::new(format!("`{written}` is not expanded"))
+                .note("the text is used unchanged")
+                .remedy(format!("write `{{{{{name}}}}}`"), Fix::guess, placeholder(lint_node, written, name));
+            let finding = lint_node.part_problem(written, Code::MissingVariable, words);
+            report.push(finding.with_severity(Severity::Warning));
         }
     }
 }
 
-/// Returns the edits that replace the underlined part of a string with a placeholder.
-fn placeholder(location: &Location<'_>, written: &str, name: &str) -> Option<Vec<Edit>> {
-    location.with_part(written, format!("{{{{{name}}}}}"))
+/// Returns the edits that replace a part of a string with a placeholder.
+fn placeholder(lint_node: &LintNode<'_>, written: &str, name: &str) -> Option<Vec<Edit>> {
+    lint_node.with_part(&lint_node.part(written, 0), written, format!("{{{{{name}}}}}"))
 }
 
 /// Returns the help that lists the available variables.
-fn use_one_of(names: &[String]) -> String {
+fn use_one_of(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
     format!("use {}", listed(names.iter().map(String::as_str)))
-}
-
-impl Rule for Unexpanded {
-    const CODE: Code = Code::MissingVariable;
-
-    fn severity(&self) -> Severity {
-        if matches!(self, Unexpanded::HalfWritten { .. }) { Severity::Warning } else { Self::SEVERITY }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        match self {
-            Unexpanded::Unknown { written, near, names, note } => {
-                let words = MessageParts::new(format!("unknown variable `{written}`")).note(note);
-                match near {
-                    Some(near) => {
-                        let edits = placeholder(location, written, near);
-                        words.remedy(format!("change it to `{{{{{near}}}}}`"), Fix::guess, edits)
-                    }
-                    None => words.help(use_one_of(names)),
-                }
-            }
-            Unexpanded::NotHere { written, place, names, note } => {
-                MessageParts::new(format!("`{written}` has no value in `{place}`")).note(note).help(use_one_of(names))
-            }
-            Unexpanded::InOtherFiles { written, files, note } => {
-                MessageParts::new(format!("`{written}` has a value only in {files}")).note(note).help(WRITE_VALUE)
-            }
-            Unexpanded::HalfWritten { written, name } => MessageParts::new(format!("`{written}` is not expanded"))
-                .note("the text is used unchanged")
-                .remedy(format!("write `{{{{{name}}}}}`"), Fix::guess, placeholder(location, written, name)),
-        }
-    }
 }

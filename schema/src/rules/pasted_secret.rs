@@ -1,22 +1,12 @@
 use crate::{
     check::secret::pasted_secret,
     document::NodeRef,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     json_schema::SpecFile,
     problem::Code,
     shape,
     walk::Value,
 };
-
-/// A secret in a spec. The message does not repeat it.
-#[derive(Debug)]
-enum PastedSecret {
-    /// A string in the form of a secret: "a key of OpenAI". `masked_by` is the setting that lists the environment
-    /// variables to mask.
-    Text { what: &'static str, masked_by: &'static str },
-    /// A key instead of the name of its environment variable.
-    InsteadOfName(String),
-}
 
 /// Whether a string is a secret or begins like an API key: in place of a name, even a truncated key is reported.
 fn is_key(text: &str) -> bool {
@@ -30,15 +20,24 @@ pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
     names_variable && value.as_str().is_some_and(is_key)
 }
 
-/// Checks a value.
+/// Checks a value. The message does not repeat the secret.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.text else { return };
+    let lint_node = || value.lint_node();
     if let Some(key) = value.own_key().filter(|key| is_instead_of_name(key, value.node)) {
-        report.push(value.lint_node().finding(PastedSecret::InsteadOfName(key.to_owned())));
+        let words = MessageParts::new(format!("`{key}` contains a key, not the name of an environment variable"));
+        let words = words.note("anyone who can read the file has the key").help(
+            "revoke the key, put a new one in an environment variable, and set `apiKeyEnv` to the name of that \
+             variable, such as `OPENAI_API_KEY`",
+        );
+        report.push(lint_node().problem(Code::PastedSecret, words));
     } else if let Some((found, what)) = pasted_secret(text) {
-        let lint_node = value.lint_node();
-        let rule = PastedSecret::Text { what, masked_by: masked_by(value.file()) };
-        report.push(lint_node.part_finding(&text[found], rule));
+        let words = MessageParts::new(format!("this looks like {what}")).note("anyone who can read the file has it");
+        let words = words.help(format!(
+            "revoke it, put a new one in an environment variable, and list the variable in {}",
+            masked_by(value.file())
+        ));
+        report.push(lint_node().part_problem(&text[found], Code::PastedSecret, words));
     }
 }
 
@@ -49,27 +48,5 @@ fn masked_by(file: SpecFile) -> &'static str {
     match SpecFile::ALL.iter().any(|other| is_of_format(other) && has_key(other)) {
         true => "`redact_env`",
         false => "`recordings.redact_env` of `speclens.yaml`",
-    }
-}
-
-impl Rule for PastedSecret {
-    const CODE: Code = Code::PastedSecret;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
-            PastedSecret::Text { what, masked_by } => MessageParts::new(format!("this looks like {what}"))
-                .note("anyone who can read the file has it")
-                .help(format!(
-                    "revoke it, put a new one in an environment variable, and list the variable in {masked_by}"
-                )),
-            PastedSecret::InsteadOfName(key) => {
-                MessageParts::new(format!("`{key}` contains a key, not the name of an environment variable"))
-                    .note("anyone who can read the file has the key")
-                    .help(
-                        "revoke the key, put a new one in an environment variable, and set `apiKeyEnv` to the \
-                         name of that variable, such as `OPENAI_API_KEY`",
-                    )
-            }
-        }
     }
 }

@@ -1,16 +1,8 @@
 use crate::{
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     problem::Code,
     walk::Value,
 };
-
-/// A marker that a fix, a snippet or the author left: `TODO(the tool)`, or only `TODO` in a value that is not searched
-/// for.
-#[derive(Debug)]
-struct Placeholder {
-    /// Content to fill in. Empty if unknown.
-    what: String,
-}
 
 /// Keys whose values are names or prose: there, `TODO` alone is not a string to search for.
 const SPEAKING: [&str; 11] =
@@ -21,11 +13,16 @@ pub(crate) fn placeholder(what: &str) -> String {
     format!("TODO({what})")
 }
 
-/// Checks a value.
+/// Checks a value for a marker that a fix, a snippet or the author left: `TODO(the tool)`, or only `TODO` in a value that
+/// is not searched for.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    let Some(what) = value.text.and_then(left_out) else { return };
+    let Some((text, what)) = value.text.and_then(|text| Some((text.trim_end(), left_out(text)?))) else { return };
     if !what.is_empty() || SPEAKING.contains(&value.name) {
-        report.push(value.lint_node().finding(Placeholder { what: what.to_owned() }));
+        let words = MessageParts::new(format!("`{text}` is a placeholder")).help(match what {
+            "" => "replace it with the real value".to_owned(),
+            what => format!("write {what}"),
+        });
+        report.push(value.lint_node().problem(Code::Placeholder, words));
     }
 }
 
@@ -37,16 +34,4 @@ fn left_out(text: &str) -> Option<&str> {
     }
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     (!inside.is_empty() && !inside.contains(['(', ')', '\n'])).then_some(inside)
-}
-
-impl Rule for Placeholder {
-    const CODE: Code = Code::Placeholder;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let text = location.node().and_then(|node| node.as_str()).unwrap_or_default();
-        MessageParts::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
-            "" => "replace it with the real value".to_owned(),
-            what => format!("write {what}"),
-        })
-    }
 }

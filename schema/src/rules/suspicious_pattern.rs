@@ -6,19 +6,10 @@ mod misread;
 
 use crate::{
     check::pattern::refused_by_original,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     pattern::{Compiled, Limit, Pattern},
     problem::Code,
 };
-
-/// A pattern that matches an empty text.
-#[derive(Debug)]
-enum MatchesNothing {
-    /// The pattern matches an empty line.
-    EmptyLine,
-    /// It matches the empty string. The note describes the consequence.
-    EmptyString(&'static str),
-}
 
 /// Checks a valid pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
@@ -37,22 +28,16 @@ pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     if is_rejected {
         return;
     }
-    match usage.empty.filter(|_| compiled.matches_empty()) {
-        Some(_) if is_by_lines => report.push(lint_node.finding(MatchesNothing::EmptyLine)),
-        Some(note) => report.push(lint_node.finding(MatchesNothing::EmptyString(note))),
-        None if foreign::check(pattern, report) => {}
-        None => misread::check(pattern, report),
-    }
-}
-
-impl Rule for MatchesNothing {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let words = match self {
-            MatchesNothing::EmptyLine => MessageParts::new("this pattern matches an empty line"),
-            MatchesNothing::EmptyString(note) => MessageParts::new("this pattern matches the empty string").note(note),
-        };
-        words.help("write a pattern that matches at least one character")
-    }
+    let Some(note) = usage.empty.filter(|_| compiled.matches_empty()) else {
+        if !foreign::check(pattern, report) {
+            misread::check(pattern, report);
+        }
+        return;
+    };
+    let words = match is_by_lines {
+        true => MessageParts::new("this pattern matches an empty line"),
+        false => MessageParts::new("this pattern matches the empty string").note(note),
+    };
+    let words = words.help("write a pattern that matches at least one character");
+    report.push(lint_node.problem(Code::SuspiciousPattern, words));
 }

@@ -1,13 +1,19 @@
-use std::cmp::Reverse;
+//! Unknown keys, and what was meant by them: what the types say of the name, or else a misspelled key of the mapping, a
+//! key of another form of it, or a key of another mapping.
+
+use std::{cmp::Reverse, rc::Rc};
+
+use serde_json::Value;
 
 use crate::{
     dialect::Dialect,
-    document::{EntryRef, NodeRef, Pointer, Scalar},
+    document::{NodeRef, Pointer},
     edit,
-    finding::{Finding, Location, MessageParts, Rule, Scope},
+    finding::{Finding, MessageParts, Scope},
     json_schema::SpecFile,
+    lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    shape::{self, KeyPath, Shape, Type},
+    shape::{self, Advice, KeyPath, Need, Shape, Type, Word, scalar},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},
@@ -18,363 +24,69 @@ use crate::{
     words::{a_few, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
-use home::{Bounded, Move, fits};
-use other_name::OtherName;
+use super::{pasted_secret, unknown_reference};
+
+mod home;
+mod swallowed;
 
 pub(crate) use home::home;
 pub(crate) use swallowed::of as swallowed;
 
-use super::{pasted_secret, unknown_reference};
-
-mod home;
-pub(crate) mod other_name;
-mod swallowed;
-
 /// An unknown key of a mapping.
-#[derive(Debug)]
-struct UnknownKey {
-    key: String,
-    /// Form of the mapping, if it has several: `type` of an assertion.
-    form: Option<&'static str>,
+struct Unknown<'c, 'd> {
+    context: &'c Context<'d>,
+    at: &'c Pointer,
+    parent: Pointer,
+    key: &'c str,
+    known: Rc<Mapping<'d>>,
+    /// Its value; of duplicate keys, the underlined one.
+    value: Option<LintNode<'d>>,
+}
+
+/// What is said of an unknown key.
+struct Said {
+    words: MessageParts,
     severity: Severity,
-    /// Format whose program ignores the key, if it was meant as an assertion.
-    unchecked_by: Option<Dialect>,
     /// Whether the key can be commented out if there is no other fix.
     may_go: bool,
-    meant: IntendedKey,
-    /// Explanation of the key in the types, instead of `meant`.
-    other_name: Option<OtherName>,
-    /// Missing provider that a KindLM model next to the key refers to.
-    wanted: Option<String>,
-}
-
-/// Intended meaning of an unknown key.
-#[derive(Debug)]
-enum IntendedKey {
-    /// A merge key, in a format without merging.
-    Merge(Option<Dialect>),
-    /// The key that KindLM itself sets to the content of a field.
-    Resolved { field: &'static str },
-    /// A secret in place of the name of a variable. Renaming the key would leave the secret in the file.
-    Secret,
-    /// The opposite of a boolean key: the value is inverted.
-    Flipped { name: &'static str, value: bool, is_free: bool },
-    /// The opposite of a key, for which there is no key.
-    Opposite(&'static str),
-    /// Another key of the mapping: misspelled, under another name, or the only missing one. `notes` are the reasons.
-    Name { rename: Rename, notes: Vec<String> },
-    /// A known key that also exists.
-    Taken(&'static str),
-    /// A key of other forms of the mapping, the most similar first.
-    OtherForm { tag: &'static str, forms: Vec<&'static str>, is_like: bool },
-    /// A key of another mapping.
-    Place(Move),
-    /// A text about the mapping, for which the format has no key.
-    Comment,
-    /// A place for values that aliases repeat.
-    Anchors,
-    /// Unknown: one of these keys is to be used, the most likely first.
-    OneOf(Vec<&'static str>),
-}
-
-/// A renamed key.
-#[derive(Debug)]
-struct Rename {
-    name: &'static str,
-    /// Schema of its value after renaming.
-    member: Option<Shape>,
-    /// Whether no other name is possible.
-    is_sure: bool,
-}
-
-impl Rename {
-    /// Whether the value contains assertions under the new name.
-    fn holds_claims(&self) -> bool {
-        self.member.as_ref().is_some_and(Shape::holds_claims)
-    }
+    /// Other findings with the same cause.
+    explains: Vec<Pointer>,
 }
 
 /// Reports an unknown key. `is_required`: whether it replaces a required key.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
-    let mut rule = decide(context, &at, key, is_required);
-    rule.other_name = OtherName::of(context, &at, key).filter(|other| {
-        !matches!(rule.meant, IntendedKey::Secret | IntendedKey::Anchors) && !other.is_only_elsewhere(context, &at, key)
-    });
-    let mut explains = Vec::new();
-    if let Some(other_name) = &rule.other_name {
-        explains.clone_from(&other_name.explains);
-        if other_name.is_required || other_name.holds_claims {
-            rule.severity = Severity::Error;
-        } else if other_name.is_field() && !is_required && !context.mapping(&at.parent().unwrap_or_default()).claims {
-            // What the key would mean elsewhere does not count.
-            rule.severity = Code::UnknownKey.severity();
-        }
-        if other_name.is_idle() {
-            rule.severity = Severity::Hint;
-        }
-    }
+    let unknown = Unknown::new(context, &at, key, range.start);
+    let said = unknown.explained(is_required).unwrap_or_else(|| unknown.guessed(is_required));
+    let Said { mut words, mut severity, may_go, explains } = said;
     let codes = [Code::MissingField, Code::UnknownKey];
     let mut replaces: Vec<Scope> =
         explains.iter().flat_map(|at| codes.map(|code| Scope::CodeAt(code, at.clone()))).collect();
-    if let Some(parent) = at.parent().filter(|parent| lacks_all(context, parent)) {
+    if unknown.is_alone() {
         // The missing key has the same cause, and without this one, the assertion would lack one.
-        rule.may_go = false;
-        replaces.push(Scope::CodeAt(Code::MissingField, parent));
+        replaces.push(Scope::CodeAt(Code::MissingField, unknown.parent.clone()));
+    } else if may_go && !is_required && words.fixes.is_empty() {
+        words.fixes.extend(edit::comment_out(context.node, &at).map(Fix::comment));
     }
-    rule.wanted = at.parent().and_then(|parent| unknown_reference::wanted(context, &parent));
-    if rule.wanted.is_some() {
-        rule.severity = Severity::Error;
+    if let Some(provider) = unknown_reference::wanted(context, &unknown.parent) {
+        severity = Severity::Error;
+        words = words.note(format!("a model uses the provider `{provider}`, which is missing"));
     }
-    replaces.into_iter().fold(Finding::new(rule, at, range), Finding::instead_of)
-}
-
-/// Whether an assertion has none of several keys of which it needs at least one.
-fn lacks_all(context: &Context<'_>, at: &Pointer) -> bool {
-    let known = context.mapping(at);
-    let any_of = known.shape.as_ref().map(Shape::any_of).unwrap_or_default();
-    let lacks = |key: &&str| known.node.is_some_and(|node| node.get(key).is_none());
-    known.claims && !any_of.is_empty() && any_of.iter().all(lacks)
+    let finding = Finding::stated(Code::UnknownKey, words, at.clone(), range).with_severity(severity);
+    replaces.into_iter().fold(finding, Finding::instead_of)
 }
 
 /// Whether an unknown key is an assertion that would be lost.
 pub(crate) fn is_lost_claim(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
-    decide(context, at, key, false).severity == Severity::Error
+    Unknown::new(context, at, key, 0).guessed(false).severity == Severity::Error
 }
 
-fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
-    let file = context.file;
-    let parent = at.parent().unwrap_or_default();
-    let known = context.mapping(&parent);
-    let mut severity = if known.claims { Severity::Error } else { Code::UnknownKey.severity() };
-    let meant = guess(context, at, &parent, key, &known);
-    let is_lost = match &meant {
-        IntendedKey::Anchors => {
-            severity = Severity::Hint;
-            false
-        }
-        IntendedKey::Resolved { .. } => {
-            severity = Severity::Warning;
-            false
-        }
-        IntendedKey::Place(way) => way.is_of_claim(key),
-        IntendedKey::Name { rename, .. } => rename.holds_claims(),
-        IntendedKey::Taken(name) => known.holds_claims(name),
-        IntendedKey::Merge(_)
-        | IntendedKey::Flipped { .. }
-        | IntendedKey::Opposite(_)
-        | IntendedKey::OtherForm { .. }
-        | IntendedKey::Secret
-        | IntendedKey::Comment
-        | IntendedKey::OneOf(_) => false,
-    };
-    if is_lost {
-        severity = Severity::Error;
-    }
-    if is_required {
-        severity = severity.min(Code::MissingField.severity());
-    }
-    let is_said = matches!(meant, IntendedKey::Merge(_) | IntendedKey::Resolved { .. } | IntendedKey::Anchors);
-    let has_name = matches!(meant, IntendedKey::Name { .. } | IntendedKey::Taken(_) | IntendedKey::Secret);
-    UnknownKey {
-        key: key.to_owned(),
-        form: known.variant.map(|(_, form)| form),
-        severity,
-        unchecked_by: file.dialect().filter(|_| (known.claims || is_lost) && !is_said),
-        // Without it, the key that it replaces would be missing.
-        may_go: !is_said && !has_name && !is_required,
-        meant,
-        other_name: None,
-        wanted: None,
-    }
-}
-
-/// Returns the intended meaning of a key.
-fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> IntendedKey {
-    let file = context.file;
-    let Mapping { node: mapping, here, fields, free, variant, .. } = known;
-    if key == "<<" && !context.node.document().rules().merges() {
-        return IntendedKey::Merge(file.dialect());
-    }
-    let is_resolved = |name: &str| known.shape.as_ref()?.step(name, None)?.resolved_as().filter(|other| *other == key);
-    let is_written = |name: &str| mapping.is_some_and(|mapping| mapping.entry(name).is_some());
-    if let Some(field) = fields.iter().copied().find(|name| is_written(name) && is_resolved(name).is_some()) {
-        return IntendedKey::Resolved { field };
-    }
-    let entry = mapping.and_then(|mapping| mapping.entry(key));
-    if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
-        return IntendedKey::Secret;
-    }
-    let value = entry.map(|entry| entry.value);
-    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_sure };
-    let named = |name: &'static str, is_sure: bool, notes: Vec<String>| match free.contains(&name) {
-        true => IntendedKey::Name { rename: rename(name, is_sure), notes },
-        false => IntendedKey::Taken(name),
-    };
-    let below = |child: &'static str, name: &'static str| {
-        let to = KeyPath(here.as_ref()?.0.iter().copied().chain([child]).collect());
-        Move::to(context, parent, known, key, &to, Some((name, true))).map(IntendedKey::Place)
-    };
-    match home::bounded(known, key, entry) {
-        Some(Bounded { child: None, name }) => return named(name, false, Vec::new()),
-        Some(Bounded { child: Some(child), name }) => {
-            if let Some(meant) = below(child, name) {
-                return meant;
-            }
-        }
-        None => {}
-    }
-    let elsewhere = home(context, parent, known, key, value);
-    let is_close = elsewhere.zip(here.as_ref()).is_some_and(|(place, here)| here.distance(place) <= home::NEARBY);
-    let mut tags = known.forms_with(key);
-    // The most similar form comes first.
-    if let Some((_, own)) = variant {
-        tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
-    }
-    if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !is_close) {
-        return opposite(key, name, entry, known, &named);
-    }
-    if let Some(name) = context.stand_ins.borrow().get(at).copied() {
-        let belongs_to =
-            tags.first().zip(*variant).map(|(form, (tag, _))| format!("`{key}` is a key of `{tag}: {form}`"));
-        let missing = format!("the required key `{name}` is missing");
-        return named(name, false, belongs_to.into_iter().chain([missing]).collect());
-    }
-    let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
-    // A value that is not valid there makes a similarity unlikely, unless it is close.
-    let near = near.filter(|name| fits(member(name), value) || is_surely(key, name, fields.iter().copied()));
-    let holds_anchors = parent.is_root() && entry.is_some_and(|entry| edit::has_anchor(entry.value));
-    if holds_anchors && near.is_none_or(|name| !free.contains(&name)) {
-        return IntendedKey::Anchors;
-    }
-    if let Some(name) = near.filter(|_| !is_close) {
-        // Of two possible keys, only one can be renamed.
-        let means_it = |other: &str| {
-            other != key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
-        };
-        let has_rival = mapping.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
-        // A dash that is not a YAML dash starts an item, not a name.
-        let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-        let is_sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
-        return named(name, is_sure, Vec::new());
-    }
-    if let ([first, rest @ ..], Some((tag, own))) = (tags.as_slice(), *variant) {
-        let is_like = likeness(own, first).1 > 0 || rest.is_empty();
-        return IntendedKey::OtherForm { tag, forms: tags, is_like };
-    }
-    let is_next = elsewhere.zip(here.as_ref()).is_some_and(|(place, here)| here.distance(place) == 1);
-    if is_remark(key) && !is_next {
-        return IntendedKey::Comment;
-    }
-    if let Some((child, name)) = home::called_below(known, key, value)
-        && elsewhere.is_none()
-        && let Some(meant) = below(child, name)
-    {
-        return meant;
-    }
-    let place = |place: &KeyPath, name| Move::to(context, parent, known, key, place, name).map(IntendedKey::Place);
-    if let Some(meant) = elsewhere.and_then(|found| place(found, None)) {
-        return meant;
-    }
-    let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
-    if let Some(name) = alike.and_then(|name| key_with_other_name(file, known, entry, name)) {
-        return named(name, false, Vec::new());
-    }
-    let is_sure = |name: &str| is_surely(key, name, shape::all_keys(file));
-    let found = alike.and_then(|name| Some((name, home(context, parent, known, name, value)?)));
-    if let Some(meant) = found.and_then(|(name, found)| place(found, Some((name, is_sure(name))))) {
-        return meant;
-    }
-    let mut free = free.clone();
-    free.sort_by_key(|name| (Reverse(likeness(key, name)), !fits(member(name), value)));
-    IntendedKey::OneOf(free)
-}
-
-/// Whether a key is for a text about the mapping that contains it.
-fn is_remark(key: &str) -> bool {
-    ["description", "desc", "comment", "comments", "note", "notes", "remark", "explanation", "why"].contains(&key)
-}
-
-/// Returns the key of a mapping that has `alike` as an alternative name. `None` if the value fits only where `alike` is
-/// itself a key.
-fn key_with_other_name(
-    file: SpecFile,
-    known: &Mapping<'_>,
-    entry: Option<EntryRef<'_>>,
-    alike: &str,
-) -> Option<&'static str> {
-    let (field, _) = known.shape.as_ref()?.field_called(alike, None)?;
-    let is_elsewhere = entry.is_some_and(|entry| fits_only_elsewhere(file, alike, &field.shape, entry.value));
-    (!is_elsewhere).then_some(field.name)
-}
-
-/// Whether only a place where a name is a key itself accepts a value, and the field that it is another name of does not.
-fn fits_only_elsewhere(file: SpecFile, name: &str, field: &Shape, value: NodeRef<'_>) -> bool {
-    let places = shape::places_of(file, name).iter();
-    let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(name), None));
-    !value.is_null() && shapes.any(|shape| could_hold(&shape, value)) && !could_hold(field, value)
-}
-
-fn opposite(
-    key: &str,
-    name: &'static str,
-    entry: Option<EntryRef<'_>>,
-    known: &Mapping<'_>,
-    named: &dyn Fn(&'static str, bool, Vec<String>) -> IntendedKey,
-) -> IntendedKey {
-    if let Some(negation) = same_negation(key, name, &known.fields) {
-        return named(negation, false, vec![format!("`{negation}` is the opposite of `{name}`")]);
-    }
-    let member = known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
-    if member.is_some_and(|member| member.kind() == Type::Boolean)
-        && let Some(value) = entry.map(|entry| entry.value).filter(|value| value.alias().is_none())
-        && let Some(Scalar::Bool(value)) = value.scalar()
-    {
-        return IntendedKey::Flipped { name, value: !value, is_free: known.free.contains(&name) };
-    }
-    IntendedKey::Opposite(name)
-}
-
-impl Rule for UnknownKey {
-    const CODE: Code = Code::UnknownKey;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let key = &self.key;
-        let words = MessageParts::new(match (&self.meant, self.form) {
-            (IntendedKey::Resolved { field }, _) => format!("`{key}` has no effect with `{field}`"),
-            (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
-            (_, None) => format!("unknown key `{key}`"),
-        });
-        let mut words = self.meant.message(key, words, location);
-        if self.may_go && words.fixes.is_empty() {
-            words.fixes.extend(edit::comment_out(location.root, location.at).map(Fix::comment));
-        }
-        if matches!(self.meant, IntendedKey::Opposite(_)) && words.fixes.is_empty() {
-            words = words.help("remove it");
-        }
-        let words = match self.unchecked_by {
-            Some(dialect) => words.note(ignored_by(dialect)),
-            None => words,
-        };
-        let words = match &self.other_name {
-            Some(other_name) => other_name.message(key, words, location),
-            None => words,
-        };
-        match &self.wanted {
-            Some(provider) => words.note(format!("a model uses the provider `{provider}`, which is missing")),
-            None => words,
-        }
-    }
-}
-
-/// Returns the help for another name of a key that exists.
-fn move_to(name: &str) -> String {
-    format!("move its value to `{name}`, or remove it")
+/// Whether the types explain a key at a location: a field that is not there, or an advice.
+pub(crate) fn is_explained(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
+    let unknown = Unknown::new(context, at, key, 0);
+    let is_free = |shape: &Shape, mapping| shape.field_called(key, Some(mapping)).is_some();
+    unknown.advice().is_some_and(|advice| advice.help.is_some())
+        || unknown.known.shape.as_ref().zip(unknown.known.node).is_some_and(|(shape, mapping)| is_free(shape, mapping))
 }
 
 /// Returns the consequence of an unknown key that was meant as an assertion.
@@ -382,72 +94,303 @@ pub(crate) fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so this key has no effect", dialect.program())
 }
 
-/// Returns the edits that rename a key, and those of its value. A key from a merge must be fixed
-/// where it is written: here it exists only by reference.
-fn renamed(location: &Location<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
-    Some([location.lint_node()?.renamed(name)?, value].concat())
+/// Returns the help for another name of a key that exists.
+fn move_to(name: &str) -> String {
+    format!("move its value to `{name}`, or remove it")
 }
 
-impl IntendedKey {
-    fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
-        let value = || location.node();
-        match self {
-            IntendedKey::Merge(dialect) => words
-                .note(format!(
-                    "{} does not apply merge keys here",
-                    dialect.map_or("speclens", |format| format.program())
-                ))
-                .help("write the keys out"),
-            IntendedKey::Resolved { .. } => words.help("remove it"),
-            IntendedKey::Secret => words,
-            IntendedKey::Anchors => words
-                .note("its anchors can be used in the rest of the file")
-                .help("to avoid this key, put each anchor where its value is first used"),
-            IntendedKey::Flipped { name, value: wanted, is_free } => {
-                let help = format!("write `{name}: {wanted}`, which means the same");
-                let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
-                words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(location, name, turned)))
-            }
-            IntendedKey::Opposite(name) => words.note(format!("no key means the opposite of `{name}`")),
-            IntendedKey::Name { rename, notes } => {
-                rename.message(key, notes.iter().fold(words, MessageParts::note), location)
-            }
-            IntendedKey::Taken(name) => words.help(move_to(name)),
-            IntendedKey::OtherForm { tag, forms, is_like } => words
-                .note(match (is_like, forms.as_slice()) {
-                    (true, [form]) => format!("`{key}` is a key of `{tag}: {form}`"),
-                    (true, forms) => {
-                        format!("`{key}` is a key of `{tag}: {}` and of other types", forms.first().unwrap_or(tag))
-                    }
-                    (false, _) => format!("`{key}` is a key of other types"),
-                })
-                .help("remove it"),
-            IntendedKey::Place(way) => way.message(key, words, location),
-            IntendedKey::Comment => words.help("write it as a comment, or remove it"),
-            IntendedKey::OneOf(free) => words.help(match free.as_slice() {
-                [] => "remove it".to_owned(),
-                [only] => format!("remove it, or use `{only}`"),
-                [..] => format!("remove it, or use another key: {}", a_few(free.iter().copied())),
-            }),
+impl<'c, 'd> Unknown<'c, 'd> {
+    /// `start`: offset of the underlined key.
+    fn new(context: &'c Context<'d>, at: &'c Pointer, key: &'c str, start: usize) -> Unknown<'c, 'd> {
+        let parent = at.parent().unwrap_or_default();
+        let value = LintNode::root(context.node).around(at, start);
+        Unknown { context, at, key, known: context.mapping(&parent), parent, value }
+    }
+
+    fn file(&self) -> SpecFile {
+        self.context.file
+    }
+
+    fn node(&self) -> Option<NodeRef<'d>> {
+        Some(self.value.as_ref()?.node)
+    }
+
+    fn member(&self, name: &str) -> Option<Shape> {
+        self.known.shape.as_ref()?.step(name, self.known.node)
+    }
+
+    /// Whether an assertion has none of several keys of which it needs at least one.
+    fn is_alone(&self) -> bool {
+        let any_of = self.known.shape.as_ref().map(Shape::any_of).unwrap_or_default();
+        let lacks = |key: &&str| self.known.node.is_some_and(|node| node.get(key).is_none());
+        self.known.claims && !any_of.is_empty() && any_of.iter().all(lacks)
+    }
+
+    fn words(&self) -> MessageParts {
+        MessageParts::new(match self.known.variant {
+            Some((_, form)) => format!("unknown key `{}` in `{form}`", self.key),
+            None => format!("unknown key `{}`", self.key),
+        })
+    }
+
+    /// Adds the consequence to the words about a key that was meant as an assertion.
+    fn ignored(&self, words: MessageParts, is_claim: bool) -> MessageParts {
+        match self.file().dialect().filter(|_| is_claim || self.known.claims) {
+            Some(dialect) => words.note(ignored_by(dialect)),
+            None => words,
         }
     }
-}
 
-impl Rename {
-    /// Returns the new name of the key, and the schema of its value.
-    fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
-        let Rename { name, is_sure, .. } = *self;
+    /// Says what is meant. `is_claim`: whether it was meant as an assertion.
+    fn said(&self, words: MessageParts, is_claim: bool, is_required: bool) -> Said {
+        let severity = if is_claim || self.known.claims { Severity::Error } else { Code::UnknownKey.severity() };
+        let severity = if is_required { severity.min(Code::MissingField.severity()) } else { severity };
+        Said { words: self.ignored(words, is_claim), severity, may_go: true, explains: Vec::new() }
+    }
+
+    /// Says what the types say of the name: another name of a field, or an advice.
+    fn explained(&self, is_required: bool) -> Option<Said> {
+        let (mapping, shape) = (self.known.node?, self.known.shape.as_ref()?);
+        if self.is_secret() || self.holds_anchors() {
+            return None;
+        }
+        let advice = self.advice();
+        let noted = |words: MessageParts| match advice.and_then(|advice| advice.note) {
+            Some(note) => MessageParts { note: Some(note.to_owned()), ..words },
+            None => words,
+        };
+        if let Some((help, advice)) = advice.and_then(|advice| Some((advice.help?, advice))) {
+            let fix = advice.form.and_then(|form| self.in_other_form(form));
+            let keys = advice.explains.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            let mut said = self.said(self.words(), false, is_required);
+            if let Some(message) = advice.message {
+                said.words = MessageParts::new(message);
+            }
+            said.words = noted(said.words.fix(fix).help(help));
+            said.may_go = advice.explains.is_none();
+            said.explains = keys.map(|key| self.parent.key(key)).collect();
+            said.severity = if advice.is_idle { Severity::Hint } else { said.severity };
+            return Some(said);
+        }
+        let Some((field, is_synonym)) = shape.field_called(self.key, Some(mapping)) else {
+            let (field, _) = shape.field_called(self.key, None)?;
+            let said = self.said(self.words().help(move_to(field.name)), field.shape.holds_claims(), is_required);
+            return Some(Said { words: noted(said.words), ..said });
+        };
+        if self.node().is_some_and(|value| fits_only_elsewhere(self.file(), self.key, &field.shape, value)) {
+            return None;
+        }
+        // Of two possible keys, only one can be renamed. An anchored value may be used elsewhere, in another form.
+        let others = field.shape.other_names();
+        let has_rival = others.iter().any(|other| other.name != self.key && mapping.entry(other.name).is_some());
+        let is_sure = is_synonym && !has_rival && mapping.anchor().is_none();
+        let mut said =
+            self.said(self.renamed(self.words(), field.name, is_sure), field.shape.holds_claims(), is_required);
+        said.words = noted(said.words);
+        said.may_go = false;
+        if field.need == Need::Required {
+            said.severity = Severity::Error;
+        }
+        said.explains = vec![match field.need {
+            Need::OneOf(_) | Need::AnyOf(_) => self.parent.clone(),
+            Need::Required | Need::Optional => self.parent.key(field.name),
+        }];
+        Some(said)
+    }
+
+    fn advice(&self) -> Option<Advice> {
+        let value = self.known.node?.get(self.key);
+        let applies = |advice: &Advice| {
+            advice.condition.is_none_or(|condition| value.is_some_and(|value| shape::holds(condition, value)))
+        };
+        self.known.shape.as_ref()?.advice(self.key).filter(applies)
+    }
+
+    /// Returns the fix that changes the form of the mapping to the one in which the key is meant, under another name
+    /// there. The other keys must have a meaning in it.
+    fn in_other_form(&self, (form, key): (&str, Option<&str>)) -> Option<Fix> {
+        let (tag, _) = self.known.variant?;
+        let member = self.value.as_ref()?;
+        let mapping = LintNode::root(self.context.node).around(&self.parent, member.head().start)?;
+        let forms = self.known.shape.as_ref()?.variants();
+        let shape = &forms.iter().find(|variant| variant.tag.is_some_and(|(_, tag)| tag == form))?.shape;
+        let mut others = mapping.node.entries().filter_map(|entry| entry.key.as_str());
+        if !others.all(|other| other == self.key || shape.step(other, None).is_some()) {
+            return None;
+        }
+        let mut edits = mapping.get(tag)?.replaced(scalar(form))?;
+        match key {
+            None => edits.extend(mapping.without(member)?),
+            Some(key) if key == self.key => {}
+            Some(key) => {
+                edits.extend(member.renamed(key)?);
+                let is_pattern = matches!(shape.step(key, None)?.word(), Some(Word::Pattern(_)));
+                let text = member.text().filter(|_| is_pattern);
+                let escaped = text.map(regex::escape).filter(|escaped| Some(escaped.as_str()) != text);
+                edits.extend(escaped.and_then(|escaped| member.replaced(scalar(&escaped))).unwrap_or_default());
+            }
+        }
+        Some(Fix::guess(format!("change the {tag} to `{form}`"), edits))
+    }
+
+    /// Whether the value is a secret. Renaming the key would leave it in the file.
+    fn is_secret(&self) -> bool {
+        self.node().is_some_and(|value| pasted_secret::is_instead_of_name(self.key, value))
+    }
+
+    /// Whether it is a place for values that aliases repeat.
+    fn holds_anchors(&self) -> bool {
+        let has_anchor = self
+            .known
+            .node
+            .and_then(|mapping| mapping.entry(self.key))
+            .is_some_and(|entry| edit::has_anchor(entry.value));
+        self.parent.is_root() && has_anchor && nearest(self.key, self.known.free.iter().copied()).is_none()
+    }
+
+    /// Says what the key was most likely meant for.
+    fn guessed(&self, is_required: bool) -> Said {
+        let Unknown { context, key, .. } = *self;
+        let known = &*self.known;
+        let (file, fields, free) = (self.file(), &known.fields, &known.free);
+        let say = |words: MessageParts| self.said(words, false, is_required);
+        let fixed = |severity: Severity, words: MessageParts| {
+            let severity = if is_required { severity.min(Code::MissingField.severity()) } else { severity };
+            Said { words, severity, may_go: false, explains: Vec::new() }
+        };
+        if key == "<<" && !context.node.document().rules().merges() {
+            let program = file.dialect().map_or("speclens", |format| format.program());
+            let words = self.words().note(format!("{program} does not apply merge keys here"));
+            let severity = if known.claims { Severity::Error } else { Code::UnknownKey.severity() };
+            return fixed(severity, words.help("write the keys out"));
+        }
+        let is_written = |name: &str| known.node.is_some_and(|mapping| mapping.entry(name).is_some());
+        let is_resolved = |name: &str| self.member(name).is_some_and(|field| field.resolved_as() == Some(key));
+        if let Some(field) = fields.iter().find(|name| is_written(name) && is_resolved(name)) {
+            let words = MessageParts::new(format!("`{key}` has no effect with `{field}`"));
+            return fixed(Severity::Warning, words.help("remove it"));
+        }
+        if self.is_secret() {
+            return Said { may_go: false, ..say(self.words()) };
+        }
+        if self.holds_anchors() {
+            let words = self.words().note("its anchors can be used in the rest of the file");
+            let help = "to avoid this key, put each anchor where its value is first used";
+            return fixed(Severity::Hint, words.help(help));
+        }
+        let named = |name: &'static str, is_sure: bool, notes: Vec<String>| {
+            let words = notes.iter().fold(self.words(), MessageParts::note);
+            let is_claim = known.holds_claims(name);
+            let words =
+                if free.contains(&name) { self.renamed(words, name, is_sure) } else { words.help(move_to(name)) };
+            Said { may_go: false, ..self.said(words, is_claim, is_required) }
+        };
+        let elsewhere = home(context, &self.parent, known, key, self.node());
+        let distance = |place: &KeyPath| known.here.as_ref().map(|here| here.distance(place));
+        let distance = elsewhere.and_then(distance);
+        let is_close = distance.is_some_and(|distance| distance <= home::NEARBY);
+        let mut tags = known.forms_with(key);
+        // The most similar form comes first.
+        if let Some((_, own)) = known.variant {
+            tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
+        }
+        if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !is_close) {
+            let words = self.words().note(format!("no key means the opposite of `{name}`"));
+            let is_boolean = self.member(name).is_some_and(|member| member.kind() == Type::Boolean);
+            return say(words.help(match is_boolean {
+                true => format!("write `{name}` with the opposite value"),
+                false => "remove it".to_owned(),
+            }));
+        }
+        if let Some(name) = context.stand_ins.borrow().get(self.at).copied() {
+            let of_form = |form: &&str, (tag, _): (&str, &str)| format!("`{key}` is a key of `{tag}: {form}`");
+            let belongs_to = tags.first().zip(known.variant).map(|(form, own)| of_form(form, own));
+            let missing = format!("the required key `{name}` is missing");
+            return named(name, false, belongs_to.into_iter().chain([missing]).collect());
+        }
+        let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        let near = near.or_else(|| same_negation(key, fields));
+        // A value that is not valid there makes a similarity unlikely, unless it is close.
+        let fits = |name: &&str| home::fits(self.member(name), self.node());
+        let near = near.filter(|name| fits(name) || is_surely(key, name, fields.iter().copied()));
+        if let Some(name) = near.filter(|_| !is_close) {
+            return named(name, self.is_surely(name), Vec::new());
+        }
+        if let ([first, rest @ ..], Some((tag, own))) = (tags.as_slice(), known.variant) {
+            let note = match (likeness(own, first).1 > 0, rest.is_empty()) {
+                (_, true) => format!("`{key}` is a key of `{tag}: {first}`"),
+                (true, false) => format!("`{key}` is a key of `{tag}: {first}` and of other types"),
+                (false, false) => format!("`{key}` is a key of other types"),
+            };
+            return say(self.words().note(note).help("remove it"));
+        }
+        if is_remark(key) && distance != Some(1) {
+            return say(self.words().help("write it as a comment, or remove it"));
+        }
+        let place = |place: &KeyPath, name| {
+            let (words, is_claim) = home::moved(self, place, name)?;
+            Some(self.said(words, is_claim, is_required))
+        };
+        if let Some((child, name)) = home::called_below(known, key, self.node())
+            && elsewhere.is_none()
+            && let Some(here) = &known.here
+            && let Some(said) = place(&KeyPath(here.0.iter().copied().chain([child]).collect()), Some((name, true)))
+        {
+            return said;
+        }
+        if let Some(said) = elsewhere.and_then(|found| place(found, None)) {
+            return said;
+        }
+        // At that distance, the names must be very similar.
+        let is_sure = |name: &str| is_surely(key, name, shape::all_keys(file));
+        let is_alike = |name: &&str| is_sure(name) || (key.len() >= 6 && name.starts_with(key));
+        if let Some(alike) = nearest(key, shape::all_keys(file)).filter(is_alike) {
+            let field = known.shape.as_ref().and_then(|shape| shape.field_called(alike, None)).map(|(field, _)| field);
+            let is_elsewhere =
+                |field: &Shape| self.node().is_some_and(|value| fits_only_elsewhere(file, alike, field, value));
+            if let Some(field) = field.filter(|field| !is_elsewhere(&field.shape)) {
+                return named(field.name, false, Vec::new());
+            }
+            let found = home(context, &self.parent, known, alike, self.node());
+            if let Some(said) = found.and_then(|found| place(found, Some((alike, is_sure(alike))))) {
+                return said;
+            }
+        }
+        let mut free = free.clone();
+        free.sort_by_key(|name| (Reverse(likeness(key, name)), !fits(name)));
+        say(self.words().help(match free.as_slice() {
+            [] => "remove it".to_owned(),
+            [only] => format!("remove it, or use `{only}`"),
+            [..] => format!("remove it, or use another key: {}", a_few(free.iter().copied())),
+        }))
+    }
+
+    /// Whether the key is certainly a misspelling of a free one.
+    fn is_surely(&self, name: &str) -> bool {
+        let Mapping { fields, free, node, .. } = &*self.known;
+        // Of two possible keys, only one can be renamed.
+        let means_it = |other: &str| {
+            other != self.key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
+        };
+        let has_rival = node.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
+        // A dash that is not a YAML dash starts an item, not a name.
+        let begins_as_name = self.key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        !has_rival && begins_as_name && is_surely(self.key, name, free.iter().copied())
+    }
+
+    /// Adds what to rename the key to. `is_sure`: whether no other name is possible.
+    fn renamed(&self, words: MessageParts, name: &str, is_sure: bool) -> MessageParts {
         let title = fix::rename_title(name);
-        let Some(member) = &self.member else { return words.help(title) };
-        let (written, wanted) = (Unit::in_name(key), Unit::of(name, member));
-        if is_of_other_unit(key, name, wanted) {
+        let Some(member) = &self.member(name) else { return words.help(title) };
+        let (written, wanted) = (Unit::in_name(self.key), Unit::of(name, member));
+        if is_of_other_unit(self.key, name, wanted) {
             return words.help(match wanted {
                 Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
                 None => format!("write `{name}`, and convert the value to its unit"),
             });
         }
         let kind = with_article(&member.type_name());
-        let value = location.node().filter(|value| !value.is_null());
+        let value = self.node().filter(|value| !value.is_null());
         let nothing = Reshaped { edits: Vec::new(), is_sure: true };
         let Some(shaped) = value.map_or(Some(nothing), |value| fix::reshaped(value, member)) else {
             return words.help(format!("write `{name}`, which takes {kind}"));
@@ -460,10 +403,24 @@ impl Rename {
             words = words.note(format!("`{name}` takes {}", wanted.label()));
         }
         let fix = if is_sure && fits && shaped.is_sure { Fix::safe } else { Fix::guess };
-        let edits = renamed(location, name, shaped.edits);
+        // A key from a merge must be fixed where it is written: here it exists only by reference.
+        let edits: Option<Vec<Edit>> = self.value.as_ref().and_then(|value| value.renamed(name));
+        let edits = edits.map(|edits| [edits, shaped.edits].concat());
         let fix = edits.map(|edits| Fix { preferred: is_sure || fits, ..fix(title.clone(), edits) });
         words.fix(fix).help(title)
     }
+}
+
+/// Whether a key is for a text about the mapping that contains it.
+fn is_remark(key: &str) -> bool {
+    ["description", "desc", "comment", "comments", "note", "notes", "remark", "explanation", "why"].contains(&key)
+}
+
+/// Whether only a place where a name is a key itself accepts a value, and the field that it is another name of does not.
+fn fits_only_elsewhere(file: SpecFile, name: &str, field: &Shape, value: NodeRef<'_>) -> bool {
+    let places = shape::places_of(file, name).iter();
+    let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(name), None));
+    !value.is_null() && shapes.any(|shape| could_hold(&shape, value)) && !could_hold(field, value)
 }
 
 /// Whether a key is about another unit than the key `name`, whose unit is `wanted`.
@@ -480,9 +437,4 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
         let is_number = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
         is_number(&one) && is_number(&other) && one != other
     })
-}
-
-/// Whether a key of another place is meant: at that distance, the names must be very similar.
-fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
-    is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
 }

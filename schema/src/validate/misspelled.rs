@@ -6,7 +6,7 @@ use crate::{
     document::Pointer,
     rules::unknown_key,
     shape::{self, KeyPath},
-    words::{differ_in_sense, nearest, opposite_of},
+    words::{are_siblings, is_negative, nearest, opposite_of},
 };
 
 use super::{
@@ -75,7 +75,8 @@ impl Context<'_> {
             |place: &KeyPath| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
         if shape::places_of(self.file, key).iter().any(is_near)
             || opposite_of(key, &mapping.fields).is_some()
-            || differ_in_sense(key, name)
+            || is_negative(key) != is_negative(name)
+            || are_siblings(key, name)
         {
             return false;
         }

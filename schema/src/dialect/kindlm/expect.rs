@@ -513,7 +513,7 @@ pub enum DriftMethod {
 pub struct LatencyExpect {
     /// Maximum duration in milliseconds, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
-    #[schemars(extend("x-problems" = [boundless("maxMs")], "x-other-names" = ["max", "ms"]))]
+    #[schemars(extend("x-problems" = [boundless("maxMs")], "x-other-names" = ["max", "ms", "maxLatency", "max_latency"]))]
     pub max_ms: f64,
 }
 

@@ -5,21 +5,12 @@ use std::ops::Range;
 use crate::{
     document::{Document, Scalar, Style},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     problem::{Code, Fix, Severity},
 };
 
 /// Maximum number of places to check per file.
 const MAX_PLACES: usize = 256;
-
-/// A string without quotes that a number sign truncates.
-#[derive(Debug)]
-struct CutText {
-    /// Text after it.
-    behind: String,
-    /// Range from the start of the string to the end of its line.
-    whole: Range<usize>,
-}
 
 /// Reports strings without quotes that a number sign truncates.
 pub(crate) fn check(document: &Document, report: &mut Report) {
@@ -42,19 +33,12 @@ pub(crate) fn check(document: &Document, report: &mut Report) {
         if start < line_start {
             continue;
         }
-        let rule = CutText { behind: String::from(text.byte_slice(at + 1..rest)), whole: start..rest };
-        report.push(Finding::new(rule, pointer, at + 1..rest));
-    }
-}
-
-impl Rule for CutText {
-    const CODE: Code = Code::AmbiguousScalar;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let quoted = location.node().and_then(|text| edit::quote_with(text, &self.whole));
-        MessageParts::new(format!("`{}` is a comment, not part of the string", self.behind))
-            .fix(quoted.map(|(quoted, edits)| Fix::guess(format!("write `{quoted}`"), edits)))
+        let quoted = edit::quote_with(node, &(start..rest));
+        let words =
+            MessageParts::new(format!("`{}` is a comment, not part of the string", text.byte_slice(at + 1..rest)))
+                .fix(quoted.map(|(quoted, edits)| Fix::guess(format!("write `{quoted}`"), edits)));
+        let finding = Finding::stated(Code::AmbiguousScalar, words, pointer, at + 1..rest);
+        report.push(finding.with_severity(Severity::Warning));
     }
 }
 

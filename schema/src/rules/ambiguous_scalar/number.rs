@@ -4,24 +4,13 @@ use crate::{
     check::python::PythonValue,
     document::{NodeRef, Scalar, ScalarRules, Style, is_ambiguous},
     edit,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     problem::{Code, Fix, Severity},
     shape::Compared,
     walk::Value,
 };
 
-/// A number without quotes.
-#[derive(Debug)]
-struct Number {
-    text: String,
-    meaning: Meaning,
-    severity: Severity,
-    /// The note, if another version of YAML reads it differently.
-    note: Option<&'static str>,
-}
-
 /// The value that is read instead of the text.
-#[derive(Debug)]
 enum Meaning {
     /// The text of the number, which is searched for.
     Text(String),
@@ -41,9 +30,22 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some((meaning, severity)) = meaning(node, text, compared) else { return };
     let is_older = node.document().rules() == ScalarRules::Yaml11 && is_ambiguous(text);
     let note = is_older.then_some("ClawSpec reads YAML 1.1");
+    let quoted = serde_json::Value::from(text).to_string();
+    let (message, help) = match meaning {
+        Meaning::Text(shown) => (format!("`{text}` is compared as `{shown}`"), format!("write `{quoted}`")),
+        Meaning::Number(number) => (
+            format!("`{text}` is the number {number}"),
+            format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number"),
+        ),
+        Meaning::String => {
+            (format!("`{text}` is a string here, not a number"), format!("write `{quoted}`, or the number in digits"))
+        }
+    };
+    let fix = edit::quote(node).map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
+    let words = note.iter().fold(MessageParts::new(message), MessageParts::note).help(help).fix(fix);
     let lint_node = value.lint_node();
-    let rule = Number { text: text.to_owned(), meaning, severity, note };
-    report.push(lint_node.finding(rule).unless_wrong(lint_node.at));
+    let finding = lint_node.problem(Code::AmbiguousScalar, words).with_severity(severity);
+    report.push(finding.unless_wrong(lint_node.at));
 }
 
 /// Whether a text begins like a number and has more than digits, or a leading zero.
@@ -73,33 +75,4 @@ fn meaning(node: NodeRef<'_>, text: &str, compared: Compared) -> Option<(Meaning
     let is_like_version = unsigned.contains('.') && unsigned.ends_with('0') && !unsigned.ends_with(".0");
     let severity = if has_leading_zero || unsigned.contains(['_', ':']) { Severity::Warning } else { Severity::Hint };
     (severity == Severity::Warning || is_like_version).then_some((Meaning::Number(number), severity))
-}
-
-impl Rule for Number {
-    const CODE: Code = Code::AmbiguousScalar;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let Number { text, meaning, note, .. } = self;
-        let quoted = serde_json::Value::from(text.as_str()).to_string();
-        let fix = location.node().and_then(edit::quote);
-        let fix = fix.map(|edits| Fix::suggestion(format!("write `{quoted}`"), edits));
-        let words = MessageParts::new(match meaning {
-            Meaning::Text(shown) => format!("`{text}` is compared as `{shown}`"),
-            Meaning::Number(number) => format!("`{text}` is the number {number}"),
-            Meaning::String => format!("`{text}` is a string here, not a number"),
-        });
-        let words = note.iter().fold(words, MessageParts::note);
-        let words = match meaning {
-            Meaning::Text(_) => words.help(format!("write `{quoted}`")),
-            Meaning::Number(number) => {
-                words.help(format!("write `{quoted}` if you mean the string, or `{number}` if you mean the number"))
-            }
-            Meaning::String => words.help(format!("write `{quoted}`, or the number in digits")),
-        };
-        words.fix(fix)
-    }
 }

@@ -1,29 +1,13 @@
 //! Unquoted strings with a sign that means something else than it seems: a comma that ends the string in `{…}`, and a
 //! quote at the end only.
 
-use std::ops::Range;
-
 use crate::{
     document::{Scalar, Style},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
+    finding::{Finding, MessageParts, Report, Scope},
     problem::{Code, Fix, Severity},
     walk::Value,
 };
-
-/// An unquoted string in braces that a comma ends: its other words are a key.
-#[derive(Debug)]
-struct EndedByComma {
-    rest: String,
-    /// From the start of the string to the end of the key.
-    whole: Range<usize>,
-}
-
-/// A quote at the end of an unquoted string that has no other.
-#[derive(Debug)]
-struct ClosingQuote {
-    quote: char,
-}
 
 /// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
@@ -32,7 +16,9 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     }
     let quote = value.text.filter(|_| value.node.style() == Some(Style::Plain)).and_then(closing_quote);
     if let Some(quote) = quote {
-        report.push(value.lint_node().finding(ClosingQuote { quote }));
+        let words = MessageParts::new(format!("the `{quote}` at the end is part of the string"))
+            .help("put one at the beginning too, or remove it");
+        report.push(value.lint_node().problem(Code::AmbiguousScalar, words).with_severity(Severity::Warning));
     }
 }
 
@@ -51,8 +37,14 @@ fn ended_by_comma(value: &Value<'_, '_>) -> Option<Finding> {
     let whole = before.own_range().start..key.own_range().end;
     let lint_node = value.lint_node();
     let range = before.own_range().end..before.own_range().end + 1;
-    let rule = EndedByComma { rest: word.to_owned(), whole };
-    Some(Finding::new(rule, lint_node.at.clone(), range).instead_of(Scope::In(lint_node.at)))
+    let words = MessageParts::new("a comma ends an unquoted string in `{…}`")
+        .note(format!("`{word}` is a key without a value"));
+    let words = match edit::quote_with(before, &whole) {
+        Some((quoted, edits)) => words.remedy(format!("write `{quoted}`"), Fix::guess, Some(edits)),
+        None => words.help("put the string in quotes"),
+    };
+    let finding = Finding::stated(Code::AmbiguousScalar, words, lint_node.at.clone(), range);
+    Some(finding.with_severity(Severity::Error).instead_of(Scope::In(lint_node.at)))
 }
 
 /// Returns the quote that ends a text without another one. After a number it may be a unit, after an `s` an apostrophe.
@@ -62,32 +54,4 @@ fn closing_quote(text: &str) -> Option<char> {
     let before = rest.chars().next_back()?;
     let is_alone = !rest.contains(quote) && !before.is_ascii_digit() && before != '\\';
     (is_alone && !(quote == '\'' && (before == 's' || rest.contains(' ')))).then_some(quote)
-}
-
-impl Rule for EndedByComma {
-    const CODE: Code = Code::AmbiguousScalar;
-    const SEVERITY: Severity = Severity::Error;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let before = location.parent().and_then(|mapping| {
-            mapping.entries().map(|entry| entry.value).find(|value| value.own_range().start == self.whole.start)
-        });
-        let quoted = before.and_then(|before| edit::quote_with(before, &self.whole));
-        let words = MessageParts::new("a comma ends an unquoted string in `{…}`")
-            .note(format!("`{}` is a key without a value", self.rest));
-        match quoted {
-            Some((quoted, edits)) => words.remedy(format!("write `{quoted}`"), Fix::guess, Some(edits)),
-            None => words.help("put the string in quotes"),
-        }
-    }
-}
-
-impl Rule for ClosingQuote {
-    const CODE: Code = Code::AmbiguousScalar;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new(format!("the `{}` at the end is part of the string", self.quote))
-            .help("put one at the beginning too, or remove it")
-    }
 }

@@ -3,18 +3,10 @@
 use crate::{
     document::Style,
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
 };
-
-/// A tag that was meant as the first word of a string.
-#[derive(Debug)]
-struct Tag {
-    tag: String,
-    /// Range of the string with the tag.
-    whole: std::ops::Range<usize>,
-}
 
 /// Checks the tag of a string. A tag that another rule rejects, and a string with an invalid type, are reported once.
 pub(crate) fn check(lint_node: &LintNode<'_>, report: &mut Report) {
@@ -29,19 +21,11 @@ pub(crate) fn check(lint_node: &LintNode<'_>, report: &mut Report) {
     let line = document.line_to_byte(document.byte_to_line(own.start));
     let before = document.get_byte_slice(line..own.start).map(String::from).unwrap_or_default();
     let Some(start) = before.trim_end().strip_suffix(tag).map(|before| line + before.len()) else { return };
-    let rule = Tag { tag: tag.to_owned(), whole: start..own.end };
-    report.push(Finding::new(rule, lint_node.at.clone(), start..start + tag.len()).unless_wrong(lint_node.at.clone()));
-}
-
-impl Rule for Tag {
-    const CODE: Code = Code::AmbiguousScalar;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = MessageParts::new(format!("`{}` is a tag, not part of the string", self.tag));
-        match location.node().and_then(|text| edit::quote_with(text, &self.whole)) {
-            Some((quoted, edits)) => words.fix_with_help(Some(Fix::guess(format!("write `{quoted}`"), edits))),
-            None => words.help("put the string in quotes"),
-        }
-    }
+    let words = MessageParts::new(format!("`{tag}` is a tag, not part of the string"));
+    let words = match edit::quote_with(node, &(start..own.end)) {
+        Some((quoted, edits)) => words.fix_with_help(Some(Fix::guess(format!("write `{quoted}`"), edits))),
+        None => words.help("put the string in quotes"),
+    };
+    let finding = Finding::stated(Code::AmbiguousScalar, words, lint_node.at.clone(), start..start + tag.len());
+    report.push(finding.with_severity(Severity::Warning).unless_wrong(lint_node.at.clone()));
 }

@@ -3,20 +3,11 @@
 use serde_json::Value;
 
 use crate::{
-    finding::{Location, MessageParts, Relation, Report, Rule},
+    finding::{MessageParts, Relation, Report},
     lint_node::LintNode,
     problem::Code,
     validate::is_damaged,
 };
-
-/// An item that is never played.
-#[derive(Debug)]
-enum NeverPlayed {
-    /// An answer or a score for questions that contain a string.
-    Asked { what: &'static str, earlier: String, is_same: bool },
-    /// A run of a scripted gateway, and whether the earlier one has the same conditions.
-    Run { is_same: bool },
-}
 
 /// Checks the answers of a script.
 pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
@@ -25,7 +16,7 @@ pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
         let Some(asked) = answer.get("asked") else { continue };
         let Some(text) = asked.text().filter(|text| !text.is_empty()) else { continue };
         if let Some((earlier, first)) = seen.iter().find(|(earlier, _)| text.contains(earlier)) {
-            let finding = asked.finding(NeverPlayed::asked("answer", earlier, text));
+            let finding = asked.problem(Code::Collision, never_used("answer", earlier, text));
             report.push(finding.related(EARLIER, first.at.clone(), first.range()));
         }
         seen.push((text, asked));
@@ -40,7 +31,7 @@ pub(crate) fn check_scores(scores: &LintNode<'_>, report: &mut Report) {
         let Some(text) = asked.as_ref().map_or(Some(""), LintNode::text) else { continue };
         let lint_node = asked.unwrap_or(score);
         if let Some((earlier, first)) = seen.iter().find(|(earlier, _)| text.contains(earlier)) {
-            let finding = lint_node.head_finding(NeverPlayed::asked("score", earlier, text));
+            let finding = lint_node.head_problem(Code::Collision, never_used("score", earlier, text));
             report.push(finding.related(EARLIER, first.at.clone(), first.head()));
         }
         seen.push((text, lint_node));
@@ -59,8 +50,15 @@ pub(crate) fn check_runs(runs: &[LintNode<'_>], report: &mut Report) {
         .collect();
     for (index, (when, wanted)) in conditions.iter().enumerate() {
         if let Some((first, earlier)) = conditions[..index].iter().find(|(_, earlier)| earlier.holds_with(wanted)) {
-            let rule = NeverPlayed::Run { is_same: wanted.holds_with(earlier) };
-            report.push(when.head_finding(rule).related(EARLIER, first.at.clone(), first.head()));
+            let is_same = wanted.holds_with(earlier);
+            let words = MessageParts::new("this run is never played")
+                .note(match is_same {
+                    true => "an earlier run has the same conditions",
+                    false => "an earlier run applies in every case in which this one would",
+                })
+                .help(remedy(is_same));
+            let finding = when.head_problem(Code::Collision, words);
+            report.push(finding.related(EARLIER, first.at.clone(), first.head()));
         }
     }
 }
@@ -103,35 +101,17 @@ impl<'d> Conditions<'d> {
     }
 }
 
-impl NeverPlayed {
-    fn asked(what: &'static str, earlier: &str, text: &str) -> NeverPlayed {
-        NeverPlayed::Asked { what, earlier: earlier.to_owned(), is_same: earlier == text }
-    }
+/// Says that an answer or a score for questions that contain `text` is never used.
+fn never_used(what: &str, earlier: &str, text: &str) -> MessageParts {
+    let note = match earlier {
+        "" => format!("an earlier {what} matches every question"),
+        earlier if earlier == text => format!("an earlier {what} matches the same text"),
+        earlier => format!("an earlier {what} matches every question that contains `{earlier}`"),
+    };
+    MessageParts::new(format!("this {what} is never used")).note(note).help(remedy(earlier == text))
 }
 
 /// Returns the help. Items with the same condition exclude each other in any order.
 fn remedy(is_same: bool) -> &'static str {
     if is_same { "remove one of the two" } else { "move it before the earlier one" }
-}
-
-impl Rule for NeverPlayed {
-    const CODE: Code = Code::Collision;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        match self {
-            NeverPlayed::Asked { what, earlier, is_same } => MessageParts::new(format!("this {what} is never used"))
-                .note(match (earlier.as_str(), is_same) {
-                    ("", _) => format!("an earlier {what} matches every question"),
-                    (_, true) => format!("an earlier {what} matches the same text"),
-                    (earlier, false) => format!("an earlier {what} matches every question that contains `{earlier}`"),
-                })
-                .help(remedy(*is_same)),
-            NeverPlayed::Run { is_same } => MessageParts::new("this run is never played")
-                .note(match is_same {
-                    true => "an earlier run has the same conditions",
-                    false => "an earlier run applies in every case in which this one would",
-                })
-                .help(remedy(*is_same)),
-        }
-    }
 }

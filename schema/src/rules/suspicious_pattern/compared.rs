@@ -4,7 +4,7 @@
 use crate::{
     document::{NodeRef, Style},
     edit,
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
@@ -12,16 +12,7 @@ use crate::{
     walk::Value,
 };
 
-/// A block scalar that ends with a line break.
-#[derive(Debug)]
-struct FinalBreak {
-    /// Key of the value. `None` for an item of a list.
-    name: Option<String>,
-    is_folded: bool,
-}
-
 /// A character that looks like another one.
-#[derive(Debug)]
 struct ForeignLetter {
     written: char,
     name: &'static str,
@@ -69,41 +60,22 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     }
     let Some(compared) = value.compared().filter(|compared| *compared != Compared::Output) else { return };
     if ends_with_break {
-        let name = value.own_key().map(str::to_owned);
-        let is_folded = node.style() == Some(Style::Folded);
-        report.push(value.lint_node().text_finding(FinalBreak { name, is_folded }));
+        let name = value.own_key().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
+        let help = format!("use `{}`", if node.style() == Some(Style::Folded) { ">-" } else { "|-" });
+        let lint_node = value.lint_node();
+        let words = MessageParts::new(format!("{name} ends with a line break"))
+            .note("the final line break of a block scalar is part of the value")
+            .remedy(help, Fix::guess, header(&lint_node));
+        report.push(lint_node.text_problem(Code::SuspiciousPattern, words));
     }
     let is_meant = |letter: &ForeignLetter| compared == Compared::Name || is_in_typographic_quotes(node, text, letter);
     if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || is_meant(letter)) {
-        report.push(value.lint_node().finding(letter));
-    }
-}
-
-impl Rule for FinalBreak {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let name = self.name.as_ref().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
-        let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
-        let edits = location.lint_node().and_then(|lint_node| header(&lint_node));
-        MessageParts::new(format!("{name} ends with a line break"))
-            .note("the final line break of a block scalar is part of the value")
-            .remedy(help, Fix::guess, edits)
-    }
-}
-
-impl Rule for ForeignLetter {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let ForeignLetter { written, name, meant } = self;
-        let help = format!("replace it with {meant}");
-        let edits = location.lint_node().filter(|_| *written == '\u{a0}').and_then(|lint_node| spaced(&lint_node));
-        MessageParts::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written))).remedy(
-            help,
-            Fix::guess,
-            edits,
-        )
+        let ForeignLetter { written, name, meant } = letter;
+        let lint_node = value.lint_node();
+        let edits = if written == '\u{a0}' { spaced(&lint_node) } else { None };
+        let words = MessageParts::new(format!("{name} (U+{:04X}) in a compared value", u32::from(written)));
+        let words = words.remedy(format!("replace it with {meant}"), Fix::guess, edits);
+        report.push(lint_node.problem(Code::SuspiciousPattern, words));
     }
 }
 

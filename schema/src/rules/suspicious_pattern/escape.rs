@@ -4,25 +4,12 @@ use std::ops::Range;
 
 use crate::{
     document::Style,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
     shape::{Compared, Shape, Word},
     walk::Value,
 };
-
-/// A character that is hard to type, written as an escape.
-#[derive(Debug)]
-struct Escape {
-    /// The escape, such as `\b`.
-    written: String,
-    /// Name of the character.
-    name: &'static str,
-    letter: char,
-    severity: Severity,
-    /// Whether secrets stay in clear.
-    is_secret: bool,
-}
 
 /// A kind of compared value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,8 +53,12 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     // A pattern that finds nothing leaves secrets in clear.
     let is_secret = usage == Use::SecretPattern && severity == Severity::Warning;
     let severity = if is_secret { Severity::Error } else { severity };
-    let rule = Escape { written, name, letter, severity, is_secret };
-    report.push(Finding::new(rule, lint_node.at.clone(), range));
+    let words = MessageParts::new(format!("`{written}` in double quotes is {name} (U+{:04X})", u32::from(letter)));
+    let words = if is_secret { words.note("this pattern masks nothing") } else { words };
+    let fix = doubled(&lint_node).map(|edits| Fix::guess("double the backslashes", edits));
+    let words = words.help(format!("write `\\{written}`, or use single quotes")).fix(fix);
+    let finding = Finding::stated(Code::SuspiciousPattern, words, lint_node.at.clone(), range);
+    report.push(finding.with_severity(severity));
 }
 
 /// Returns the name, with its article, of a character that is unlikely in a compared value.
@@ -188,21 +179,4 @@ fn doubled(lint_node: &LintNode<'_>) -> Option<Vec<Edit>> {
         .map(|escape| lint_node.with_part(&escape.range, &escape.written, format!("\\{}", escape.written)))
         .collect();
     Some(edits?.concat()).filter(|edits| !edits.is_empty())
-}
-
-impl Rule for Escape {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let Escape { written, name, letter, is_secret, .. } = self;
-        let words = MessageParts::new(format!("`{written}` in double quotes is {name} (U+{:04X})", u32::from(*letter)));
-        let words = if *is_secret { words.note("this pattern masks nothing") } else { words };
-        let edits = location.lint_node().and_then(|lint_node| doubled(&lint_node));
-        let fix = edits.map(|edits| Fix::guess("double the backslashes", edits));
-        words.help(format!("write `\\{written}`, or use single quotes")).fix(fix)
-    }
 }

@@ -3,21 +3,10 @@
 use std::ops::Range;
 
 use crate::{
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     pattern::{Compiled, Limit, Pattern},
     problem::{Code, Severity},
 };
-
-/// Part of a pattern that has another meaning in its language than its author expects.
-#[derive(Debug)]
-struct Foreign {
-    /// The part, as written.
-    part: String,
-    idiom: Idiom,
-    language: &'static str,
-    /// Whether the part may be meant as it is.
-    may_be_meant: bool,
-}
 
 /// An idiom of another language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,14 +47,70 @@ pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) -> bool {
     let has_letters = is_ecmascript && usage.limit != Limit::Linear;
     let Some((idiom, at)) = Idiom::of(text, has_letters) else { return false };
     let may_be_meant = idiom == Idiom::WordEdge && !searches.ends_with("commands");
-    let part = text[at.clone()].to_owned();
-    let range = lint_node.part(&part, text[..at.start].matches(&part).count());
+    let part = &text[at.clone()];
+    let range = lint_node.part(part, text[..at.start].matches(part).count());
     let language = if is_ecmascript { "ECMAScript" } else { "Python" };
-    report.push(Finding::new(Foreign { part, idiom, language, may_be_meant }, lint_node.at.clone(), range));
+    let finding = Finding::stated(Code::SuspiciousPattern, idiom.words(part, language), lint_node.at.clone(), range);
+    report.push(if may_be_meant { finding.with_severity(Severity::Hint) } else { finding });
     true
 }
 
 impl Idiom {
+    /// Says what a part of a pattern means instead.
+    fn words(self, part: &str, language: &str) -> MessageParts {
+        match self {
+            Idiom::Letter(letter) => {
+                let words = MessageParts::new(format!("`\\{letter}` matches the letter `{letter}`"))
+                    .note(format!("{language} patterns have no `{part}`"));
+                words.help(match letter {
+                    'A' => "write `^` for the start of the text".to_owned(),
+                    'Z' | 'z' => "write `$` for the end of the text".to_owned(),
+                    'h' => r"write `[ \t]` for a space or a tab".to_owned(),
+                    'R' => r"write `\r?\n` for the end of a line".to_owned(),
+                    'p' | 'P' => "list the characters in brackets, such as `[A-Za-z]`".to_owned(),
+                    'x' => r"write two hexadecimal digits, such as `\x41`".to_owned(),
+                    'u' => r"write four hexadecimal digits, such as `\u0041`".to_owned(),
+                    'Q' | 'E' => r"remove it, and escape each special character with `\`".to_owned(),
+                    'G' | 'K' | 'X' | 'N' | 'H' | 'V' | 'C' => "remove it".to_owned(),
+                    'm' | 'M' | 'y' | 'Y' => r"write `\b` for the edge of a word".to_owned(),
+                    other => format!("write `\\\\{other}` for a backslash before the letter"),
+                })
+            }
+            Idiom::WordEdge => {
+                MessageParts::new(r"`\<` matches the character `<`").help(r"write `\b` for the edge of a word")
+            }
+            Idiom::PosixClass { is_in_brackets } => {
+                let name = part.trim_matches(['[', ']', ':']);
+                let inverted = if name.starts_with('^') { "^" } else { "" };
+                let meaning = posix_meaning(name).unwrap_or_default();
+                MessageParts::new(format!("`{part}` matches one of its own letters"))
+                    .note(format!("{language} patterns have no named classes"))
+                    .help(match (is_in_brackets, inverted) {
+                        (true, "") => format!("write `{meaning}` in the brackets"),
+                        (true, _) => "list the other characters in the brackets".to_owned(),
+                        (false, _) => format!("write `[{inverted}{meaning}]`"),
+                    })
+            }
+            Idiom::Intersection => MessageParts::new("`&&` in brackets matches the character `&`")
+                .help("list the characters that may match"),
+            Idiom::Alternatives => MessageParts::new(format!("`{part}` matches parentheses and `|`"))
+                .help(format!("write `{}` for alternatives", part.replace('\\', ""))),
+            Idiom::Quantifier => MessageParts::new(format!("`{part}` matches braces"))
+                .help(format!("write `{}` to repeat what is before it", part.replace('\\', ""))),
+            Idiom::NoGroup => MessageParts::new(format!("`{part}` refers to a group, but the pattern has none"))
+                .note("it matches a control character")
+                .help("repeat what it must match"),
+            Idiom::LuaClass => MessageParts::new(format!("`{}` matches `%` before a letter", &part[..2]))
+                .help(format!("write `\\{}` for the class of characters", &part[1..])),
+            Idiom::Like => MessageParts::new("`%` matches the character `%`")
+                .note("the pattern is found anywhere in the text")
+                .help("remove the `%` at both ends"),
+            Idiom::Glob => MessageParts::new("`*` repeats the character before it")
+                .note("the pattern is a regular expression without wildcards")
+                .help(r"write `.*` for any text, or `\*` for the character itself"),
+        }
+    }
+
     /// Returns the first idiom, with its range in the pattern. With `has_letters`, escaped letters without a meaning
     /// match themselves.
     fn of(pattern: &str, has_letters: bool) -> Option<(Idiom, Range<usize>)> {
@@ -207,69 +252,6 @@ fn glob(pattern: &str, at: usize) -> Option<usize> {
         ' ' | '/' if !is_escaped && behind.starts_with([' ', '/']) => Some(1),
         letter if letter.is_ascii_alphanumeric() && !is_escaped && ending > 2 => Some(1 + ending),
         _ => None,
-    }
-}
-
-impl Rule for Foreign {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn severity(&self) -> Severity {
-        if self.may_be_meant { Severity::Hint } else { Self::SEVERITY }
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let Foreign { part, idiom, language, .. } = self;
-        match idiom {
-            Idiom::Letter(letter) => {
-                let words = MessageParts::new(format!("`\\{letter}` matches the letter `{letter}`"))
-                    .note(format!("{language} patterns have no `{part}`"));
-                words.help(match letter {
-                    'A' => "write `^` for the start of the text".to_owned(),
-                    'Z' | 'z' => "write `$` for the end of the text".to_owned(),
-                    'h' => r"write `[ \t]` for a space or a tab".to_owned(),
-                    'R' => r"write `\r?\n` for the end of a line".to_owned(),
-                    'p' | 'P' => "list the characters in brackets, such as `[A-Za-z]`".to_owned(),
-                    'x' => r"write two hexadecimal digits, such as `\x41`".to_owned(),
-                    'u' => r"write four hexadecimal digits, such as `\u0041`".to_owned(),
-                    'Q' | 'E' => r"remove it, and escape each special character with `\`".to_owned(),
-                    'G' | 'K' | 'X' | 'N' | 'H' | 'V' | 'C' => "remove it".to_owned(),
-                    'm' | 'M' | 'y' | 'Y' => r"write `\b` for the edge of a word".to_owned(),
-                    other => format!("write `\\\\{other}` for a backslash before the letter"),
-                })
-            }
-            Idiom::WordEdge => {
-                MessageParts::new(r"`\<` matches the character `<`").help(r"write `\b` for the edge of a word")
-            }
-            Idiom::PosixClass { is_in_brackets } => {
-                let name = part.trim_matches(['[', ']', ':']);
-                let inverted = if name.starts_with('^') { "^" } else { "" };
-                let meaning = posix_meaning(name).unwrap_or_default();
-                MessageParts::new(format!("`{part}` matches one of its own letters"))
-                    .note(format!("{language} patterns have no named classes"))
-                    .help(match (is_in_brackets, inverted) {
-                        (true, "") => format!("write `{meaning}` in the brackets"),
-                        (true, _) => "list the other characters in the brackets".to_owned(),
-                        (false, _) => format!("write `[{inverted}{meaning}]`"),
-                    })
-            }
-            Idiom::Intersection => MessageParts::new("`&&` in brackets matches the character `&`")
-                .help("list the characters that may match"),
-            Idiom::Alternatives => MessageParts::new(format!("`{part}` matches parentheses and `|`"))
-                .help(format!("write `{}` for alternatives", part.replace('\\', ""))),
-            Idiom::Quantifier => MessageParts::new(format!("`{part}` matches braces"))
-                .help(format!("write `{}` to repeat what is before it", part.replace('\\', ""))),
-            Idiom::NoGroup => MessageParts::new(format!("`{part}` refers to a group, but the pattern has none"))
-                .note("it matches a control character")
-                .help("repeat what it must match"),
-            Idiom::LuaClass => MessageParts::new(format!("`{}` matches `%` before a letter", &part[..2]))
-                .help(format!("write `\\{}` for the class of characters", &part[1..])),
-            Idiom::Like => MessageParts::new("`%` matches the character `%`")
-                .note("the pattern is found anywhere in the text")
-                .help("remove the `%` at both ends"),
-            Idiom::Glob => MessageParts::new("`*` repeats the character before it")
-                .note("the pattern is a regular expression without wildcards")
-                .help(r"write `.*` for any text, or `\*` for the character itself"),
-        }
     }
 }
 

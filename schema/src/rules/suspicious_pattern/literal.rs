@@ -6,23 +6,12 @@ use regex::Regex;
 
 use crate::{
     document::Style,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     problem::{Code, Severity},
     shape::{Compared, Shape, Word},
     template::trimmed_placeholders,
     walk::Value,
 };
-
-/// A string that looks like a regular expression.
-#[derive(Debug)]
-struct Literal {
-    /// The part that would be special in a regular expression.
-    part: String,
-    is_name: bool,
-    /// The key under which a pattern that must not match can be written instead.
-    patterns: Option<&'static str>,
-    severity: Severity,
-}
 
 /// Checks a compared string.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
@@ -49,9 +38,15 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         true => lint_node.part(&part, text[..at.start].matches(&part).count()),
         false => lint_node.range(),
     };
-    let patterns = forbids.filter(|place| !place.is_empty());
-    let rule = Literal { part, is_name: compared == Compared::Name, patterns, severity };
-    report.push(Finding::new(rule, lint_node.at.clone(), range).unless_wrong(lint_node.at));
+    let words = MessageParts::new(format!("`{part}` is compared as it is, not as part of a pattern"));
+    // The key under which a pattern that must not match can be written instead.
+    let words = match (compared, forbids.filter(|place| !place.is_empty())) {
+        (Compared::Name, _) => words.help("write each name in full"),
+        (_, Some(place)) => words.help(format!("write the text itself, or use {place}")),
+        (_, None) => words.help("write the text itself"),
+    };
+    let finding = Finding::stated(Code::SuspiciousPattern, words, lint_node.at.clone(), range);
+    report.push(finding.with_severity(severity).unless_wrong(lint_node.at));
 }
 
 /// Returns the first special character in a name.
@@ -105,24 +100,6 @@ fn of_text(text: &str, is_forbidden: bool) -> Option<(Range<usize>, Severity)> {
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is fixed and tested")
-}
-
-impl Rule for Literal {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let Literal { part, is_name, patterns, .. } = self;
-        let words = MessageParts::new(format!("`{part}` is compared as it is, not as part of a pattern"));
-        match (is_name, patterns) {
-            (true, _) => words.help("write each name in full"),
-            (false, Some(place)) => words.help(format!("write the text itself, or use {place}")),
-            (false, None) => words.help("write the text itself"),
-        }
-    }
 }
 
 #[cfg(test)]

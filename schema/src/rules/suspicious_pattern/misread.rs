@@ -6,19 +6,10 @@ use regex::Regex;
 
 use crate::{
     document::Style,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     pattern::{Compiled, LetterCase, Pattern},
     problem::{Code, Fix, Severity},
 };
-
-/// A pattern with another meaning than it seems to have.
-#[derive(Debug)]
-struct Misread {
-    trap: Misreading,
-    case: LetterCase,
-    /// Whether `$` matches at the end of each line.
-    is_by_lines: bool,
-}
 
 /// Misread part of a pattern.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,8 +39,43 @@ pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) {
             lint_node.part(part, pattern[..at.start].matches(part).count())
         }
     };
-    let is_by_lines = matches!(compiled, Compiled::Python(_));
-    report.push(Finding::new(Misread { trap, case: usage.case, is_by_lines }, lint_node.at.clone(), range));
+    let words = match &trap {
+        Misreading::Class(class) => MessageParts::new(format!("`[{class}]` matches only one character")),
+        Misreading::Slashes => {
+            let help = match usage.case {
+                LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
+                LetterCase::IgnoredByFlag => "remove the slashes; to ignore case, write `(?i)` before the expression",
+                LetterCase::Significant => "remove the slashes",
+            };
+            MessageParts::new("the slashes are part of the pattern").help(help)
+        }
+        Misreading::Dollar => {
+            let words = if matches!(compiled, Compiled::Python(_)) {
+                "`$` matches the end of a line, so nothing on that line can follow it"
+            } else {
+                "`$` matches the end of the text, so nothing can follow it"
+            };
+            MessageParts::new(words).help("escape it, `\\$`")
+        }
+        Misreading::Group(group) => {
+            MessageParts::new(format!("`({group})` is a group and does not match literal parentheses"))
+        }
+        Misreading::FileName(name) => MessageParts::new(format!("the `.` in `{name}` matches any character")),
+        Misreading::Question(_) => MessageParts::new("`?` makes the character before it optional"),
+    };
+    let words = match trap.meant() {
+        Some((part, meant)) => {
+            let help = format!("escape it, `{meant}`");
+            let is_double_quoted = lint_node.node.style() == Some(Style::DoubleQuoted);
+            let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
+            let edits = lint_node.with_part(&range, &part, written).filter(|_| range.len() == part.len());
+            words.remedy(help, Fix::guess, edits)
+        }
+        None => words,
+    };
+    let severity = if matches!(trap, Misreading::FileName(_)) { Severity::Hint } else { Severity::Warning };
+    let finding = Finding::stated(Code::SuspiciousPattern, words, lint_node.at.clone(), range);
+    report.push(finding.with_severity(severity));
 }
 
 impl Misreading {
@@ -111,51 +137,6 @@ fn file_name(pattern: &str) -> Option<Range<usize>> {
             .expect("the pattern is fixed and tested")
     });
     Some(NAME.captures(pattern)?.name("name")?.range())
-}
-
-impl Rule for Misread {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn severity(&self) -> Severity {
-        if matches!(self.trap, Misreading::FileName(_)) { Severity::Hint } else { Severity::Warning }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = match &self.trap {
-            Misreading::Class(class) => MessageParts::new(format!("`[{class}]` matches only one character")),
-            Misreading::Slashes => {
-                let help = match self.case {
-                    LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
-                    LetterCase::IgnoredByFlag => {
-                        "remove the slashes; to ignore case, write `(?i)` before the expression"
-                    }
-                    LetterCase::Significant => "remove the slashes",
-                };
-                MessageParts::new("the slashes are part of the pattern").help(help)
-            }
-            Misreading::Dollar => {
-                let words = if self.is_by_lines {
-                    "`$` matches the end of a line, so nothing on that line can follow it"
-                } else {
-                    "`$` matches the end of the text, so nothing can follow it"
-                };
-                MessageParts::new(words).help("escape it, `\\$`")
-            }
-            Misreading::Group(group) => {
-                MessageParts::new(format!("`({group})` is a group and does not match literal parentheses"))
-            }
-            Misreading::FileName(name) => MessageParts::new(format!("the `.` in `{name}` matches any character")),
-            Misreading::Question(_) => MessageParts::new("`?` makes the character before it optional"),
-        };
-        let Some((part, meant)) = self.trap.meant() else { return words };
-        let help = format!("escape it, `{meant}`");
-        let fix = location.lint_node().filter(|_| location.range.len() == part.len()).and_then(|lint_node| {
-            let is_double_quoted = lint_node.node.style() == Some(Style::DoubleQuoted);
-            let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
-            Some(Fix::guess(help.clone(), lint_node.with_part(location.range, &part, written)?))
-        });
-        words.help(help).fix(fix)
-    }
 }
 
 #[cfg(test)]

@@ -1,41 +1,22 @@
 //! The place that a key was meant for: another mapping that has the key and accepts its value.
 
 use crate::{
-    document::{EntryRef, NodeRef, Pointer},
+    document::{NodeRef, Pointer},
     edit,
-    finding::{Location, MessageParts},
+    finding::MessageParts,
     json_schema::SpecFile,
     problem::{Fix, Subject},
-    shape::{self, Field, KeyPath, Shape, Type, is_marker},
+    shape::{self, KeyPath, Shape, Type, is_marker},
     validate::{Context, Mapping, could_hold, fix, unit::Unit},
-    words::{Bound, bound_in, is_surely, parts},
 };
 
-use super::is_of_other_unit;
+use super::{Unknown, is_of_other_unit};
 
 /// Maximum distance of a place for a key that other places have too.
 pub(super) const NEARBY: usize = 2;
 
 /// Maximum distance of a place in the items of a list.
 const IN_REACH: usize = 3;
-
-/// A key that belongs to another mapping.
-#[derive(Debug)]
-pub(super) struct Move {
-    file: SpecFile,
-    here: KeyPath,
-    pub(super) to: KeyPath,
-    /// The name of the key there, if it is another one.
-    pub(super) name: Option<&'static str>,
-    /// Whether no other name is possible.
-    is_sure: bool,
-    /// Schema of the key below which it belongs, if that is in the same mapping.
-    child: Option<Shape>,
-    /// Whether the key is missing there.
-    is_missing: bool,
-    /// Keys of the same mapping below which it may belong as well.
-    others: Vec<&'static str>,
-}
 
 /// Whether a place accepts a value; anything accepts a missing one.
 pub(super) fn fits(shape: Option<Shape>, value: Option<NodeRef<'_>>) -> bool {
@@ -94,52 +75,6 @@ fn is_in_claims(file: SpecFile, at: Pointer) -> bool {
     std::iter::successors(Some(at), Pointer::parent).any(|at| holds_claims(&at))
 }
 
-/// The field that sets the bound that a key sets.
-pub(super) struct Bounded {
-    /// The key of the mapping below which it is; `None` in the mapping itself.
-    pub(super) child: Option<&'static str>,
-    pub(super) name: &'static str,
-}
-
-/// Returns the only field for a key that sets a bound: `max_ms` for `max_duration` in `trace_duration`, `latency.maxMs`
-/// for `maxLatency`, `timeout` for `max_timeout`.
-pub(super) fn bounded(known: &Mapping<'_>, key: &str, entry: Option<EntryRef<'_>>) -> Option<Bounded> {
-    let (bound, mut rest) = bound_in(key).filter(|_| !known.free.iter().any(|name| is_surely(key, name, [*name])))?;
-    rest.retain(|word| Unit::in_name(&format!("_{word}")).is_none());
-    let value = entry.map(|entry| entry.value);
-    // The words of the type and of the key of a mapping are said already.
-    let sets = |field: &Field, said: &[String]| {
-        let is_meant = match bound_in(field.name) {
-            Some((other, words)) => {
-                other == bound && rest.iter().all(|word| words.contains(word) || said.contains(word))
-            }
-            // A timeout is a maximum.
-            None => {
-                let is_time = matches!(Unit::of(field.name, &field.shape), Some(Unit::Seconds | Unit::Milliseconds));
-                bound == Bound::Most && is_time && parts(field.name) == rest
-            }
-        };
-        is_meant && fits(Some(field.shape.clone()), value)
-    };
-    let only = |fields: &[Field], said: &[String]| {
-        let mut found = fields.iter().filter(|field| sets(field, said));
-        found.next().filter(|_| found.next().is_none()).map(|field| field.name)
-    };
-    let fields = known.shape.as_ref()?.fields(known.node);
-    let free: Vec<Field> = fields.iter().filter(|field| known.free.contains(&field.name)).cloned().collect();
-    let form = known.variant.map(|(_, form)| parts(form)).unwrap_or_default();
-    if let Some(name) = only(&free, &form) {
-        return Some(Bounded { child: None, name });
-    }
-    let mut below = fields.iter().filter(|field| field.shape.kind() == Type::Mapping).filter_map(|field| {
-        let names = field.shape.other_names().into_iter().map(|other| other.name);
-        let said: Vec<String> = names.chain([field.name]).flat_map(parts).collect();
-        let name = only(&field.shape.fields(None), &said).filter(|_| rest.iter().any(|word| said.contains(word)))?;
-        Some(Bounded { child: Some(field.name), name })
-    });
-    below.next().filter(|_| below.next().is_none())
-}
-
 /// Returns the only field below a key of the mapping that has a name as an alternative one, with that key:
 /// `output.schemaFile` for `jsonSchema`.
 pub(super) fn called_below(
@@ -155,86 +90,71 @@ pub(super) fn called_below(
     found.next().filter(|_| found.next().is_none())
 }
 
-impl Move {
-    /// Returns the move of a key of the mapping `parent` to another place.
-    pub(super) fn to(
-        context: &Context<'_>,
-        parent: &Pointer,
-        known: &Mapping<'_>,
-        key: &str,
-        to: &KeyPath,
-        name: Option<(&'static str, bool)>,
-    ) -> Option<Move> {
-        let here = known.here.clone()?;
-        let is_missing = outer(parent, to, &here).is_some_and(|outer| context.mapping(&outer).missing.contains(&key));
-        let child = to.0.last().and_then(|child| known.shape.as_ref()?.step(child, known.node));
-        let (name, is_sure) = name.map_or((None, false), |(name, is_sure)| (Some(name), is_sure));
-        let is_other = |other: &&KeyPath| *other != to && here.contains(other) && here.distance(other) == 1;
-        let others = shape::places_of(context.file, key).iter().filter(is_other);
-        let others = others.filter_map(|other| other.0.last().copied().filter(|name| *name != "[]")).collect();
-        Some(Move { file: context.file, here, to: to.clone(), name, is_sure, child, is_missing, others })
-    }
-
-    /// Whether the key is an assertion that would be lost: next to the mapping of a test's assertions, or above the tests.
-    pub(super) fn is_of_claim(&self, key: &str) -> bool {
-        let key = self.name.unwrap_or(key);
-        self.here.contains(&self.to)
-            && is_in_claims(self.file, self.to.pointer().key(key))
-            && !is_in_claims(self.file, self.here.pointer())
-    }
-
-    pub(super) fn message(&self, key: &str, words: MessageParts, location: &Location<'_>) -> MessageParts {
-        let way = self.to.way_from(&self.here);
-        let Some(name) = self.name else {
-            let value = location.node();
-            let member = Shape::find(self.file, &self.to.pointer().key(key), None);
-            let short = value.zip(member.as_ref()).filter(|_| !fits(member.clone(), value));
-            if let Some(short) = short.and_then(|(value, member)| fix::short_form(value, member)) {
-                let help = format!("{way}, and write `{key}: {}`", short.text);
-                return words.help(help).subject(Subject::Home(self.to.clone()));
-            }
-            let words = words.fix(self.fix(key, &way, location)).help(way).subject(Subject::Home(self.to.clone()));
-            let others = self.others.iter().filter_map(|other| {
-                let edits = edit::below(location.parent()?, key, other)?;
-                Some(Fix::suggestion(format!("move it under `{other}`"), edits))
-            });
-            return others.fold(words, |words, fix| words.fix(Some(fix)));
-        };
-        let member = self.child.as_ref().and_then(|child| child.step(name, None));
-        let unit = member.as_ref().and_then(|member| Unit::of(name, member));
-        let words = match unit {
-            Some(unit) => words.note(format!("`{name}` takes {}", unit.label())),
-            None => words,
-        };
-        // A duration without its unit may be of another one.
-        let is_said = match unit {
-            Some(Unit::Milliseconds | Unit::Seconds) => Unit::in_name(key).is_some(),
-            Some(Unit::Share | Unit::Percent | Unit::Dollars) | None => true,
-        };
-        let is_known = self.is_sure && is_said && !is_of_other_unit(key, name, unit);
-        let edits = self.child_here().filter(|_| is_known).zip(location.parent());
-        let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
-        words.remedy(format!("{way}, as `{name}`"), Fix::guess, edits)
-    }
-
-    /// Returns the key of the same mapping below which it belongs.
-    fn child_here(&self) -> Option<&'static str> {
-        let is_below = self.here.contains(&self.to) && self.here.distance(&self.to) == 1;
-        self.to.0.last().copied().filter(|_| is_below)
-    }
-
-    fn fix(&self, key: &str, title: &str, location: &Location<'_>) -> Option<Fix> {
-        if let Some(child) = self.child_here() {
-            let fix = fix::below(location.parent()?, key, child, self.child.as_ref())?;
-            // Only the author knows which of them is meant.
-            return Some(if self.others.is_empty() { fix } else { Fix::suggestion(fix.title, fix.edits) });
+/// Returns what is said of a key that belongs at `to`, under `name` if that is another one (with whether no other name is
+/// possible), and whether it is an assertion that would be lost: next to the mapping of a test's assertions, or above the
+/// tests.
+pub(super) fn moved(
+    unknown: &Unknown<'_, '_>,
+    to: &KeyPath,
+    name: Option<(&'static str, bool)>,
+) -> Option<(MessageParts, bool)> {
+    let (file, key, known, mapping) = (unknown.file(), unknown.key, &unknown.known, unknown.known.node);
+    let here = known.here.as_ref()?;
+    let way = to.way_from(here);
+    let at = to.pointer().key(name.map_or(key, |(name, _)| name));
+    let is_claim = here.contains(to) && is_in_claims(file, at) && !is_in_claims(file, here.pointer());
+    // The key of the same mapping below which it belongs.
+    let child = to.0.last().copied().filter(|_| here.contains(to) && here.distance(to) == 1);
+    let child_shape = to.0.last().and_then(|child| known.shape.as_ref()?.step(child, mapping));
+    let words = unknown.words();
+    let Some((name, is_sure)) = name else {
+        let member = Shape::find(file, &to.pointer().key(key), None);
+        let short = unknown.node().zip(member.as_ref()).filter(|_| !fits(member.clone(), unknown.node()));
+        if let Some(short) = short.and_then(|(value, member)| fix::short_form(value, member)) {
+            let help = format!("{way}, and write `{key}: {}`", short.text);
+            return Some((words.help(help).subject(Subject::Home(to.clone())), is_claim));
         }
-        let parent = location.at.parent()?;
-        let outer = outer(&parent, &self.to, &self.here)?;
-        let holder = parent.below(&outer)?.steps().next()?.to_string();
-        let edits = edit::beside(location.parent()?, key, location.root.find(&outer)?, &holder)?;
-        Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
-    }
+        let is_other = |other: &&KeyPath| *other != to && here.contains(other) && here.distance(other) == 1;
+        let others = shape::places_of(file, key).iter().filter(is_other);
+        let others: Vec<&str> =
+            others.filter_map(|other| other.0.last().copied().filter(|name| *name != "[]")).collect();
+        let fix = match child {
+            // Only the author knows which of several keys is meant.
+            Some(child) => mapping
+                .and_then(|mapping| fix::below(mapping, key, child, child_shape.as_ref()))
+                .map(|fix| if others.is_empty() { fix } else { Fix::suggestion(fix.title, fix.edits) }),
+            None => beside(unknown, to, here, &way),
+        };
+        let words = words.fix(fix).help(way).subject(Subject::Home(to.clone()));
+        let others = others.iter().filter_map(|other| {
+            Some(Fix::suggestion(format!("move it under `{other}`"), edit::below(mapping?, key, other)?))
+        });
+        return Some((words.fix(others), is_claim));
+    };
+    let unit = child_shape.and_then(|child| child.step(name, None)).and_then(|member| Unit::of(name, &member));
+    let words = match unit {
+        Some(unit) => words.note(format!("`{name}` takes {}", unit.label())),
+        None => words,
+    };
+    // A duration without its unit may be of another one.
+    let is_said = match unit {
+        Some(Unit::Milliseconds | Unit::Seconds) => Unit::in_name(key).is_some(),
+        Some(Unit::Share | Unit::Percent | Unit::Dollars) | None => true,
+    };
+    let is_known = is_sure && is_said && !is_of_other_unit(key, name, unit);
+    let edits = child.filter(|_| is_known).zip(mapping);
+    let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
+    Some((words.remedy(format!("{way}, as `{name}`"), Fix::guess, edits), is_claim))
+}
+
+/// Returns the fix that moves a key to an enclosing mapping.
+fn beside(unknown: &Unknown<'_, '_>, to: &KeyPath, here: &KeyPath, title: &str) -> Option<Fix> {
+    let (parent, key, root) = (&unknown.parent, unknown.key, unknown.context.node);
+    let outer = outer(parent, to, here)?;
+    let holder = parent.below(&outer)?.steps().next()?.to_string();
+    let edits = edit::beside(unknown.known.node?, key, root.find(&outer)?, &holder)?;
+    let is_missing = unknown.context.mapping(&outer).missing.contains(&key);
+    Some(if is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
 }
 
 /// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item

@@ -69,7 +69,7 @@ impl IntendedType {
             return IntendedType::Misspelled(near);
         }
         match opposite_of(name, &names) {
-            Some(other) => IntendedType::OppositeOf { other, negation: same_negation(name, other, &names) },
+            Some(other) => IntendedType::OppositeOf { other, negation: same_negation(name, &names) },
             None => IntendedType::Nothing,
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     words::{is_negative, nearest, opposite_of, same_negation, shell_word},
 };
 
-use crate::rules::unknown_key::{ignored_by, other_name::OtherName};
+use crate::rules::unknown_key::{ignored_by, is_explained};
 
 /// Key of a task's assertions.
 const ASSERT: &str = "assert";
@@ -76,7 +76,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let at = finding.at().clone();
     let (Some(parent), Some(key)) = (at.parent(), at.last()) else { return finding };
-    let is_named = OtherName::is_known(context, &at, &key);
+    let is_named = is_explained(context, &at, &key);
     if !asserted::is_in_assertion(&at) {
         let in_item = parent.is_root() && asserted::is_task(context);
         return match key.as_str() {
@@ -131,11 +131,10 @@ fn exact(context: &Context<'_>, at: &Pointer, key: String, finding: Finding) -> 
 
 /// Whether an unknown key is a negation without an equivalent assertion.
 fn denies(key: &str) -> bool {
-    let opposite = opposite_of(key, Assertion::NAMES);
-    let has_negation = opposite.is_some_and(|name| same_negation(key, name, Assertion::NAMES).is_some());
+    let has_negation = same_negation(key, Assertion::NAMES).is_some();
     let spelling = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
     let is_spelt_otherwise = Assertion::NAMES.iter().any(|name| spelling(name) == spelling(key));
-    !has_negation && !is_spelt_otherwise && (is_negative(key) || opposite.is_some())
+    !has_negation && !is_spelt_otherwise && (is_negative(key) || opposite_of(key, Assertion::NAMES).is_some())
 }
 
 /// Reports `- type: output_contains` with its value under another key, as in other formats.
