@@ -231,7 +231,7 @@ impl Schedule {
         self.abandon();
     }
 
-    /// Schedules some files and directories. Those that are not YAML, and directories without any, cost nothing.
+    /// Schedules files and directories that were created, deleted or changed.
     pub(crate) fn look_at(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         self.waiting.paths.extend(paths);
     }

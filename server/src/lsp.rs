@@ -27,7 +27,7 @@ mod tokens;
 mod transport;
 mod world;
 
-use std::{fs::File, io, os::fd::AsFd as _, time::Duration};
+use std::{fs::File, io, os::fd::AsFd as _, pin::pin, time::Duration};
 
 use speclens_runner::clock::Clock;
 use tokio::sync::oneshot;
@@ -36,6 +36,7 @@ use tower_lsp_server::LspService;
 
 use crate::{signals, threads};
 use backend::Backend;
+use server::{Handle, Server};
 
 /// Maximum time to wait for runs at the end: commands have a second to terminate, and are then killed.
 const RUNS_END_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -69,22 +70,25 @@ async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<O
     let client_ended = CancellationToken::new();
     let mut started = None;
     let service = LspService::build_with_lifecycle_methods(|client| {
-        let (server, messages) = server::Handle::new(client);
+        let (server, messages) = Handle::new(client);
         started = Some((server.clone(), messages));
         Backend::new(server, client_ended.clone())
     });
     let (service, socket) = methods::register(service).finish();
     let (server, messages) = started.expect("the service made its backend");
-    server::start(server.clone(), messages, clock)?;
+    let mut main_loop = pin!(Server::new(server.clone(), clock)?.serve(messages));
     let end = tokio::select! {
         () = transport::serve(transport::read(input)?, service, socket, outbox.clone()) => End::Client,
         () = client_ended.cancelled() => End::Client,
         () = stop => End::Signal,
+        () = &mut main_loop => End::Client,
     };
     let (stopping, ended) = oneshot::channel();
     server.send(|server| server.stop(stopping));
-    if tokio::time::timeout(RUNS_END_TIMEOUT, ended).await.is_err() {
-        tracing::warn!("commands did not end in time and are killed");
+    tokio::select! {
+        _ = ended => {}
+        () = tokio::time::sleep(RUNS_END_TIMEOUT) => tracing::warn!("commands did not end in time and are killed"),
+        () = main_loop => {}
     }
     // Responses that were sent still have to reach the client, if it reads at all.
     outbox.end();

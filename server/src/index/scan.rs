@@ -24,9 +24,6 @@ use crate::{
 /// Maximum number of YAML files read that are not spec files.
 const MAX_OTHER_FILES: usize = 100_000;
 
-/// Above this number of changes, reading everything is faster.
-const MAX_CHANGES: usize = 500;
-
 /// The data that a scan depends on, besides the disk.
 pub(crate) struct Terms<'s> {
     /// The scopes of files.
@@ -53,20 +50,29 @@ pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
+/// Returns how thoroughly the workspace is read for a job; `None` if nothing changed. Files that are not YAML, and
+/// directories without any, cost nothing.
+fn depth_of(job: &Job, before: &IndexedFiles, scopes: &Scopes) -> Option<Depth> {
+    let of_path = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path) {
+            return Some(Depth::Everything);
+        }
+        let mut held = before.files.range(path.clone()..);
+        let has_held = held.next().is_some_and(|(held, _)| held.starts_with(path));
+        (kind::is_yaml(name) || has_held || path.is_dir()).then_some(Depth::Changed)
+    };
+    job.paths.iter().filter_map(of_path).max().max(job.whole)
+}
+
 /// Does the work; `None` if it became obsolete.
 pub(crate) fn perform(before: &IndexedFiles, job: &Job, terms: &Terms<'_>) -> Option<Outcome> {
-    let is_wanted = |path: &&PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut held = before.files.range::<PathBuf, _>(*path..);
-        kind::is_yaml(name)
-            || is_about_ignoring(name)
-            || path.is_dir()
-            || held.next().is_some_and(|(held, _)| held.starts_with(path))
+    let Some(depth) = depth_of(job, before, terms.scopes) else {
+        return Some(Outcome { files: before.clone(), ..Outcome::default() });
     };
-    let paths: BTreeSet<PathBuf> = job.paths.iter().filter(is_wanted).cloned().collect();
     let mut scan = Scan {
         terms,
-        depth: job.whole.unwrap_or(Depth::Changed),
+        depth,
         before,
         found: BTreeMap::new(),
         other_files: BTreeMap::new(),
@@ -75,19 +81,9 @@ pub(crate) fn perform(before: &IndexedFiles, job: &Job, terms: &Terms<'_>) -> Op
         outcome: Outcome::default(),
         cut: None,
     };
-    let decides = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || terms.scopes.is_main(path)
-    };
-    if job.whole.is_none() && paths.len() <= MAX_CHANGES && !paths.iter().any(decides) {
-        scan.some(&paths)?;
-    } else {
-        if job.whole.is_none() {
-            scan.depth = Depth::Everything;
-            scan.outcome.suites_changed = paths.iter().any(decides);
-        }
-        scan.all()?;
-    }
+    scan.all()?;
+    // Other files may be parts of a new suite.
+    scan.outcome.is_partial = scan.depth == Depth::Changed && scan.outcome.suites_changed;
     let files = IndexedFiles { files: scan.found, other_files: scan.other_files, cut: scan.cut };
     Some(Outcome { files, ..scan.outcome })
 }
@@ -161,48 +157,6 @@ impl Scan<'_> {
                 self.visit_file(&path);
             }
         }
-        Some(())
-    }
-
-    /// Reads some files and directories, unless they were deleted or are ignored.
-    fn some(&mut self, paths: &BTreeSet<PathBuf>) -> Option<()> {
-        let concerned = |path: &Path| path.ancestors().any(|above| paths.contains(above));
-        self.found = self.before.files.clone();
-        self.found.retain(|path, _| !concerned(path));
-        self.other_files = self.before.other_files.clone();
-        self.other_files.retain(|path, _| !concerned(path));
-        self.bytes = self.found.values().map(|known| known.signature.length).sum();
-        for folder in outermost(self.terms.scopes.folders()) {
-            let wanted: BTreeSet<PathBuf> = paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            let mut walker = walk(&folder);
-            // Only down to the files in question: ignore files on the way decide whether they are ignored.
-            walker.filter_entry(move |entry| {
-                let here = entry.path();
-                wanted.iter().any(|wanted| wanted.starts_with(here)) || here.ancestors().any(|it| wanted.contains(it))
-            });
-            for entry in walker.build().flatten() {
-                if self.terms.obsolete.is_cancelled() {
-                    return None;
-                }
-                if concerned(entry.path()) {
-                    self.visit(entry.path(), entry.file_type());
-                }
-            }
-        }
-        for path in paths.iter().filter(|path| !self.found.contains_key(*path)).cloned().collect::<Vec<_>>() {
-            if self.terms.scopes.patterns_of(&path).is_some_and(|patterns| patterns.name(&path)) {
-                self.visit_file(&path);
-            }
-        }
-        for path in std::mem::take(&mut self.loose) {
-            if self.terms.scopes.is_part(&path) {
-                self.read(&path);
-            }
-        }
-        self.outcome.is_partial = self.outcome.suites_changed;
         Some(())
     }
 

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt as _;
 use serde_json::Value;
 use speclens_runner::{clock::Clock, report::plain};
 use tokio::sync::{mpsc, oneshot};
@@ -140,8 +140,6 @@ struct Queue {
 /// The state of the server.
 pub(super) struct Server {
     handle: Handle,
-    /// Notifications to the client, in their order.
-    outgoing: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
     world: Arc<World>,
     /// The threads for requests.
     requests: Pool,
@@ -176,42 +174,38 @@ fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.inspect_err(|_| tracing::error!("a part of the server failed; the rest continues")).ok()
 }
 
-/// Starts the main loop.
-pub(super) fn start(handle: Handle, mut messages: Messages, clock: Clock) -> anyhow::Result<()> {
-    let (outgoing, mut notifications) = mpsc::unbounded_channel::<BoxFuture<'static, ()>>();
-    let request_threads = (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS);
-    let mut server = Server {
-        handle,
-        outgoing,
-        world: Arc::new(World::new(clock)),
-        requests: Pool::start("request", request_threads)?,
-        placing: Pool::start("placing", PLACING_THREADS)?,
-        background: Pool::start("background", BACKGROUND_THREADS)?,
-        queues: HashMap::new(),
-        held: Vec::new(),
-        analyses: HashMap::new(),
-        published: Published::default(),
-        index: Schedule::default(),
-        index_limits: Limits::default(),
-        runs: Runs::default(),
-        offered: VecDeque::new(),
-        shown_messages: BTreeSet::new(),
-        first_messages: Vec::new(),
-        next_number: 0,
-        is_stopping: false,
-        runs_ended: None,
-    };
-    tokio::spawn(async move {
+impl Server {
+    /// Returns a server without documents.
+    pub(super) fn new(handle: Handle, clock: Clock) -> anyhow::Result<Server> {
+        let request_threads = (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS);
+        Ok(Server {
+            handle,
+            world: Arc::new(World::new(clock)),
+            requests: Pool::start("request", request_threads)?,
+            placing: Pool::start("placing", PLACING_THREADS)?,
+            background: Pool::start("background", BACKGROUND_THREADS)?,
+            queues: HashMap::new(),
+            held: Vec::new(),
+            analyses: HashMap::new(),
+            published: Published::default(),
+            index: Schedule::default(),
+            index_limits: Limits::default(),
+            runs: Runs::default(),
+            offered: VecDeque::new(),
+            shown_messages: BTreeSet::new(),
+            first_messages: Vec::new(),
+            next_number: 0,
+            is_stopping: false,
+            runs_ended: None,
+        })
+    }
+
+    /// The main loop.
+    pub(super) async fn serve(mut self, mut messages: Messages) {
         while let Some(task) = messages.recv().await {
-            attempt(|| task(&mut server));
+            attempt(|| task(&mut self));
         }
-    });
-    tokio::spawn(async move {
-        while let Some(notification) = notifications.recv().await {
-            notification.await;
-        }
-    });
-    Ok(())
+    }
 }
 
 /// The start, the end, and the settings of the client.
@@ -327,9 +321,9 @@ impl Server {
 /// Messages to the client.
 impl Server {
     /// Sends a notification after the earlier ones.
-    fn notify<N: lsp::Notification<Params: Send> + 'static>(&self, params: N::Params) {
-        let client = self.handle.client.clone();
-        let _ = self.outgoing.send(Box::pin(async move { client.send_notification::<N>(params).await }));
+    fn notify<N: lsp::Notification>(&self, params: N::Params) {
+        // Polled once, it is in the queue; more polls would wait until the queue is read.
+        let _ = self.handle.client.send_notification::<N>(params).now_or_never();
     }
 
     /// Publishes the diagnostics of a file.
@@ -458,8 +452,9 @@ impl Server {
             tokio::spawn(async move {
                 tokio::time::sleep(INDEX_TIMEOUT).await;
                 handle.send(move |server| {
-                    let late = server.held.iter().position(|held| held.number == number);
-                    late.into_iter().for_each(|late| (server.held.remove(late).task)(server));
+                    if let Some(late) = server.held.iter().position(|held| held.number == number) {
+                        (server.held.remove(late).task)(server);
+                    }
                 });
             });
             self.scan();

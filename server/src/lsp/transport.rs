@@ -1,8 +1,7 @@
 //! The layer between the framework and the pipes. It prevents a slow or silent client from blocking the server.
 
 use std::{
-    cell::Cell,
-    future::{Future, poll_fn},
+    future::poll_fn,
     io::{self, Read, Write},
     sync::mpsc::{self, Sender},
 };
@@ -10,7 +9,7 @@ use std::{
 use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde::Serialize;
 use tokio::sync::{
-    mpsc::{Receiver, channel, unbounded_channel},
+    mpsc::{Receiver, channel},
     oneshot,
 };
 use tower::Service;
@@ -47,81 +46,52 @@ pub(super) async fn serve<S>(mut messages: Receiver<Message>, mut service: S, so
 where
     S: Service<Request, Response = Option<Response>, Error = ExitedError>,
 {
-    let is_initialized = Cell::new(false);
     let (mut asked, mut answers) = socket.split();
-    let (begin, mut begun) = unbounded_channel();
-    let reading = async {
-        let begin = begin;
-        while let Some(message) = messages.recv().await {
-            match message {
-                Message::Request(request) => {
-                    // Until `initialize` is answered, no other request is begun. One that has exited answers nothing.
+    let mut underway = FuturesUnordered::new();
+    let mut is_initialized = false;
+    // Until `initialize` is answered, no other message is read.
+    let (mut is_initializing, mut is_open) = (false, true);
+    while is_open || !underway.is_empty() {
+        tokio::select! {
+            message = messages.recv(), if is_open && !is_initializing => match message {
+                Some(Message::Request(request)) => {
+                    // One that has exited answers nothing.
                     let _ = poll_fn(|context| service.poll_ready(context)).await;
                     let (method, id) = (request.method().to_owned(), request.id().cloned());
+                    is_initializing = method == "initialize";
                     // Some clients do not close the pipe after it.
-                    let is_last = method == "exit";
-                    let _ =
-                        begin.send(answer(service.call(without_odd_parameters(request)), method, id, &is_initialized));
-                    if is_last {
-                        return;
-                    }
+                    is_open = method != "exit";
+                    let call = service.call(without_odd_parameters(request));
+                    underway.push(async { (call.await.unwrap_or_default(), method, id) });
                 }
-                Message::Response(response) => {
-                    if answers.send(response).await.is_err() {
-                        return;
-                    }
-                }
-                Message::Malformed(malformed) => {
-                    let answer = malformed.answer();
-                    tracing::warn!("a message was ignored: {answer}");
+                Some(Message::Response(response)) => drop(answers.send(response).await),
+                Some(Message::Malformed(answer)) => {
+                    tracing::warn!("a message was ignored: {:?}", answer.error());
                     outbox.send(&answer);
                 }
+                None => is_open = false,
+            },
+            Some((response, method, id)) = underway.next() => {
+                if method == "initialize" {
+                    is_initializing = false;
+                    is_initialized |= response.as_ref().is_some_and(Response::is_ok);
+                }
+                let answer = answer(response, &method, id, is_initialized);
+                answer.iter().for_each(|response| outbox.send(response));
             }
+            Some(request) = asked.next() => outbox.send(&request),
         }
-    };
-    let answering = async {
-        let mut underway = FuturesUnordered::new();
-        let mut is_open = true;
-        loop {
-            tokio::select! {
-                call = begun.recv(), if is_open => match call {
-                    Some(call) => underway.push(call),
-                    None => is_open = false,
-                },
-                Some(answer) = underway.next() => answer.iter().for_each(|response| outbox.send(response)),
-                else => return,
-            }
-        }
-    };
-    let asking = async {
-        while let Some(request) = asked.next().await {
-            outbox.send(&request);
-        }
-        std::future::pending().await
-    };
-    tokio::select! {
-        _ = async { tokio::join!(reading, answering) } => {}
-        () = asking => {}
     }
 }
 
 /// Returns the response to a message, also to a request that the framework does not answer as specified.
-async fn answer(
-    call: impl Future<Output = Result<Option<Response>, ExitedError>>,
-    method: String,
-    id: Option<Id>,
-    is_initialized: &Cell<bool>,
-) -> Option<Response> {
-    let response = call.await.unwrap_or_default();
+fn answer(response: Option<Response>, method: &str, id: Option<Id>, is_initialized: bool) -> Option<Response> {
     let is_unknown =
         |response: &Response| response.error().is_some_and(|error| error.code == ErrorCode::MethodNotFound);
-    if method == "initialize" && response.as_ref().is_some_and(Response::is_ok) {
-        is_initialized.set(true);
-    }
     match (response, id) {
         // The framework drops these, which is allowed only for notifications.
-        (None, Some(id)) if method.starts_with("$/") => Some(unknown_method(id, is_initialized.get())),
-        (Some(response), Some(id)) if is_unknown(&response) => Some(unknown_method(id, is_initialized.get())),
+        (None, Some(id)) if method.starts_with("$/") => Some(unknown_method(id, is_initialized)),
+        (Some(response), Some(id)) if is_unknown(&response) => Some(unknown_method(id, is_initialized)),
         (response, _) => response,
     }
 }

@@ -12,7 +12,7 @@ use speclens_schema::{evidence::RunErrorKind, verdict::Status};
 use tokio::sync::oneshot;
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{End, Operation, Plan};
+use super::plan::{End, Operation, Plan};
 
 /// The state of a run that has begun.
 pub(in super::super) struct Follower {
@@ -132,7 +132,9 @@ impl Follower {
         let attempt_ref = AttemptRef { suite: &plan.suite, case, subject: &run.subject, repeat: run.repeat };
         // The command may name other files than when the run was planned.
         let has_other_files = run.key.as_ref().is_some_and(|key| *key != attempt_ref.key());
-        run.key.iter().for_each(|key| plan.results.finished(&case.name, key));
+        if let Some(key) = &run.key {
+            plan.results.finished(&case.name, key);
+        }
         self.last = Some((index, run));
         let message = format!("{}/{} {}", self.done, self.attempts, plan.shown_name(index));
         let percentage = self.done * 100 / self.attempts.max(1);

@@ -9,7 +9,7 @@ use std::{
 
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{Server, When};
+use super::{Server, When, documents::MAX_BYTES_PLACED_WHILE_TYPING};
 use crate::{
     index::{
         Depth, Job, Next,
@@ -39,8 +39,12 @@ impl Server {
             Entry::Vacant(is_again) => is_again.insert(false),
         };
         let about = (open.opening, open.version);
+        let is_short = open.text.rope().len_bytes() <= MAX_BYTES_PLACED_WHILE_TYPING;
         let (world, handle, at, uri) = (Arc::clone(&self.world), self.handle.clone(), uri.to_owned(), uri.to_owned());
         let work = move || {
+            if let Some(placed) = is_short.then(|| world.place(&at)).flatten() {
+                return Some(Err(placed));
+            }
             let snapshot = world.snapshot(&at)?;
             let workspace = snapshot.workspace();
             let problems = snapshot.problems(&workspace);
@@ -49,11 +53,18 @@ impl Server {
                 let own = analysis::of_text(&snapshot, &problems);
                 handle.send(move |server| server.publish_own(&at, about, own));
             }
-            Some(analysis::of(&snapshot, &workspace, &problems))
+            Some(Ok(analysis::of(&snapshot, &workspace, &problems)))
         };
         self.work(&self.background, work, move |server, analysis| {
             let is_again = server.analyses.remove(&uri) == Some(true);
-            analysis.flatten().into_iter().for_each(|analysis| server.analyzed(&uri, about, analysis));
+            match analysis.flatten() {
+                Some(Ok(analysis)) => server.analyzed(&uri, about, analysis),
+                // It has become another kind of file, unless that is being found out anyway.
+                Some(Err((place, document))) if server.is_current(&uri, about) && !server.queues.contains_key(&uri) => {
+                    server.adopt(&uri, place, document);
+                }
+                Some(Err(_)) | None => {}
+            }
             if is_again {
                 server.analyze(&uri);
             }
@@ -77,9 +88,13 @@ impl Server {
         }
     }
 
+    fn is_current(&self, uri: &str, about: (u64, i32)) -> bool {
+        self.world.documents.get(uri).is_some_and(|open| (open.opening, open.version) == about)
+    }
+
     /// Publishes the diagnostics of a version of a document, unless it is outdated.
     pub(in crate::lsp) fn publish_own(&self, uri: &str, about: (u64, i32), diagnostics: Vec<lsp::Diagnostic>) {
-        if self.world.documents.get(uri).is_some_and(|open| (open.opening, open.version) == about) {
+        if self.is_current(uri, about) {
             self.publish(lsp::Uri(uri.to_owned()), diagnostics, Some(about.1));
         }
     }
@@ -88,8 +103,9 @@ impl Server {
     /// open file has its own.
     pub(in crate::lsp) fn publish_elsewhere(&mut self, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
         for (path, diagnostics) in self.published.replace(uri, files) {
-            let address = convert::uri(&path).filter(|_| self.world.open_at(&path).is_none());
-            address.into_iter().for_each(|address| self.publish(address, diagnostics.clone(), None));
+            if let Some(address) = convert::uri(&path).filter(|_| self.world.open_at(&path).is_none()) {
+                self.publish(address, diagnostics, None);
+            }
         }
     }
 

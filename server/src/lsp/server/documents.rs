@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Maximum size, in bytes, of a document whose kind is determined again at every keystroke.
-const MAX_BYTES_PLACED_WHILE_TYPING: usize = 256 * 1024;
+pub(super) const MAX_BYTES_PLACED_WHILE_TYPING: usize = 256 * 1024;
 
 impl Server {
     /// Opens a document.
@@ -69,9 +69,11 @@ impl Server {
             if server.holds_settings(&uri) {
                 server.files_changed(None);
             }
-            match length > MAX_BYTES_PLACED_WHILE_TYPING {
-                true => server.analyze(&uri),
-                false => server.place(&uri),
+            // A text may become a spec file as it is typed.
+            let is_other = server.world.documents.get(&uri).is_some_and(|open| open.spec.is_none());
+            match is_other && length <= MAX_BYTES_PLACED_WHILE_TYPING {
+                true => server.place(&uri),
+                false => server.analyze(&uri),
             }
         });
     }
@@ -92,7 +94,9 @@ impl Server {
             spec.results.forget(&uri);
             server.publish_elsewhere(&uri, Vec::new());
             server.publish(lsp::Uri(uri.clone()), Vec::new(), None);
-            path.iter().for_each(|path| server.published.forget(path));
+            if let Some(path) = &path {
+                server.published.forget(path);
+            }
             if spec.place.is_main() {
                 server.neighbors_changed();
             }
@@ -216,6 +220,10 @@ impl Server {
         (open.opening, open.text, open.edited_at) = (opening, Text::new(document), 0);
         let before = open.spec.replace(Spec { place, analyzer, results, latest: None });
         self.analyze(uri);
+        if before.is_some() {
+            // The client may have pulled those of another kind of file.
+            self.refresh_diagnostics();
+        }
         if is_main != before.is_some_and(|before| before.place.is_main()) {
             self.neighbors_changed();
         }
@@ -289,10 +297,17 @@ impl Server {
         }
     }
 
+    /// Discards what a document read of files that may have changed.
+    pub(in crate::lsp) fn forget_files(&mut self, uri: &str) {
+        if let Some(open) = self.document_mut(uri) {
+            open.files_changed();
+        }
+    }
+
     /// Has documents analyzed again because files that they read have changed.
     pub(in crate::lsp) fn look_again(&mut self, documents: &[String]) {
         for uri in documents {
-            self.document_mut(uri).into_iter().for_each(OpenDocument::files_changed);
+            self.forget_files(uri);
             self.analyze(uri);
         }
     }

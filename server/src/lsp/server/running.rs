@@ -11,10 +11,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::Server;
 use crate::{
     ide::latest::Latest,
-    lsp::{
-        runs::{self, Begun, Chosen, End, Operation, Plan, Refused, Shown, Wanted},
-        world::OpenDocument,
-    },
+    lsp::runs::{self, Begun, Chosen, End, Operation, Plan, Refused, Shown, Wanted},
 };
 
 /// Maximum time to wait for a response of the client.
@@ -32,7 +29,7 @@ impl Server {
         let number = self.runs.request(&uri, wanted.clone());
         self.in_turn(&uri.clone(), move |server| {
             // A script may have changed without notice: the recording must match what runs now.
-            server.document_mut(&uri).into_iter().for_each(OpenDocument::files_changed);
+            server.forget_files(&uri);
             let world = Arc::clone(&server.world);
             let work = move || match world.snapshot(&uri) {
                 Some(snapshot) => runs::decide(&snapshot, &wanted, operation),
@@ -74,7 +71,9 @@ impl Server {
             let asked = handle.client.create_work_done_progress(runs::progress_token(number));
             if has_progress && matches!(tokio::time::timeout(RESPONSE_TIMEOUT, asked).await, Ok(Ok(()))) {
                 handle.send(move |server| {
-                    server.runs.follower(number).into_iter().for_each(|follower| follower.shows_progress = true);
+                    if let Some(follower) = server.runs.follower(number) {
+                        follower.shows_progress = true;
+                    }
                 });
             }
             let events = handle.clone();
@@ -90,7 +89,9 @@ impl Server {
         let shown = follower.event(event);
         let unwritten = unwritten.filter(|_| follower.lacks_first_report());
         let (plan, shows_progress) = (Arc::clone(&follower.plan), follower.shows_progress);
-        unwritten.into_iter().for_each(|reason| self.show_message(lsp::MessageType::Warning, &reason));
+        if let Some(reason) = unwritten {
+            self.show_message(lsp::MessageType::Warning, &reason);
+        }
         self.show(number, &plan, shows_progress, shown);
     }
 
@@ -101,13 +102,10 @@ impl Server {
         let mut shown = follower.end(is_current);
         match result {
             Ok(result) => {
-                let suite = Arc::clone(&plan.suite);
-                // The receiver may have been dropped.
-                follower
-                    .ended
-                    .take()
-                    .into_iter()
-                    .for_each(|ended| drop(ended.send(End { suite: Arc::clone(&suite), result: Arc::clone(&result) })));
+                if let Some(ended) = follower.ended.take() {
+                    // The receiver may have been dropped.
+                    let _ = ended.send(End { suite: Arc::clone(&plan.suite), result });
+                }
             }
             Err(error) => {
                 tracing::error!("the run ended early: {error}");
@@ -127,14 +125,16 @@ impl Server {
         if let Some((kind, message)) = shown.message {
             self.show_message(kind, &message);
         }
-        shown.log.into_iter().for_each(|message| self.log(message));
+        if let Some(message) = shown.log {
+            self.log(message);
+        }
         if let Some(value) = shown.progress.filter(|_| shows_progress) {
             let token = runs::progress_token(number);
             self.notify::<lsp::ProgressNotification>(lsp::ProgressParams { token, value });
         }
         if shown.has_other_files {
             for uri in self.of_suite(&plan.id) {
-                self.document_mut(&uri).into_iter().for_each(OpenDocument::files_changed);
+                self.forget_files(&uri);
             }
         }
         if shown.has_changed {
