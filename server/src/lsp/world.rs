@@ -278,7 +278,7 @@ impl World {
         if open.spec.as_ref().is_some_and(|spec| spec.place.is_same(&place)) {
             return None;
         }
-        let document = Document::read(&text, place.file.scalar_rules());
+        let document = Document::read_cut(&text, place.file.scalar_rules());
         Some((place, document))
     }
 

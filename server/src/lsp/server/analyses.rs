@@ -76,15 +76,17 @@ impl Server {
         let Analysis { latest, changes_lenses, own, others } = analysis;
         let open = self.document_mut(uri).filter(|open| open.opening == opening);
         let Some(open) = open else { return };
-        if let Some(spec) = &mut open.spec {
-            spec.latest = Some(Arc::new(latest));
-        }
+        let before = open.spec.as_mut().and_then(|spec| spec.latest.replace(Arc::new(latest)));
         let is_current = open.version == version;
         // The next analysis reports the problems of a later version, but cannot detect that the lenses changed.
         self.refresh_lenses(changes_lenses);
         if is_current {
             self.publish_elsewhere(uri, others);
             self.publish_own(uri, (opening, version), own);
+        }
+        if before.is_none() {
+            // After opening, diagnostics that need the whole text come last.
+            self.consult_whole(uri.to_owned());
         }
     }
 
