@@ -6,6 +6,7 @@ mod check;
 mod clawspec;
 mod coverage;
 mod discover;
+mod exit;
 mod explain;
 mod fix;
 mod init;
@@ -35,19 +36,10 @@ use tracing_subscriber::{
 
 use crate::{allocator, lsp::End, threads};
 
+pub(crate) use exit::{FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED};
+
 /// Environment variable with the log level: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
-
-/// Everything passed.
-const PASSED: u8 = 0;
-/// A claim or a gate does not hold.
-const FAILED: u8 = 1;
-/// A suite or the command line is invalid.
-const INVALID: u8 = 2;
-/// A run ended with an error, or a result is unknown.
-const INCONCLUSIVE: u8 = 3;
-/// The run was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// Checks and runs agent test specs in YAML, in the terminal and in the editor.
 #[derive(Debug, Parser)]

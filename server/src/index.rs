@@ -1,19 +1,17 @@
 //! The facts of all files of the workspace about names: the part of each that other files, and lists of symbols, need.
-//! No trees and no texts are kept. A background thread fills it, see [`scan`]; requests may wait until it is complete.
+//! No trees and no texts are kept. [`scan`] reads the files; [`Schedule`] decides when.
 
 pub(crate) mod scan;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use speclens_schema::{
-    document::{Document, Encoding, LineColumn, Lines},
-    kind,
-};
+use speclens_schema::document::{Document, Encoding, LineColumn, Lines};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     ide::{
@@ -154,26 +152,14 @@ impl Default for Limits {
     }
 }
 
-/// The facts of all files, and the pending work.
-#[derive(Debug, Default)]
-pub(crate) struct Index {
-    state: Mutex<State>,
-    /// Notified when there is work, and when it is done.
-    wakeup: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
+/// The facts of all files on the disk, as far as they are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IndexedFiles {
     files: BTreeMap<PathBuf, IndexedFile>,
     /// YAML files that are not spec files.
     other_files: BTreeMap<PathBuf, FileSignature>,
     /// The reason why files are missing, if any.
-    cut: Option<String>,
-    waiting: Job,
-    /// No work begins before this, unless a request waits for it.
-    resting_until: Option<Instant>,
-    is_busy: bool,
-    is_stopping: bool,
+    pub cut: Option<String>,
 }
 
 /// A file in the index.
@@ -192,7 +178,14 @@ struct FileSignature {
     length: u64,
 }
 
-/// Pending work.
+impl IndexedFiles {
+    /// Returns the facts of all files, sorted by path.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&PathBuf, &Arc<Facts>)> {
+        self.files.iter().map(|(path, known)| (path, &known.facts))
+    }
+}
+
+/// Files and directories to read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     /// All files again, or at least the changed ones.
@@ -210,107 +203,78 @@ pub(crate) enum Depth {
     Everything,
 }
 
-impl Job {
-    fn is_empty(&self) -> bool {
-        self.whole.is_none() && self.paths.is_empty()
-    }
+/// The pending and the current work of the index.
+#[derive(Debug, Default)]
+pub(crate) struct Schedule {
+    waiting: Job,
+    /// No work begins before this, unless a request waits for it.
+    resting_until: Option<Instant>,
+    /// Cancelled when the current work becomes obsolete; `None` if there is none.
+    current: Option<CancellationToken>,
 }
 
-impl Index {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The next step of the index.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Nothing is to be done, or work is under way.
+    Nothing,
+    /// Work begins after this time.
+    Later(Duration),
+    /// This work begins. It is obsolete once the token is cancelled.
+    Begin(Job, CancellationToken),
+}
 
+impl Schedule {
     /// Schedules the whole workspace.
-    pub(crate) fn look_at_all(&self, depth: Depth) {
-        let mut state = self.state();
-        state.waiting.whole = state.waiting.whole.max(Some(depth));
-        drop(state);
-        self.wakeup.notify_all();
+    pub(crate) fn look_at_all(&mut self, depth: Depth) {
+        self.waiting.whole = self.waiting.whole.max(Some(depth));
+        self.abandon();
     }
 
-    /// Schedules some files and directories. Files that are not YAML, and directories without any, cost nothing.
-    pub(crate) fn look_at(&self, paths: impl IntoIterator<Item = PathBuf>) {
-        let mut state = self.state();
-        for path in paths {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_wanted = kind::is_yaml(name) || scan::is_about_ignoring(name) || path.is_dir();
-            let mut held = state.files.range(path.clone()..);
-            if is_wanted || held.next().is_some_and(|(held, _)| held.starts_with(&path)) {
-                state.waiting.paths.insert(path);
-            }
-        }
-        drop(state);
-        self.wakeup.notify_all();
+    /// Schedules files and directories that were created, deleted or changed.
+    pub(crate) fn look_at(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.waiting.paths.extend(paths);
     }
 
     /// Delays further work for a moment, unless a request waits for it.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn rest(&mut self) {
         /// Within this time, a document of a megabyte is open and its problems are reported.
         const MOMENT: Duration = Duration::from_millis(250);
-        self.state().resting_until = Some(Instant::now() + MOMENT);
+        self.resting_until = Some(Instant::now() + MOMENT);
     }
 
-    /// Stops the work.
-    pub(crate) fn stop(&self) {
-        self.state().is_stopping = true;
-        self.wakeup.notify_all();
+    /// Gives up the current work.
+    pub(crate) fn abandon(&self) {
+        self.current.iter().for_each(CancellationToken::cancel);
     }
 
-    /// Waits for work; `None` once the index is stopped.
-    fn next(&self) -> Option<Job> {
-        let mut state = self.state();
-        state.is_busy = false;
-        self.wakeup.notify_all();
-        loop {
-            if state.is_stopping {
-                return None;
+    /// Whether no work is left.
+    pub(crate) fn is_done(&self) -> bool {
+        self.current.is_none() && self.waiting.whole.is_none() && self.waiting.paths.is_empty()
+    }
+
+    /// Takes the next step. `is_wanted`: a request waits for it.
+    pub(crate) fn next(&mut self, is_wanted: bool) -> Next {
+        if self.is_done() || self.current.is_some() {
+            return Next::Nothing;
+        }
+        let rest = self.resting_until.map(|end| end.saturating_duration_since(Instant::now()));
+        match rest.filter(|rest| !rest.is_zero() && !is_wanted) {
+            Some(rest) => Next::Later(rest),
+            None => {
+                self.resting_until = None;
+                let token = CancellationToken::new();
+                self.current = Some(token.clone());
+                Next::Begin(std::mem::take(&mut self.waiting), token)
             }
-            if state.waiting.is_empty() {
-                state = self.wakeup.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let rest = state.resting_until.map(|end| end.saturating_duration_since(Instant::now()));
-            if let Some(rest) = rest.filter(|rest| !rest.is_zero()) {
-                state = self.wakeup.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
-                continue;
-            }
-            state.is_busy = true;
-            return Some(std::mem::take(&mut state.waiting));
         }
     }
 
-    /// Whether the current work is obsolete: the index is stopped, or everything will be read again.
-    fn is_overtaken(&self) -> bool {
-        let state = self.state();
-        state.is_stopping || state.waiting.whole.is_some()
-    }
-
-    /// Waits until no work is left. Returns whether that happened in time.
-    pub(crate) fn settle(&self, patience: Duration) -> bool {
-        let end = Instant::now() + patience;
-        let mut state = self.state();
-        if state.resting_until.take().is_some() {
-            self.wakeup.notify_all();
+    /// Ends the current work. What was obsolete is done again, as thoroughly as it had to be.
+    pub(crate) fn ended(&mut self, obsolete: Option<&Job>) {
+        self.current = None;
+        if let Some(depth) = obsolete.and_then(|job| job.whole) {
+            self.look_at_all(depth);
         }
-        while state.is_busy || !state.waiting.is_empty() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.is_stopping {
-                return false;
-            }
-            state = self.wakeup.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
-    }
-
-    /// Returns the facts of all files on the disk, sorted by path.
-    pub(crate) fn files(&self) -> Vec<(PathBuf, Arc<Facts>)> {
-        let state = self.state();
-        state.files.iter().map(|(path, known)| (path.clone(), Arc::clone(&known.facts))).collect()
-    }
-
-    /// Returns the reason why files are missing, if any.
-    pub(crate) fn cut(&self) -> Option<String> {
-        self.state().cut.clone()
     }
 }

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Context;
 use speclens_schema::document::parallel;
-use tokio::{runtime::Runtime, sync::oneshot};
+use tokio::runtime::Runtime;
 
 /// Maximum number of threads of an asynchronous runtime for messages, processes and timers.
 const MAX_ASYNC_THREADS: usize = 4;
@@ -121,16 +121,6 @@ struct Queue {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The work panicked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Panicked;
-
-impl fmt::Display for Panicked {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("it panicked")
-    }
-}
-
 impl Pool {
     /// Starts the threads.
     pub(crate) fn start(name: &str, count: usize) -> anyhow::Result<Pool> {
@@ -150,20 +140,6 @@ impl Pool {
             Some(thread) => drop(thread.send(Box::new(work))),
             None => queue.jobs.push_back(Box::new(work)),
         }
-    }
-
-    /// Runs a function when a thread is free. It is not started if the caller has stopped waiting by then.
-    pub(crate) async fn perform<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Panicked> {
-        let (answer, answered) = oneshot::channel();
-        self.begin(move || {
-            if !answer.is_closed() {
-                let _ = answer.send(work());
-            }
-        });
-        answered.await.map_err(|_| Panicked)
     }
 }
 
@@ -207,16 +183,22 @@ fn next(queue: &Mutex<Queue>) -> Option<Job> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn work_that_panics_does_not_end_its_thread() {
-        let pool = Pool::start("test", 1).unwrap();
-        let failed = pool.perform::<()>(|| panic!("as the test wants")).await;
-        assert_eq!(failed, Err(Panicked));
-        assert_eq!(pool.perform(|| 1 + 1).await, Ok(2));
+    /// Does work on a pool and waits for its result.
+    fn perform<T: Send + 'static>(pool: &Pool, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (answer, answered) = channel();
+        pool.begin(move || answer.send(work()).unwrap());
+        answered.recv().unwrap()
     }
 
-    #[tokio::test]
-    async fn thread_that_became_idle_last_works_next() {
+    #[test]
+    fn work_that_panics_does_not_end_its_thread() {
+        let pool = Pool::start("test", 1).unwrap();
+        pool.begin(|| panic!("as the test wants"));
+        assert_eq!(perform(&pool, || 1 + 1), 2);
+    }
+
+    #[test]
+    fn thread_that_became_idle_last_works_next() {
         let pool = Pool::start("test", 4).unwrap();
         let mut last = None;
         for _ in 0..20 {
@@ -224,22 +206,9 @@ mod tests {
             while locked(&pool.queue).idle.len() < 4 {
                 thread::yield_now();
             }
-            let worked = pool.perform(|| thread::current().id()).await.unwrap();
+            let worked = perform(&pool, || thread::current().id());
             assert_eq!(last.replace(worked).unwrap_or(worked), worked);
         }
-    }
-
-    #[tokio::test]
-    async fn work_that_was_given_up_is_not_begun() {
-        let pool = Pool::start("test", 1).unwrap();
-        let (release, held) = channel::<()>();
-        pool.begin(move || assert!(held.recv().is_err()));
-        let (begun, seen) = channel::<()>();
-        let given_up = pool.perform(move || begun.send(()));
-        assert!(tokio::time::timeout(Duration::ZERO, given_up).await.is_err());
-        drop(release);
-        pool.perform(|| ()).await.unwrap();
-        assert!(seen.recv().is_err());
     }
 
     #[test]

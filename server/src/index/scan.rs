@@ -4,7 +4,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,8 +13,9 @@ use speclens_schema::{
     document::{Document, Encoding},
     kind,
 };
+use tokio_util::sync::CancellationToken;
 
-use super::{Depth, Facts, FileSignature, Index, IndexedFile, Job, Limits};
+use super::{Depth, Facts, FileSignature, IndexedFile, IndexedFiles, Job, Limits};
 use crate::{
     read::{MAX_HEAD_BYTES, beginning, read_text, walk},
     scope::{Scopes, is_main_name},
@@ -24,39 +24,25 @@ use crate::{
 /// Maximum number of YAML files read that are not spec files.
 const MAX_OTHER_FILES: usize = 100_000;
 
-/// Above this number of changes, reading everything is faster.
-const MAX_CHANGES: usize = 500;
-
-/// Data that the index needs from its owner.
-pub(crate) trait Host {
-    /// Returns the scopes of files.
-    fn scopes(&self) -> &Scopes;
-    /// Returns the unit of columns, and the limits of the index.
-    fn terms(&self) -> (Encoding, Limits);
-    /// Called when work has finished.
-    fn finished(&self, outcome: &Outcome);
+/// The data that a scan depends on, besides the disk.
+pub(crate) struct Terms<'s> {
+    /// The scopes of files.
+    pub scopes: &'s Scopes,
+    /// The unit of columns.
+    pub encoding: Encoding,
+    pub limits: Limits,
+    /// Cancelled when the scan becomes obsolete.
+    pub obsolete: &'s CancellationToken,
 }
 
-/// The result of the work.
-#[derive(Clone, Debug, Default)]
+/// The result of a scan.
+#[derive(Debug, Default)]
 pub(crate) struct Outcome {
+    pub files: IndexedFiles,
     /// Whether main files were created, deleted or changed: files may belong to other suites.
     pub suites_changed: bool,
-    /// The reason why files are missing, if that is new.
-    pub cut: Option<String>,
-}
-
-/// Reads files until the index is stopped. Blocks its thread.
-pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
-    while let Some(job) = index.next() {
-        let looked = catch_unwind(AssertUnwindSafe(|| perform(index, host, &job)));
-        match looked {
-            Ok(Some(outcome)) => host.finished(&outcome),
-            // The next job reads everything; it must be as thorough as this one had to be.
-            Ok(None) => job.whole.into_iter().for_each(|depth| index.look_at_all(depth)),
-            Err(_) => tracing::error!("reading the workspace failed; speclens tries again after the next change"),
-        }
-    }
+    /// Whether other files may be parts of a new suite, so that everything is to be read.
+    pub is_partial: bool,
 }
 
 /// Whether a file of this name decides which files are omitted.
@@ -64,22 +50,30 @@ pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
+/// Returns how thoroughly the workspace is read for a job; `None` if nothing changed. Files that are not YAML, and
+/// directories without any, cost nothing.
+fn depth_of(job: &Job, before: &IndexedFiles, scopes: &Scopes) -> Option<Depth> {
+    let of_path = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path) {
+            return Some(Depth::Everything);
+        }
+        let mut held = before.files.range(path.clone()..);
+        let has_held = held.next().is_some_and(|(held, _)| held.starts_with(path));
+        (kind::is_yaml(name) || has_held || path.is_dir()).then_some(Depth::Changed)
+    };
+    job.paths.iter().filter_map(of_path).max().max(job.whole)
+}
+
 /// Does the work; `None` if it became obsolete.
-fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
-    let scopes = host.scopes();
-    let (encoding, limits) = host.terms();
-    let (before, other_files) = {
-        let state = index.state();
-        (state.files.clone(), state.other_files.clone())
+pub(crate) fn perform(before: &IndexedFiles, job: &Job, terms: &Terms<'_>) -> Option<Outcome> {
+    let Some(depth) = depth_of(job, before, terms.scopes) else {
+        return Some(Outcome { files: before.clone(), ..Outcome::default() });
     };
     let mut scan = Scan {
-        index,
-        scopes,
-        encoding,
-        limits,
-        depth: job.whole.unwrap_or(Depth::Changed),
+        terms,
+        depth,
         before,
-        known_others: other_files,
         found: BTreeMap::new(),
         other_files: BTreeMap::new(),
         bytes: 0,
@@ -87,30 +81,17 @@ fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
         outcome: Outcome::default(),
         cut: None,
     };
-    let decides = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path)
-    };
-    if job.whole.is_none() && job.paths.len() <= MAX_CHANGES && !job.paths.iter().any(decides) {
-        scan.some(&job.paths)?;
-    } else {
-        if job.whole.is_none() {
-            scan.depth = Depth::Everything;
-            scan.outcome.suites_changed = job.paths.iter().any(decides);
-        }
-        scan.all()?;
-    }
-    Some(scan.publish())
+    scan.all()?;
+    // Other files may be parts of a new suite.
+    scan.outcome.is_partial = scan.depth == Depth::Changed && scan.outcome.suites_changed;
+    let files = IndexedFiles { files: scan.found, other_files: scan.other_files, cut: scan.cut };
+    Some(Outcome { files, ..scan.outcome })
 }
 
 struct Scan<'s> {
-    index: &'s Index,
-    scopes: &'s Scopes,
-    encoding: Encoding,
-    limits: Limits,
+    terms: &'s Terms<'s>,
     depth: Depth,
-    before: BTreeMap<PathBuf, IndexedFile>,
-    known_others: BTreeMap<PathBuf, FileSignature>,
+    before: &'s IndexedFiles,
     found: BTreeMap<PathBuf, IndexedFile>,
     other_files: BTreeMap<PathBuf, FileSignature>,
     bytes: u64,
@@ -124,11 +105,11 @@ impl Scan<'_> {
     /// Reads every file of the workspace; `None` if that became obsolete.
     fn all(&mut self) -> Option<()> {
         if self.depth == Depth::Everything {
-            self.scopes.forget();
+            self.terms.scopes.forget();
         }
-        for folder in outermost(self.scopes.folders()) {
+        for folder in outermost(self.terms.scopes.folders()) {
             for entry in walk(&folder).build().flatten() {
-                if self.index.is_overtaken() {
+                if self.terms.obsolete.is_cancelled() {
                     return None;
                 }
                 self.visit(entry.path(), entry.file_type());
@@ -142,24 +123,24 @@ impl Scan<'_> {
             self.named_by_patterns(&folder.join(Config::FILE), &folder)?;
         }
         // All suites are known only now.
-        if self.scopes.has_mains_by_content() {
-            self.scopes.forget();
+        if self.terms.scopes.has_mains_by_content() {
+            self.terms.scopes.forget();
             let parts = self
                 .found
                 .iter()
                 .filter(|(_, known)| known.facts.scope.file.is_part() && known.facts.scope.main.is_none());
             let parts: Vec<PathBuf> = parts.map(|(path, _)| path.clone()).collect();
             for path in std::mem::take(&mut self.loose).into_iter().chain(parts) {
-                if self.index.is_overtaken() {
+                if self.terms.obsolete.is_cancelled() {
                     return None;
                 }
-                if self.scopes.is_part(&path) {
+                if self.terms.scopes.is_part(&path) {
                     self.read(&path);
                 }
             }
         }
         let is_main = |known: &IndexedFile| known.facts.scope.file.part().is_some();
-        let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
+        let gone = self.before.files.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
         Some(())
     }
@@ -167,59 +148,14 @@ impl Scan<'_> {
     /// Reads the scenario contracts that the patterns of a workspace name: version control may ignore them. `settings`
     /// is the path of its settings, which may not exist. `None` if that became obsolete.
     fn named_by_patterns(&mut self, settings: &Path, folder: &Path) -> Option<()> {
-        let Some(patterns) = self.scopes.patterns_of(settings) else { return Some(()) };
+        let Some(patterns) = self.terms.scopes.patterns_of(settings) else { return Some(()) };
         for path in patterns.files_below(folder) {
-            if self.index.is_overtaken() {
+            if self.terms.obsolete.is_cancelled() {
                 return None;
             }
             if !self.found.contains_key(&path) {
                 self.visit_file(&path);
             }
-        }
-        Some(())
-    }
-
-    /// Reads some files and directories, unless they were deleted or are ignored.
-    fn some(&mut self, paths: &BTreeSet<PathBuf>) -> Option<()> {
-        let concerned = |path: &Path| path.ancestors().any(|above| paths.contains(above));
-        self.found = self.before.clone();
-        self.found.retain(|path, _| !concerned(path));
-        self.other_files = self.known_others.clone();
-        self.other_files.retain(|path, _| !concerned(path));
-        self.bytes = self.found.values().map(|known| known.signature.length).sum();
-        for folder in outermost(self.scopes.folders()) {
-            let wanted: BTreeSet<PathBuf> = paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            let mut walker = walk(&folder);
-            // Only down to the files in question: ignore files on the way decide whether they are ignored.
-            walker.filter_entry(move |entry| {
-                let here = entry.path();
-                wanted.iter().any(|wanted| wanted.starts_with(here)) || here.ancestors().any(|it| wanted.contains(it))
-            });
-            for entry in walker.build().flatten() {
-                if self.index.is_overtaken() {
-                    return None;
-                }
-                if concerned(entry.path()) {
-                    self.visit(entry.path(), entry.file_type());
-                }
-            }
-        }
-        for path in paths.iter().filter(|path| !self.found.contains_key(*path)).cloned().collect::<Vec<_>>() {
-            if self.scopes.patterns_of(&path).is_some_and(|patterns| patterns.name(&path)) {
-                self.visit_file(&path);
-            }
-        }
-        for path in std::mem::take(&mut self.loose) {
-            if self.scopes.is_part(&path) {
-                self.read(&path);
-            }
-        }
-        if self.outcome.suites_changed {
-            // Other files may be parts of the new suite.
-            self.index.look_at_all(Depth::Everything);
         }
         Some(())
     }
@@ -238,14 +174,15 @@ impl Scan<'_> {
         }
         let Some(signature) = FileSignature::of(path) else { return };
         if self.depth == Depth::Changed {
-            let is_as_before =
-                |known: &&IndexedFile| known.signature == signature && (known.is_read || self.scopes.is_open(path));
-            if let Some(known) = self.before.get(path).filter(is_as_before) {
+            let is_as_before = |known: &&IndexedFile| {
+                known.signature == signature && (known.is_read || self.terms.scopes.is_open(path))
+            };
+            if let Some(known) = self.before.files.get(path).filter(is_as_before) {
                 self.bytes += signature.length;
                 self.found.insert(path.to_owned(), known.clone());
                 return;
             }
-            if self.known_others.get(path) == Some(&signature) {
+            if self.before.other_files.get(path) == Some(&signature) {
                 self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
                 return;
@@ -256,7 +193,7 @@ impl Scan<'_> {
 
     fn read(&mut self, path: &Path) {
         let Some((signature, text)) = FileSignature::of(path).zip(beginning(path)) else { return };
-        let Some(scope) = self.scopes.find(path, &text) else {
+        let Some(scope) = self.terms.scopes.find(path, &text) else {
             if self.other_files.len() < MAX_OTHER_FILES {
                 self.other_files.insert(path.to_owned(), signature);
                 self.loose.push(path.to_owned());
@@ -268,22 +205,24 @@ impl Scan<'_> {
             return;
         }
         let is_known = self.found.contains_key(path);
-        if !is_known && (self.found.len() >= self.limits.files || self.bytes + signature.length > self.limits.bytes) {
+        if !is_known
+            && (self.found.len() >= self.terms.limits.files || self.bytes + signature.length > self.terms.limits.bytes)
+        {
             self.cut = Some(self.reason());
             return;
         }
         if scope.file.part().is_some() {
-            let is_as_before = self.before.get(path).is_some_and(|known| known.signature == signature);
+            let is_as_before = self.before.files.get(path).is_some_and(|known| known.signature == signature);
             self.outcome.suites_changed |= !is_as_before;
-            self.scopes.know_main(path);
+            self.terms.scopes.know_main(path);
         }
         self.bytes += if is_known { 0 } else { signature.length };
         // The editor's text takes precedence; when it is closed, the file is read again.
-        let is_read = !self.scopes.is_open(path);
+        let is_read = !self.terms.scopes.is_open(path);
         let facts = if is_read {
             let text = if text.len() < MAX_HEAD_BYTES { text } else { read_text(path).0 };
             let document = Document::read_cut(&text, scope.file.scalar_rules());
-            Facts::of(&document, &scope, self.encoding)
+            Facts::of(&document, &scope, self.terms.encoding)
         } else {
             Facts::without_names(&scope)
         };
@@ -292,26 +231,15 @@ impl Scan<'_> {
 
     /// Returns the reason why no more files are kept.
     fn reason(&self) -> String {
-        let bound = if self.found.len() >= self.limits.files {
-            format!("`index.files` allows {}", self.limits.files)
+        let bound = if self.found.len() >= self.terms.limits.files {
+            format!("`index.files` allows {}", self.terms.limits.files)
         } else {
-            format!("`index.mebibytes` allows {}", self.limits.bytes / (1024 * 1024))
+            format!("`index.mebibytes` allows {}", self.terms.limits.bytes / (1024 * 1024))
         };
         format!(
             "the workspace has too many specs ({bound}), so names in some of them are not found or renamed; open a \
              smaller folder, exclude files in `.ignore`, or raise the limit"
         )
-    }
-
-    fn publish(mut self) -> Outcome {
-        let mut state = self.index.state();
-        if self.cut.is_some() && state.cut != self.cut {
-            self.outcome.cut.clone_from(&self.cut);
-        }
-        state.cut = self.cut;
-        state.files = self.found;
-        state.other_files = self.other_files;
-        self.outcome
     }
 }
 

@@ -1,9 +1,6 @@
 //! Commands that the client may execute: those of lenses and actions, in one table.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,10 +11,11 @@ use tower_lsp_server::{
 };
 
 use super::{
-    backend::{failed, panicked},
+    client::Abilities,
     convert, dry, features,
-    runs::{self, Begun, Chosen, End, Operation, Refused, Wanted},
-    session::{Captured, Session},
+    runs::{Begun, Chosen, End, NOT_OPEN, Operation, Refused, Wanted},
+    server::{Handle, When, failed},
+    world::Snapshot,
 };
 use crate::ide::{
     lens::LensCommand,
@@ -26,9 +24,6 @@ use crate::ide::{
 
 /// The button with which the user trusts a folder.
 const TRUST: &str = "Trust and run";
-
-/// The error for a document without results.
-const NOT_OPEN: &str = "this file is not open or is not a suite; open a suite first";
 
 /// The choice of all models of the suite.
 const WHOLE_SUITE: &str = "the models of the suite";
@@ -83,7 +78,7 @@ pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>,
 }
 
 /// Executes a command.
-pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams) -> Result<Option<Value>> {
+pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Result<Option<Value>> {
     let Some(name) = LensCommand::parse(&params.command) else {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     };
@@ -106,74 +101,72 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
     match name {
         LensCommand::Run => {
             let wanted = Wanted::Test(needed("test")?);
-            run(session, &needed("uri")?, wanted, Operation::Run { models: models()? }).await
+            run(server, &needed("uri")?, wanted, Operation::Run { models: models()? }).await
         }
-        LensCommand::RunFile => run(session, &needed("uri")?, Wanted::File, Operation::Run { models: models()? }).await,
-        LensCommand::Ask => run(session, &needed("uri")?, tests(), Operation::Ask).await,
-        LensCommand::Judge => run(session, &needed("uri")?, tests(), Operation::Judge).await,
+        LensCommand::RunFile => run(server, &needed("uri")?, Wanted::File, Operation::Run { models: models()? }).await,
+        LensCommand::Ask => run(server, &needed("uri")?, tests(), Operation::Ask).await,
+        LensCommand::Judge => run(server, &needed("uri")?, tests(), Operation::Judge).await,
         LensCommand::Preconditions => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            run(session, &uri, Wanted::Test(test), Operation::Preconditions).await
+            run(server, &uri, Wanted::Test(test), Operation::Preconditions).await
         }
         LensCommand::RunWith => {
             let (uri, wanted) = (needed("uri")?, tests());
-            let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
-            let (looking, at) = (Arc::clone(session), uri.clone());
-            let listing = move || {
-                let snapshot = snapshot.map(|snapshot| looking.refreshed(&at, snapshot));
-                snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default()
-            };
-            let choices = session.requests.perform(listing).await.map_err(panicked)?;
+            let choices = about(server, &uri, features::choices).await?.unwrap_or_default();
             if choices.is_empty() {
-                session.show_message(
-                    MessageType::Info,
-                    "the tests of this file do not use models, so there is no model to choose",
-                );
+                let message = "the tests of this file do not use models, so there is no model to choose";
+                server.send(move |server| server.show_message(MessageType::Info, message));
                 return Ok(None);
             }
             let offers = offers(choices);
-            if session.state().abilities.asks_for_models {
+            if server.abilities().await?.asks_for_models {
                 return Ok(Some(json!({ "choices": offers })));
             }
-            tokio::spawn(run_with(Arc::clone(session), uri, wanted, offers));
+            tokio::spawn(run_with(server.clone(), uri, wanted, offers));
             Ok(None)
         }
         LensCommand::Cancel => {
             let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
             let chosen = Chosen { run, uri: text("uri"), test: text("test") };
-            Ok(Some(json!({ "cancelled": runs::cancel(session, &chosen) })))
+            let count = server.get(move |server| server.cancel_runs(&chosen)).await?;
+            Ok(Some(json!({ "cancelled": count })))
         }
         LensCommand::ShowTranscript => {
             let (uri, test) = (needed("uri")?, needed("test")?);
+            let named = test.clone();
             // Long outputs are read from the disk.
-            let snapshot = session.captured_in_turn(&uri).await;
-            let wording = move || {
-                let snapshot = snapshot.ok().flatten();
-                transcript::of_test(snapshot.as_ref().and_then(Captured::latest).map(Arc::as_ref), &test)
-            };
-            let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
-            let is_shown = session.state().abilities.shows_transcripts;
-            Ok(Some(shown(session, "transcript", text, language, is_shown)))
+            let page = move |snapshot: &Snapshot| transcript::of_test(snapshot.latest.as_deref(), &named);
+            let page = about(server, &uri, page).await?;
+            let (text, language) = page.unwrap_or_else(|| transcript::of_test(None, &test));
+            Ok(Some(shown(server, "transcript", text, language, |client| client.shows_transcripts).await?))
         }
         LensCommand::DryRun => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
-            let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
-            let looking = Arc::clone(session);
-            let plan = move || dry::page(&looking, snapshot, &uri, &test);
-            let text = session.requests.perform(plan).await.map_err(panicked)?;
-            let is_shown = session.state().abilities.shows_dry_runs;
-            Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
+            let page = about(server, &uri, move |snapshot| dry::page(snapshot, &test)).await?;
+            let Some(text) = page else { return Err(failed(NOT_OPEN.to_owned())) };
+            Ok(Some(shown(server, "dry-run", text, Language::Markdown, |client| client.shows_dry_runs).await?))
         }
         LensCommand::ShowStatus => {
-            let snapshot = match text("uri") {
-                Some(uri) => session.captured_in_turn(&uri).await.ok().flatten(),
-                None => None,
-            };
-            let tests = features::status(snapshot.as_ref().and_then(Captured::latest).map(Arc::as_ref));
-            Ok(Some(json!({ "tests": tests, "running": runs::under_way(session) })))
+            let uri = text("uri");
+            let status = server.ask(move |server, reply| {
+                server.in_turn(&uri.clone().unwrap_or_default(), move |server| {
+                    drop(reply.send(server.status(uri.as_deref())));
+                });
+            });
+            let (running, latest) = status.await?;
+            Ok(Some(json!({ "tests": features::status(latest.as_deref()), "running": running })))
         }
     }
+}
+
+/// Answers something about the present text of a document; `None` if it is not a spec file.
+async fn about<T: Send + 'static>(
+    server: &Handle,
+    uri: &str,
+    work: impl FnOnce(&Snapshot) -> T + Send + 'static,
+) -> Result<Option<T>> {
+    let uri = uri.to_owned();
+    server.ask(move |server, reply| server.answer(uri, When::Placed, reply, work)).await
 }
 
 /// A choice of models.
@@ -191,40 +184,52 @@ fn offers(models: Vec<String>) -> Vec<Offer> {
 }
 
 /// Asks the user which model is to work on tests, and runs them.
-async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Vec<Offer>) {
+async fn run_with(server: Handle, uri: String, wanted: Wanted, offers: Vec<Offer>) {
     let action = |offer: &Offer| MessageActionItem { title: offer.title.clone(), ..Default::default() };
     let actions = offers.iter().map(action).collect();
     let question = "Which model should run the task?".to_owned();
-    let answer = session.client.show_message_request(MessageType::Info, question, Some(actions)).await;
+    let answer = server.client.show_message_request(MessageType::Info, question, Some(actions)).await;
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
     let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
-    if let Err(error) = run(&session, &uri, wanted, Operation::Run { models }).await {
-        session.show_message(MessageType::Error, &error.message);
+    if let Err(error) = run(&server, &uri, wanted, Operation::Run { models }).await {
+        server.send(move |server| server.show_message(MessageType::Error, &error.message));
     }
 }
 
-async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, operation: Operation) -> Result<Option<Value>> {
-    match runs::start(session, uri, wanted.clone(), operation.clone()).await {
+/// Starts a run. Dropping the future before the run has begun cancels it.
+async fn start(
+    server: &Handle,
+    uri: &str,
+    wanted: Wanted,
+    operation: Operation,
+) -> std::result::Result<Begun, Refused> {
+    let uri = uri.to_owned();
+    let begun = server.ask(move |server, reply| server.request_run(uri, wanted, operation, reply)).await;
+    begun.unwrap_or_else(|error| Err(Refused::Failed(error.message.into_owned())))
+}
+
+async fn run(server: &Handle, uri: &str, wanted: Wanted, operation: Operation) -> Result<Option<Value>> {
+    match start(server, uri, wanted.clone(), operation.clone()).await {
         Ok(begun) => match preconditions(begun, &wanted, &operation).await {
-            Ok(page) => {
-                let is_shown = session.state().abilities.shows_preconditions;
-                Ok(page.map(|page| shown(session, "preconditions", page, Language::Markdown, is_shown)))
+            Ok(Some(page)) => {
+                let page =
+                    shown(server, "preconditions", page, Language::Markdown, |client| client.shows_preconditions);
+                Ok(Some(page.await?))
             }
+            Ok(None) => Ok(None),
             Err(number) => Ok(Some(json!({ "run": number }))),
         },
         Err(Refused::Failed(reason)) => Err(failed(reason)),
         Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
         Err(Refused::Because(kind, message)) => {
-            session.show_message(kind, &message);
-            Ok(Some(json!({ "run": null, "reason": message })))
+            let reason = message.clone();
+            server.send(move |server| server.show_message(kind, &message));
+            Ok(Some(json!({ "run": null, "reason": reason })))
         }
         Err(Refused::Untrusted(directory)) => {
-            let (trusted, is_clients) = {
-                let state = session.state();
-                (state.trusted, state.trust_is_clients)
-            };
+            let (trusted, is_clients) = server.get(|server| server.trust()).await?;
             if trusted || !is_clients {
-                tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), (wanted, operation), directory));
+                tokio::spawn(ask_for_trust(server.clone(), uri.to_owned(), wanted, operation, directory));
             }
             // A client that trusts its folders cannot answer for a directory outside of them.
             Ok(Some(json!({ "run": null, "reason": if trusted { "outside" } else { "untrusted" } })))
@@ -253,84 +258,81 @@ async fn preconditions(
 }
 
 /// Asks the user whether to trust a folder, and then does what was requested.
-async fn ask_for_trust(
-    session: Arc<Session>,
-    uri: String,
-    (wanted, operation): (Wanted, Operation),
-    directory: PathBuf,
-) {
-    let asks = session.state().abilities.asks;
+async fn ask_for_trust(server: Handle, uri: String, wanted: Wanted, operation: Operation, directory: PathBuf) {
+    let asks = server.abilities().await.is_ok_and(|client| client.asks);
     if !asks {
-        explain_trust(&session, &directory).await;
+        explain_trust(&server, &directory);
     }
     let message =
         format!("A run executes the commands of this suite on your machine. Do you trust {}?", directory.display());
     let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
-    let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
+    let answer = server.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
     if answer.is_err() {
-        explain_trust(&session, &directory).await;
+        explain_trust(&server, &directory);
     }
     if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
         return;
     }
+    let show = |kind, message: String| server.send(move |server| server.show_message(kind, &message));
     if let Err(error) = crate::trust::trust(&directory) {
-        session.show_message(MessageType::Error, &format!("{error:#}"));
-        return;
+        return show(MessageType::Error, format!("{error:#}"));
     }
     // The recordings of the other suites in the folder are trusted from now on as well.
-    session.analyze_all();
-    match runs::start(&session, &uri, wanted.clone(), operation.clone()).await {
+    server.send(|server| server.analyze_all());
+    match start(&server, &uri, wanted.clone(), operation.clone()).await {
         // The command was answered before.
         Ok(begun) => {
             if let Ok(Some(page)) = preconditions(begun, &wanted, &operation).await {
-                shown(&session, "preconditions", page, Language::Markdown, false);
+                let _ = shown(&server, "preconditions", page, Language::Markdown, |_| false).await;
             }
         }
         Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
-            session.show_message(
-                MessageType::Error,
-                &format!("nothing was run, because {} is not trusted", directory.display()),
-            );
+            let message = format!("nothing was run, because {} is not trusted", directory.display());
+            show(MessageType::Error, message);
         }
-        Err(Refused::Because(kind, message)) => session.show_message(kind, &message),
-        Err(Refused::Failed(message)) => session.show_message(MessageType::Error, &message),
+        Err(Refused::Because(kind, message)) => show(kind, message),
+        Err(Refused::Failed(message)) => show(MessageType::Error, message),
     }
 }
 
 /// Returns the response with a page for the user. If the client does not show it itself, it is asked to open a
 /// file with it.
-fn shown(session: &Arc<Session>, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
-    if !is_shown && session.state().abilities.shows_documents {
-        tokio::spawn(show_text(Arc::clone(session), name, text.clone(), language));
+async fn shown(
+    server: &Handle,
+    name: &'static str,
+    text: String,
+    language: Language,
+    is_shown: impl Fn(Abilities) -> bool,
+) -> Result<Value> {
+    let abilities = server.abilities().await?;
+    if !is_shown(abilities) && abilities.shows_documents {
+        tokio::spawn(show_text(server.clone(), name, text.clone(), language));
     }
-    json!({ "text": text, "language": language.as_str() })
+    Ok(json!({ "text": text, "language": language.as_str() }))
 }
 
 /// Shows a page to the user in a file of speclens: the same file for the same kind of page.
-async fn show_text(session: Arc<Session>, name: &'static str, text: String, language: Language) {
-    let written = session.patient.perform(move || {
+async fn show_text(server: Handle, name: &'static str, text: String, language: Language) {
+    let written = tokio::task::spawn_blocking(move || {
         let path = crate::trust::state_directory()?.join(format!("{name}.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });
     let Ok(Some(uri)) = written.await else { return };
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
-    if let Err(error) = session.client.send_request::<ShowDocumentRequest>(params).await {
+    if let Err(error) = server.client.send_request::<ShowDocumentRequest>(params).await {
         tracing::warn!("the client does not show the {name}: {error}");
     }
 }
 
 /// Explains once how to trust a folder, for a client that cannot ask.
-async fn explain_trust(session: &Session, directory: &Path) {
+fn explain_trust(server: &Handle, directory: &Path) {
     let message = format!(
         "Nothing was run, because {} is not trusted and a run executes commands on your machine. If you trust it, \
          enter `speclens trust {}` in a terminal and run the test again.",
         directory.display(),
         shell_word(&directory.to_string_lossy())
     );
-    let is_new = session.state().shown_messages.insert(message.clone());
-    if is_new {
-        session.client.show_message(MessageType::Warning, message).await;
-    }
+    server.send(move |server| server.show_once(message));
 }

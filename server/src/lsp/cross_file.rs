@@ -8,8 +8,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     convert,
     edits::Edited,
-    indexing::{INDEX_TIMEOUT, Source},
-    session::{Session, Snapshot},
+    world::{Snapshot, Source},
 };
 use crate::{
     ide::{
@@ -68,14 +67,13 @@ impl CrossFileName {
     }
 
     /// Returns every place, those of the document itself first, and whether it is a definition.
-    pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
-        session.index.settle(INDEX_TIMEOUT);
+    pub(super) fn places(&self, snapshot: &Snapshot) -> Vec<(lsp::Location, bool)> {
         let own = self.own.iter().map(|mention| {
             let range = convert::range(&snapshot.document, snapshot.abilities.encoding, mention.place.range.clone());
-            (lsp::Location { uri: uri.clone(), range }, mention.place.is_definition)
+            (lsp::Location { uri: snapshot.uri.clone(), range }, mention.place.is_definition)
         });
         let mut places: Vec<_> = own.collect();
-        for other in session.sources(Some(&uri.0)) {
+        for other in snapshot.world.sources(Some(&snapshot.uri.0)) {
             let mut facts = other.facts.places(self.kind, &self.name, &self.home).peekable();
             let Some(uri) = facts.peek().and_then(|_| other.uri()) else { continue };
             places.extend(
@@ -86,13 +84,7 @@ impl CrossFileName {
     }
 
     /// Returns the edits that rename it, by document; or the reason why it is impossible.
-    pub(super) fn rename(
-        &self,
-        session: &Session,
-        snapshot: &Snapshot,
-        uri: &lsp::Uri,
-        to: &str,
-    ) -> Result<Vec<Edited>, String> {
+    pub(super) fn rename(&self, snapshot: &Snapshot, to: &str) -> Result<Vec<Edited>, String> {
         if self.kind == cross_file_names::LOGS {
             return Err("the path of a log cannot be renamed; edit it instead".to_owned());
         }
@@ -110,13 +102,13 @@ impl CrossFileName {
         {
             return Err(reason);
         }
-        if !session.index.settle(INDEX_TIMEOUT) {
+        if !snapshot.world.is_index_complete {
             return Err("the files of the workspace are still being read; try again in a moment".to_owned());
         }
-        if let Some(reason) = session.index.cut() {
+        if let Some(reason) = snapshot.world.index.cut.clone() {
             return Err(reason);
         }
-        let others = session.sources(Some(&uri.0));
+        let others = snapshot.world.sources(Some(&snapshot.uri.0));
         if to != self.name {
             self.refuse_a_collision(&others, snapshot, to)?;
         }
@@ -127,14 +119,14 @@ impl CrossFileName {
         if to != self.name {
             rename::refuse_an_error(&snapshot.document, self.scope.file, &own, to)?;
         }
-        let mut all = vec![Edited::of(snapshot, uri, &own)];
+        let mut all = vec![Edited::of(snapshot, &own)];
         if only_here {
             return Ok(all);
         }
         for other in others.iter().filter(|other| self.is_in(other, &self.name)) {
             // The current file on the disk counts, not its state when it was indexed.
             let document = match (&other.open, &other.path) {
-                (Some((_, open)), _) => open.document.clone(),
+                (Some(open), _) => open.document.clone(),
                 (None, Some(path)) => {
                     let (text, problem) = read_text(path);
                     if let Some(problem) = problem {
@@ -152,7 +144,7 @@ impl CrossFileName {
                 if to != self.name {
                     rename::refuse_an_error(&document, scope.file, &edits, to)?;
                 }
-                let version = other.open.as_ref().map(|(_, open)| open.version);
+                let version = other.open.as_ref().map(|open| open.version);
                 let Some(uri) = other.uri() else { continue };
                 let encoding = snapshot.abilities.encoding;
                 let edits = edits.iter().map(|edit| convert::text_edit(&document, encoding, edit));

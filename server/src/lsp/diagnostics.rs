@@ -9,13 +9,13 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     convert::{self, Converter, Ranges},
     limit,
-    session::Snapshot,
+    world::Snapshot,
 };
 
 /// Returns the diagnostics of the text of a document: all of them, or the most important.
-pub(super) fn of_text(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> Vec<lsp::Diagnostic> {
+pub(super) fn of_text(snapshot: &Snapshot, problems: &Problems) -> Vec<lsp::Diagnostic> {
     let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
+    let converter = Converter { ranges, uri: &snapshot.uri, directory: &snapshot.place.directory };
     let chosen = limit::chosen(problems, snapshot.edited_at, |problem| (problem.severity, problem.range.clone()));
     let left_out = problems.len() - chosen.len();
     let mut diagnostics: Vec<_> = chosen.into_iter().map(|problem| converter.diagnostic(problem)).collect();

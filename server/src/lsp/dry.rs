@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{
-    session::{Captured, Session},
-    whole_suite::cases_in,
-};
+use super::world::Snapshot;
 use crate::{
     dry::{Plan, Totals},
     ide::{markdown, transcript::one_line},
@@ -13,14 +10,13 @@ use crate::{
 };
 
 /// Returns the page in Markdown. It runs nothing, so the directory need not be trusted.
-pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str) -> String {
-    let snapshot = &session.refreshed(uri, snapshot);
+pub(super) fn page(snapshot: &Snapshot, test: &str) -> String {
     let title = format!("# {}: dry run\n\n", markdown::escaped(&one_line(test)));
     let workspace = snapshot.workspace();
-    let suite = Arc::new(session.whole_suite(snapshot, &workspace));
-    let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
+    let suite = Arc::new(snapshot.whole_suite(&workspace));
+    let place = snapshot.cases_in(&suite).into_iter().find(|index| suite.cases[*index].name == test);
     let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
-    let prepared = match session.prepare(uri, snapshot, &workspace, &suite, None) {
+    let prepared = match snapshot.prepare(&workspace, &suite, None) {
         Ok(prepared) => prepared,
         Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
         Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),

@@ -3,7 +3,7 @@
 use speclens_schema::problem::{Edit, NewFile};
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot};
+use super::{convert, world::Snapshot};
 
 /// The changes of one document.
 pub(super) struct Edited {
@@ -17,10 +17,10 @@ pub(super) struct Edited {
 
 impl Edited {
     /// Returns the changes of the document of a snapshot.
-    pub(super) fn of(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> Edited {
+    pub(super) fn of(snapshot: &Snapshot, edits: &[Edit]) -> Edited {
         let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
         let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-        Edited { uri: uri.clone(), version: Some(snapshot.version), edits }
+        Edited { uri: snapshot.uri.clone(), version: Some(snapshot.version), edits }
     }
 
     fn operation(self) -> DocumentChange {
@@ -44,27 +44,22 @@ pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> Workspace
 }
 
 /// Returns the changes of the document of a snapshot.
-pub(super) fn in_document(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> WorkspaceEdit {
-    workspace_edit(vec![Edited::of(snapshot, uri, edits)], snapshot.abilities.document_changes)
+pub(super) fn in_document(snapshot: &Snapshot, edits: &[Edit]) -> WorkspaceEdit {
+    workspace_edit(vec![Edited::of(snapshot, edits)], snapshot.abilities.document_changes)
 }
 
 /// Returns changes together with new files; `None` if the client cannot create files.
-pub(super) fn with_new_files(
-    snapshot: &Snapshot,
-    uri: &Uri,
-    edits: &[Edit],
-    creates: &[NewFile],
-) -> Option<WorkspaceEdit> {
+pub(super) fn with_new_files(snapshot: &Snapshot, edits: &[Edit], creates: &[NewFile]) -> Option<WorkspaceEdit> {
     if creates.is_empty() {
-        return Some(in_document(snapshot, uri, edits));
+        return Some(in_document(snapshot, edits));
     }
     if !snapshot.abilities.creates_files {
         return None;
     }
-    let own = (!edits.is_empty()).then(|| Edited::of(snapshot, uri, edits).operation());
+    let own = (!edits.is_empty()).then(|| Edited::of(snapshot, edits).operation());
     let mut all: Vec<DocumentChange> = own.into_iter().collect();
     for file in creates {
-        all.extend(new_file(convert::beside(uri, &file.path)?, &file.text));
+        all.extend(new_file(convert::beside(&snapshot.uri, &file.path)?, &file.text));
     }
     Some(operations(all))
 }

@@ -10,11 +10,7 @@ use speclens_schema::{
 };
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{
-    client::SUGGEST,
-    commands, convert, diagnostics, edits, fix_all, ignoring,
-    session::{Session, Snapshot},
-};
+use super::{client::SUGGEST, commands, convert, diagnostics, edits, fix_all, ignoring, world::Snapshot};
 use crate::{
     ide::{
         actions,
@@ -33,13 +29,13 @@ use crate::{
 };
 
 /// Returns the diagnostics of the text, for a client that pulls them.
-pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri, known: Option<&str>) -> DocumentDiagnosticReport {
-    diagnostics::report(diagnostics::of_text(snapshot, uri, &problems(snapshot)), known)
+pub(super) fn diagnostics(snapshot: &Snapshot, known: Option<&str>) -> DocumentDiagnosticReport {
+    diagnostics::report(diagnostics::of_text(snapshot, &problems(snapshot)), known)
 }
 
 /// Returns the problems of this version under the current settings.
 fn problems(snapshot: &Snapshot) -> Arc<Problems> {
-    super::problems(snapshot, &snapshot.workspace())
+    snapshot.problems(&snapshot.workspace())
 }
 
 /// Returns the models that can work on the tests of a document.
@@ -49,7 +45,7 @@ pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Returns the lenses of a suite.
-pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
+pub(super) fn lenses(snapshot: &Snapshot) -> Vec<CodeLens> {
     let place = &snapshot.place;
     if !snapshot.display.code_lens || !place.has_tests() {
         return Vec::new();
@@ -70,7 +66,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let word = |lens: Lens| CodeLens {
         range: ranges.range(lens.range),
-        command: Some(commands::of_lens(lens.title, lens.command, lens.test, uri)),
+        command: Some(commands::of_lens(lens.title, lens.command, lens.test, &snapshot.uri)),
         data: None,
     };
     lens::lenses(&snapshot.document, context, |name| known.get(name)).into_iter().map(word).collect()
@@ -83,7 +79,7 @@ fn relative_path(from: Option<&Path>, to: &Path) -> String {
 }
 
 /// Returns the actions at a place: fixes of problems, and runs.
-pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
     let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| {
             only.iter().any(|only| {
@@ -100,10 +96,10 @@ pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActio
     if quick || whole {
         let problems = problems(snapshot);
         if quick {
-            actions.extend(quick_fixes(session, snapshot, params, &problems));
+            actions.extend(quick_fixes(snapshot, params, &problems));
         }
         if whole && fix_all::is_affordable(snapshot, params) {
-            actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems));
+            actions.extend(fix_all::of_file(snapshot, &problems));
         }
     }
     if wanted("source.speclens.run") {
@@ -112,14 +108,9 @@ pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActio
     actions
 }
 
-fn quick_fixes(
-    session: &Session,
-    snapshot: &Snapshot,
-    params: &CodeActionParams,
-    problems: &Problems,
-) -> Vec<CodeActionResponse> {
+fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams, problems: &Problems) -> Vec<CodeActionResponse> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let uri = &params.text_document.uri;
+    let uri = &snapshot.uri;
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
     let ranges = convert::Ranges::new(document, encoding);
@@ -128,7 +119,7 @@ fn quick_fixes(
     for (problem, fixes) in actions::quick_fixes(document, problems, start..end) {
         let solved = converter.diagnostic(&problem);
         for fix in fixes {
-            let Some(edit) = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates) else { continue };
+            let Some(edit) = edits::with_new_files(snapshot, &fix.edits, &fix.creates) else { continue };
             actions.push(CodeActionResponse::CodeAction(CodeAction {
                 title: fix.title,
                 kind: Some(CodeActionKind::QuickFix),
@@ -140,9 +131,9 @@ fn quick_fixes(
         }
     }
     if fix_all::is_affordable(snapshot, params) {
-        actions.extend(fix_all::of_kinds(snapshot, uri, problems, start..end));
+        actions.extend(fix_all::of_kinds(snapshot, problems, start..end));
     }
-    actions.extend(ignoring::actions(session, snapshot, uri, problems, start..end));
+    actions.extend(ignoring::actions(snapshot, problems, start..end));
     actions
 }
 
@@ -150,7 +141,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     if !snapshot.place.has_tests() {
         return Vec::new();
     }
-    let uri = &params.text_document.uri;
+    let uri = &snapshot.uri;
     let offset = convert::offset(&snapshot.document, snapshot.abilities.encoding, params.range.start);
     let action = |title: String, command: LensCommand, test: Option<&str>| {
         CodeActionResponse::CodeAction(CodeAction {
@@ -201,16 +192,14 @@ pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
 
 /// Returns the completions at a place, and the docs that are sent on request.
 pub(super) fn completion(
-    session: &Session,
     snapshot: &Snapshot,
-    uri: &Uri,
     position: Position,
     trigger: Option<&str>,
     list: u64,
 ) -> (CompletionResponse, Vec<String>) {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
-    let elsewhere = |kind: &str| session.names_elsewhere(&uri.0, snapshot, offset, kind);
+    let elsewhere = |kind: &str| snapshot.names_elsewhere(offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let mut found = completion::complete(document, snapshot.place.file, offset, values, &elsewhere);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use speclens_schema::{analysis::Problems, problem::Code};
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{edits, session::Snapshot};
+use super::{edits, world::Snapshot};
 use crate::ide::actions::{self, Scope};
 
 /// The kind of the action for the whole file.
@@ -48,45 +48,40 @@ fn is_fix_all(kind: &str) -> bool {
 }
 
 /// Returns, for each kind of problem in a range, the action that fixes all problems of the kind.
-pub(super) fn of_kinds(
-    snapshot: &Snapshot,
-    uri: &Uri,
-    problems: &Problems,
-    range: Range<usize>,
-) -> Vec<CodeActionResponse> {
+pub(super) fn of_kinds(snapshot: &Snapshot, problems: &Problems, range: Range<usize>) -> Vec<CodeActionResponse> {
     let workspace = snapshot.workspace();
-    let look = |document: &_| super::problems_of(snapshot, document, &workspace);
+    let look = |document: &_| snapshot.problems_of(document, &workspace);
     let kinds = actions::kinds(&snapshot.document, problems, &look, range).into_iter();
-    kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
+    kinds.map(|(scope, title)| action(snapshot, scope, title, CodeActionKind::QuickFix)).collect()
 }
 
 /// Returns the action that applies every safe fix.
-pub(super) fn of_file(snapshot: &Snapshot, uri: &Uri, problems: &Problems) -> Option<CodeActionResponse> {
+pub(super) fn of_file(snapshot: &Snapshot, problems: &Problems) -> Option<CodeActionResponse> {
     let (scope, title) = actions::safe(problems)?;
-    Some(action(snapshot, uri, scope, title, CodeActionKind::Custom(KIND.into())))
+    Some(action(snapshot, scope, title, CodeActionKind::Custom(KIND.into())))
 }
 
-fn action(snapshot: &Snapshot, uri: &Uri, scope: Scope, title: String, kind: CodeActionKind) -> CodeActionResponse {
+fn action(snapshot: &Snapshot, scope: Scope, title: String, kind: CodeActionKind) -> CodeActionResponse {
     let mut action = CodeAction { title, kind: Some(kind), ..CodeAction::default() };
     if snapshot.abilities.resolves_edits {
         let code = match scope {
             Scope::Kind(code) => Some(code.as_str().to_owned()),
             Scope::Safe => None,
         };
-        let data = Data { uri: uri.0.clone(), version: snapshot.version, code };
+        let data = Data { uri: snapshot.uri.0.clone(), version: snapshot.version, code };
         action.data = serde_json::to_value(data).ok();
     } else {
-        action.edit = Some(edit(snapshot, uri, scope));
+        action.edit = Some(edit(snapshot, scope));
     }
     CodeActionResponse::CodeAction(action)
 }
 
-fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
+fn edit(snapshot: &Snapshot, scope: Scope) -> WorkspaceEdit {
     let document = &snapshot.document;
     let workspace = snapshot.workspace();
-    let look = |document: &_| super::problems_of(snapshot, document, &workspace).to_vec(document);
+    let look = |document: &_| snapshot.problems_of(document, &workspace).to_vec(document);
     let edits = actions::fix_all(document, &look, scope);
-    edits::in_document(snapshot, uri, &edits)
+    edits::in_document(snapshot, &edits)
 }
 
 fn data_of(action: &CodeAction) -> Option<Data> {
@@ -105,6 +100,6 @@ pub(super) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Option<Cod
         Some(code) => Scope::Kind(Code::parse(code)?),
         None => Scope::Safe,
     };
-    action.edit = Some(edit(snapshot, &Uri(data.uri), scope));
+    action.edit = Some(edit(snapshot, scope));
     Some(action)
 }

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use serde_json::{Value, json};
-use tower_lsp_server::jsonrpc::{Request, Response};
+use serde_json::Value;
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 /// The messages that arrive.
 pub(super) struct Inbox<R>(BufReader<R>);
@@ -15,23 +15,8 @@ pub(super) enum Message {
     Request(Request),
     /// The response to a request of the server.
     Response(Response),
-    /// Something else.
-    Malformed(Malformed),
-}
-
-/// The reason why something is not a message.
-#[derive(Debug)]
-pub(super) struct Malformed {
-    code: i32,
-    reason: String,
-}
-
-impl Malformed {
-    /// Returns the answer to it.
-    pub(super) fn answer(&self) -> Value {
-        let Malformed { code, reason } = self;
-        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } })
-    }
+    /// Something else: the answer to it.
+    Malformed(Response),
 }
 
 /// Maximum length of a header line in bytes.
@@ -55,7 +40,7 @@ impl<R: Read> Inbox<R> {
         }
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).ok()?;
-        Some(read(body).unwrap_or_else(Message::Malformed))
+        Some(read(body).unwrap_or_else(|error| Message::Malformed(Response::from_error(Id::Null, error))))
     }
 
     /// Reads a header. Returns the length of the message that follows.
@@ -84,14 +69,13 @@ impl<R: Read> Inbox<R> {
 }
 
 /// Decodes a message.
-fn read(body: Vec<u8>) -> Result<Message, Malformed> {
-    let not_json = |reason: String| Malformed { code: PARSE_ERROR, reason: format!("not valid JSON: {reason}") };
-    let malformed = |reason: &str| {
-        let reason = format!("not a message of JSON-RPC 2.0: {reason}");
-        Malformed { code: INVALID_REQUEST, reason }
-    };
-    let text = String::from_utf8(body).map_err(|_| not_json("not UTF-8".to_owned()))?;
-    let message: Value = serde_json::from_str(&text).map_err(|error| not_json(error.to_string()))?;
+fn read(body: Vec<u8>) -> Result<Message, Error> {
+    let error = |code, reason: &str| Error { code, message: reason.to_owned().into(), data: None };
+    let not_json = |reason: &str| error(ErrorCode::ParseError, &format!("not valid JSON: {reason}"));
+    let malformed =
+        |reason: &str| error(ErrorCode::InvalidRequest, &format!("not a message of JSON-RPC 2.0: {reason}"));
+    let text = String::from_utf8(body).map_err(|_| not_json("not UTF-8"))?;
+    let message: Value = serde_json::from_str(&text).map_err(|error| not_json(&error.to_string()))?;
     drop(text);
     let is_request = message.get("method").and_then(Value::as_str).is_some_and(|method| !method.is_empty());
     // An error response to it would look like the response to a client's request with the same id.
@@ -106,9 +90,3 @@ fn read(body: Vec<u8>) -> Result<Message, Malformed> {
     };
     decoded.map_err(|_| malformed("expected `jsonrpc`, and an id that is an integer or a string"))
 }
-
-/// JSON-RPC's code for a text that cannot be read.
-const PARSE_ERROR: i32 = -32700;
-
-/// JSON-RPC's code for a message without the specified form.
-const INVALID_REQUEST: i32 = -32600;

@@ -41,14 +41,11 @@ pub(super) fn chosen<T>(
         let (severity, range) = severity_and_range(&all[*index]);
         (rank(severity, distance(edited_at, &range)), *index)
     };
-    let mut indices: Vec<usize> = (0..all.len()).collect();
     let errors = all.iter().filter(|one| severity_and_range(one).0 == Severity::Error).count();
-    let count = MAX_DIAGNOSTICS.max(errors);
-    if indices.len() > count {
-        indices.select_nth_unstable_by_key(count, rank);
-        indices.truncate(count);
-        indices.sort_unstable();
-    }
+    let mut indices: Vec<usize> = (0..all.len()).collect();
+    indices.sort_by_key(rank);
+    indices.truncate(MAX_DIAGNOSTICS.max(errors));
+    indices.sort_unstable();
     indices.into_iter().map(|index| &all[index]).collect()
 }
 

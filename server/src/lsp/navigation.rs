@@ -1,7 +1,7 @@
 //! Navigation, converted from our types to LSP's: definitions and uses of names, targets of
 //! paths, selection ranges.
 
-use std::ops::Range as Bytes;
+use std::{ops::Range as Bytes, sync::Arc};
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
@@ -17,9 +17,8 @@ use super::{
     convert,
     cross_file::{self, CrossFileName},
     edits, features,
-    indexing::INDEX_TIMEOUT,
     run_diagnostics::Converter,
-    session::{Session, Snapshot},
+    world::{Snapshot, World},
 };
 use crate::ide::{
     agents, links,
@@ -44,7 +43,7 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
 }
 
 /// Returns the definition of the name at a place, or the file that a path refers to.
-pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
+pub(super) fn definition(snapshot: &Snapshot, position: Position) -> Vec<Location> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let script = links::script_at(&snapshot.document, snapshot.place.file, values, offset(snapshot, position));
@@ -63,26 +62,26 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
         let files = links::files_at(&snapshot.document, snapshot.place.file, values, at).into_iter();
         let uris = files.filter_map(|path| target(snapshot, &path));
         let places = uris.map(|uri| Location { uri, range: Range::default() }).collect();
-        return seen_at(session, snapshot, uri, at, places);
+        return seen_at(snapshot, at, places);
     };
     if let Some(cross_file_name) = CrossFileName::of(snapshot, &found) {
-        let places = cross_file_name.places(session, snapshot, uri).into_iter();
+        let places = cross_file_name.places(snapshot).into_iter();
         return places.filter(|(_, is_definition)| *is_definition).map(|(location, _)| location).collect();
     }
     let definitions = found.places.into_iter().filter(|place| place.is_definition);
-    definitions.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
+    definitions.map(|place| Location { uri: snapshot.uri.clone(), range: range(snapshot, place.range) }).collect()
 }
 
 /// Returns where the newest run saw the subject of the claim at a place, if the path there refers to that file; else
 /// the files it refers to. A log need not be in the workspace.
-fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: Vec<Location>) -> Vec<Location> {
+fn seen_at(snapshot: &Snapshot, at: usize, files: Vec<Location>) -> Vec<Location> {
     let (document, file) = (&snapshot.document, snapshot.place.file);
     let pointer = document.pointer_at(at);
     let word = Shape::find(file, &pointer, document.root()).and_then(|shape| shape.word());
     let Some(Word::File(kind)) = word else { return files };
     let sightings = snapshot.latest.as_deref().map(|latest| latest.sightings(document, &pointer)).unwrap_or_default();
-    let folders = session.scopes.folders();
-    let converter = Converter::of(snapshot, uri, &folders);
+    let folders = snapshot.world.scopes.folders();
+    let converter = Converter::of(snapshot, &snapshot.uri, &folders);
     let mut seen = sightings.iter().filter_map(|place| converter.location(place));
     let is_meant = |place: &Location| match files.is_empty() {
         true => kind == "log",
@@ -92,16 +91,10 @@ fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: 
 }
 
 /// Returns the uses of the name at a place.
-pub(super) fn references(
-    session: &Session,
-    snapshot: &Snapshot,
-    uri: &Uri,
-    position: Position,
-    definitions: bool,
-) -> Vec<Location> {
+pub(super) fn references(snapshot: &Snapshot, position: Position, definitions: bool) -> Vec<Location> {
     let found = found(snapshot, position);
     if let Some(cross_file_name) = found.as_ref().and_then(|found| CrossFileName::of(snapshot, found)) {
-        let places = cross_file_name.places(session, snapshot, uri).into_iter();
+        let places = cross_file_name.places(snapshot).into_iter();
         let wanted = places.filter(|(_, is_definition)| definitions || !is_definition);
         let mut wanted: Vec<Location> = wanted.map(|(location, _)| location).collect();
         // The entry that makes a task file a part of the suite uses each of its tasks.
@@ -111,7 +104,7 @@ pub(super) fn references(
         return wanted;
     }
     let places = places(snapshot, found).into_iter().filter(|(_, is_definition)| definitions || !is_definition);
-    places.map(|(range, _)| Location { uri: uri.clone(), range }).collect()
+    places.map(|(range, _)| Location { uri: snapshot.uri.clone(), range }).collect()
 }
 
 /// Returns all occurrences of the name at a place in the text.
@@ -141,19 +134,13 @@ pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<
 }
 
 /// Returns the edits of a rename, or the reason why it is impossible.
-pub(super) fn rename(
-    session: &Session,
-    snapshot: &Snapshot,
-    uri: &Uri,
-    position: Position,
-    to: &str,
-) -> Result<WorkspaceEdit, String> {
+pub(super) fn rename(snapshot: &Snapshot, position: Position, to: &str) -> Result<WorkspaceEdit, String> {
     if let Some(cross_file_name) = found(snapshot, position).and_then(|found| CrossFileName::of(snapshot, &found)) {
-        let edited = cross_file_name.rename(session, snapshot, uri, to)?;
+        let edited = cross_file_name.rename(snapshot, to)?;
         return Ok(edits::workspace_edit(edited, snapshot.abilities.document_changes));
     }
     let edits = rename::rename(&snapshot.document, snapshot.place.file, offset(snapshot, position), to)?;
-    Ok(edits::in_document(snapshot, uri, &edits))
+    Ok(edits::in_document(snapshot, &edits))
 }
 
 /// Returns the links of a document.
@@ -206,10 +193,9 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
 
 /// Returns the symbols of all files, open or not, whose names match a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
-pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
-    session.index.settle(INDEX_TIMEOUT);
+pub(super) fn workspace_symbols(world: &Arc<World>, query: &str) -> Vec<SymbolInformation> {
     let mut found = Vec::new();
-    for source in session.sources(None) {
+    for source in world.sources(None) {
         let Some(uri) = source.uri() else { continue };
         for symbol in source.facts.symbols.iter().filter(|symbol| fits(&symbol.name, query)) {
             if found.len() >= MAX_SYMBOLS {

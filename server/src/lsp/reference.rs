@@ -49,5 +49,5 @@ fn write() -> Option<Written> {
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).ok()?;
     }
-    Some(Written { text, address: super::convert::uri(&path)? })
+    Some(Written { text, address: Uri(url::Url::from_file_path(&path).ok()?.into()) })
 }

@@ -14,7 +14,10 @@ use speclens_schema::{
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, documents::DocumentPlace, limit, session::Snapshot};
+use super::{
+    convert, limit,
+    world::{DocumentPlace, Snapshot},
+};
 use crate::{
     ide::run_problems::{RunPlace, RunProblem},
     job,

@@ -5,7 +5,7 @@ use std::ops::Range as Bytes;
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot};
+use super::{convert, world::Snapshot};
 use crate::ide::{
     hints,
     tokens::{self, TokenKind},
@@ -70,7 +70,7 @@ fn chained(snapshot: &Snapshot, bytes: Bytes<usize>) -> SemanticTokens {
 }
 
 /// Returns the inlay hints of a part of a document.
-pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHint> {
+pub(super) fn hints(snapshot: &Snapshot, range: Range) -> Vec<InlayHint> {
     if !snapshot.display.inlay_hints {
         return Vec::new();
     }
@@ -88,7 +88,7 @@ pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHi
         tooltip: None,
         padding_left: Some(true),
         padding_right: None,
-        data: hint.pattern.map(|pattern| json!({ "uri": uri.0, "pattern": pattern })),
+        data: hint.pattern.map(|pattern| json!({ "uri": snapshot.uri.0, "pattern": pattern })),
     });
     shown.collect()
 }

@@ -22,7 +22,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
+use super::contract::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, INTERRUPTED, PASSED,

@@ -23,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
+use super::contract::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, PASSED,

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use speclens_schema::words::{nearest, plural};
 
-use super::{Store, contract_of};
+use super::contract::{Store, contract_of};
 use crate::cli::{FAILED, PASSED, output};
 
 /// The options of `speclens baseline reset`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use speclens_schema::dialect::clawspec::baselines::Baseline;
 
-use super::{Store, contract_of, human};
+use super::contract::{Store, contract_of, human};
 use crate::cli::{
     FAILED, PASSED,
     output::{self, Format},

@@ -24,7 +24,7 @@ use speclens_schema::{
     suite::Subject,
 };
 
-use super::{age, size};
+use super::words::{age, size};
 use crate::{
     cli::{
         discover::{NoSuite, Wanted},

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
 use serde::Serialize;
+use speclens_schema::words::plural;
 
 use super::{
     inventory::{DirectoryOfRecordings, ItemEntry, RecordingInventory, State, inventory},
-    plural, size,
+    words::size,
 };
 use crate::cli::{
     INVALID, PASSED,

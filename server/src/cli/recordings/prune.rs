@@ -4,10 +4,12 @@ use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::anyhow;
 use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Usefulness, now_us};
+use speclens_schema::words::plural;
 
 use super::{
     inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory},
-    list, plural, size,
+    list,
+    words::size,
 };
 use crate::cli::{INVALID, PASSED, output};
 

@@ -17,13 +17,12 @@ use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
     judge::{self, Judged},
     suite::Case,
-    words::nearest,
+    words::{nearest, plural},
 };
 
 use super::{
-    age,
     inventory::{DirectoryOfRecordings, Item, ItemEntry, RecordingInventory, State, inventory, who},
-    plural,
+    words::{self, age},
 };
 use crate::{
     cli::{
@@ -272,7 +271,7 @@ fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
 /// Reports the files that changed.
 fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
     for file in &log.files {
-        let size = file.size.map(|size| format!(", {}", super::size(size))).unwrap_or_default();
+        let size = file.size.map(|size| format!(", {}", words::size(size))).unwrap_or_default();
         say(file.change.as_str(), &format!("{}{size}", file.path));
     }
     if log.cut {
