@@ -22,7 +22,6 @@ use std::{
     sync::Arc,
 };
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use speclens_schema::{
     dialect::{Dialect, ScalarRules},
@@ -258,22 +257,14 @@ impl SourceText {
 }
 
 /// Number of tests by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Totals")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct ResultCounts {
-    /// Number of all tests.
     cases: usize,
-    /// Tests in which every assertion holds.
     passed: usize,
-    /// Tests in which an assertion does not hold.
     failed: usize,
-    /// Tests in which the run or an assertion ended with an error.
     errored: usize,
-    /// Tests with an undecided assertion.
     unknown: usize,
-    /// Tests that pass with a warning.
     warned: usize,
-    /// Skipped tests.
     skipped: usize,
 }
 

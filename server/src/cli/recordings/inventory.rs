@@ -9,11 +9,12 @@ use std::{
 
 use ignore::DirEntry;
 use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     files::lexical,
     recording::{About, DIRECTORY, Entry, Lookup, Recordings, Unusable},
-    report::{json::SubjectEntry, plain},
+    report::{json, plain},
 };
 use speclens_schema::{
     dialect::Dialect,
@@ -114,24 +115,6 @@ impl State {
             Unusable::TooLarge(_) => State::TooLarge,
         }
     }
-}
-
-/// A recording in JSON.
-#[derive(Debug, Serialize)]
-pub(super) struct ItemEntry {
-    path: String,
-    suite: Option<String>,
-    test: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded_as: Option<String>,
-    subject: Option<SubjectEntry>,
-    repeat: Option<u32>,
-    state: State,
-    /// Whether another machine made it.
-    foreign: bool,
-    began: String,
-    age_seconds: u64,
-    bytes: u64,
 }
 
 /// Finds the recordings next to the suites that the paths name.
@@ -348,22 +331,23 @@ impl DirectoryOfRecordings {
     }
 
     /// Returns a recording in JSON.
-    pub(super) fn entry(&self, at: usize, item: &Item) -> ItemEntry {
+    pub(super) fn entry(&self, at: usize, item: &Item) -> Value {
         let entry = &self.entries[at];
         let about = entry.about.as_ref().ok();
-        ItemEntry {
-            path: load::shown(&entry.path),
-            suite: item.suite.clone(),
-            test: item.test.clone(),
-            recorded_as: item.recorded_as.clone(),
-            subject: about.map(|about| SubjectEntry::of(&about.subject)),
-            repeat: about.map(|about| about.repeat),
-            state: item.state,
-            foreign: self.is_foreign(entry),
-            began: entry.began(),
-            age_seconds: entry.age().as_secs(),
-            bytes: entry.bytes(),
-        }
+        let members = json!({
+            "path": load::shown(&entry.path),
+            "suite": item.suite,
+            "test": item.test,
+            "recorded_as": item.recorded_as,
+            "subject": about.map(|about| json::subject(&about.subject)),
+            "repeat": about.map(|about| about.repeat),
+            "state": item.state,
+            "foreign": self.is_foreign(entry),
+            "began": entry.began(),
+            "age_seconds": entry.age().as_secs(),
+            "bytes": entry.bytes(),
+        });
+        json::without_null(members, &["recorded_as"])
     }
 
     /// Returns a recording on one line, without its suite.

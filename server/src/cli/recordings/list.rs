@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
-    inventory::{DirectoryOfRecordings, ItemEntry, RecordingInventory, State, inventory},
+    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory},
     plural, size,
 };
 use crate::cli::{
@@ -23,24 +23,15 @@ pub(super) struct Args {
     format: Format,
 }
 
-#[derive(Serialize)]
-struct List {
-    speclens: u32,
-    recordings: Vec<ItemEntry>,
-    failures: Vec<String>,
-}
-
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let RecordingInventory { shelves, failures } = inventory(&args.paths);
     let code = if failures.is_empty() { PASSED } else { INVALID };
     let text = match args.format {
         Format::Human => human(&shelves, failures.is_empty()),
         Format::Json => {
-            let entries = |shelf: &DirectoryOfRecordings| {
-                shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>()
-            };
-            let recordings = shelves.iter().flat_map(entries).collect();
-            output::json(&List { speclens: 1, recordings, failures })?
+            let entries = shelves.iter().flat_map(|shelf| shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)));
+            let recordings: Vec<Value> = entries.collect();
+            output::json(&json!({ "speclens": 1, "recordings": recordings, "failures": failures }))?
         }
     };
     output::print(&text)?;

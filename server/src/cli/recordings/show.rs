@@ -3,15 +3,11 @@
 use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use anyhow::{bail, ensure};
-use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     recording::Recording,
-    report::{
-        human::duration,
-        json::{EvidenceEntry, VerdictEntry},
-        plain,
-    },
+    report::{human::duration, json, plain},
 };
 use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
@@ -22,7 +18,7 @@ use speclens_schema::{
 
 use super::{
     age,
-    inventory::{DirectoryOfRecordings, Item, ItemEntry, RecordingInventory, State, inventory, who},
+    inventory::{DirectoryOfRecordings, Item, RecordingInventory, State, inventory, who},
     plural,
 };
 use crate::{
@@ -45,35 +41,6 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Serialize)]
-struct Shown {
-    speclens: u32,
-    recordings: Vec<ShownEntry>,
-    failures: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ShownEntry {
-    #[serde(flatten)]
-    item: ItemEntry,
-    /// The reason why it is not judged as it is; absent if it is judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<RecordedEntry>,
-}
-
-#[derive(Serialize)]
-struct RecordedEntry {
-    duration_ms: Option<f64>,
-    error: Option<String>,
-    notes: Vec<String>,
-    evidence: EvidenceEntry,
-    /// The verdicts of the current assertions; absent for a recording that is not judged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    verdicts: Vec<VerdictEntry>,
 }
 
 /// A recording, as far as it can be read, and the reason why it is not judged as it is.
@@ -102,8 +69,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match args.format {
         Format::Human => found.iter().map(human).collect::<Vec<_>>().join("\n"),
         Format::Json => {
-            let recordings = found.iter().map(json).collect();
-            output::json(&Shown { speclens: 1, recordings, failures: failures.clone() })?
+            let recordings: Vec<Value> = found.iter().map(entry).collect();
+            output::json(&json!({ "speclens": 1, "recordings": recordings, "failures": failures }))?
         }
     };
     output::print(&text)?;
@@ -159,21 +126,28 @@ fn unusable_reason(shelf: &DirectoryOfRecordings, item: &Item, recording: &Recor
     }
 }
 
-fn json(read: &Read<'_>) -> ShownEntry {
-    let recorded = read.recording.as_ref().map(|recording| RecordedEntry {
-        duration_ms: recording.evidence.duration_ms,
-        error: recording.evidence.error.as_ref().map(|error| error.message.clone()),
-        notes: notes(read, recording),
-        evidence: EvidenceEntry::of(&recording.evidence),
-        verdicts: verdicts(read),
+/// Returns a recording in JSON, with its content and the verdicts of the current assertions.
+fn entry(read: &Read<'_>) -> Value {
+    let recorded = read.recording.as_ref().map(|recording| {
+        let content = json!({
+            "duration_ms": recording.evidence.duration_ms,
+            "error": recording.evidence.error.as_ref().map(|error| &error.message),
+            "notes": notes(read, recording),
+            "evidence": json::evidence(&recording.evidence),
+            "verdicts": Some(verdicts(read)).filter(|verdicts| !verdicts.is_empty()),
+        });
+        json::without_null(content, &["verdicts"])
     });
-    ShownEntry { item: read.shelf.entry(read.at, read.item), message: read.message.clone(), recorded }
+    let mut entry = read.shelf.entry(read.at, read.item);
+    entry["message"] = json!(read.message);
+    entry["recorded"] = json!(recorded);
+    json::without_null(entry, &["message", "recorded"])
 }
 
-fn verdicts(read: &Read<'_>) -> Vec<VerdictEntry> {
+fn verdicts(read: &Read<'_>) -> Vec<Value> {
     let Some((suite, case)) = read.item.case else { return Vec::new() };
     let report = &read.shelf.suites[suite].report;
-    VerdictEntry::all(report, &report.suite.cases[case], &read.verdicts())
+    json::verdicts(report, &report.suite.cases[case], &read.verdicts())
 }
 
 fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
