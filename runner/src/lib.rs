@@ -21,6 +21,7 @@ pub mod exec;
 pub mod files;
 pub mod gateway;
 mod http;
+mod job;
 pub mod model;
 pub(crate) mod observe;
 pub mod recording;

@@ -15,7 +15,7 @@ use crate::{
 
 /// The watched sources of an act.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// The log of the gateway.
     pub log: Option<LogWatch>,
     /// The identity of the watched run.
@@ -26,7 +26,7 @@ pub struct Watch {
 
 impl Watch {
     /// Starts to watch, before the act.
-    pub async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
+    pub(crate) async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
         let (pattern, directory) = (gateway.log_pattern.clone(), directory.to_owned());
         let log = spawn_blocking(move || LogWatch::begin(&pattern, &directory)).await;
         let log = log.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).ok();
@@ -34,7 +34,7 @@ impl Watch {
     }
 
     /// Resolves when a watched source reports the end of the run.
-    pub async fn ended(&self) -> Ended {
+    pub(crate) async fn ended(&self) -> Ended {
         let logged = async {
             match self.log_of_run() {
                 Some(log) => log.until(&self.identity, |log| log.is_done).await,
@@ -55,14 +55,14 @@ impl Watch {
     }
 
     /// Waits while the log shows that the run, or an agent that it started, continues.
-    pub async fn log_settled(&self) {
+    pub(crate) async fn log_settled(&self) {
         if let Some(log) = self.log_of_run() {
             log.until(&self.identity, |log| !log.continues()).await;
         }
     }
 
     /// Returns what the log says about the run.
-    pub async fn read_log(&self) -> GatewayLog {
+    pub(crate) async fn read_log(&self) -> GatewayLog {
         let Some(log) = self.log_of_run().cloned() else { return GatewayLog::default() };
         let identity = self.identity.clone();
         let read = spawn_blocking(move || log.read(&identity)).await;
@@ -75,7 +75,7 @@ impl Watch {
     }
 
     /// Returns the variables that tell started programs where to send their traces.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         self.trace.as_ref().map(TraceWatch::environment).unwrap_or_default()
     }
 }

@@ -28,8 +28,8 @@ use super::{
     process::{Background, Environment},
 };
 use crate::model::Model;
-pub use cli::Version;
-pub use conversation::Conversation;
+pub(crate) use cli::Version;
+pub(crate) use conversation::Conversation;
 use conversation::ConversationContext;
 use shell::{Deadline, Shell};
 use task_directory::TaskDirectory;
@@ -37,7 +37,7 @@ pub use usage_bound::{UsageBound, assumptions, grouped};
 
 /// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
-pub struct TaskAgent<'a> {
+pub(crate) struct TaskAgent<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
     /// The model or the program.
@@ -48,7 +48,7 @@ pub struct TaskAgent<'a> {
 
 /// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
-pub enum AgentBackend<'a> {
+pub(crate) enum AgentBackend<'a> {
     /// A model; the runner runs its commands.
     Model(&'a dyn Model),
     /// An agent program, which runs commands by itself.
@@ -57,7 +57,7 @@ pub enum AgentBackend<'a> {
 
 /// The environment and the limits of a task.
 #[derive(Clone, Copy)]
-pub struct TaskContext<'a> {
+pub(crate) struct TaskContext<'a> {
     /// The directory of the suite.
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
@@ -80,7 +80,7 @@ pub struct TaskContext<'a> {
 
 /// The resources of an attempt: its directory and background processes. Dropping it releases both at once.
 #[derive(Debug)]
-pub struct Closing {
+pub(crate) struct Closing {
     teardown: Vec<String>,
     // Before the directory: processes end before it is removed.
     shell: Shell,
@@ -90,7 +90,7 @@ pub struct Closing {
 impl Closing {
     /// Runs `teardown`, ends background processes, including those of `observers`, and removes a temporary directory.
     /// Returns error messages.
-    pub async fn close(self, observers: &Background) -> Vec<String> {
+    pub(crate) async fn close(self, observers: &Background) -> Vec<String> {
         let Closing { teardown, shell, place } = self;
         let notes = setup::teardown(&teardown, &shell).await;
         tokio::join!(shell.background.end(), observers.end());
@@ -102,7 +102,7 @@ impl Closing {
 }
 
 /// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
-pub async fn perform(
+pub(crate) async fn perform(
     action: &AgentAction,
     agent: TaskAgent<'_>,
     context: Context,

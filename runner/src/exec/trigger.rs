@@ -18,6 +18,7 @@ use speclens_schema::{
 use super::{ActionContext, ActionResult, ActionSite, Attempt, Inputs, process};
 use crate::{
     gateway::Gateway,
+    job::Job,
     observe::View,
     recording,
     suspend_aware_timer::SuspendAwareTimer,
@@ -52,8 +53,7 @@ impl TriggerContext<'_> {
 
     /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
     fn ended(&self, context: Context, run_id: Option<String>) -> Context {
-        let ActionContext { clock, directory, .. } = self.action_context;
-        values::ended(context, run_id, self.gateway, clock, directory)
+        values::ended(context, run_id, self.gateway, self.action_context.job.clock, &self.action_context.job.directory)
     }
 }
 
@@ -66,12 +66,11 @@ struct Triggered {
 }
 
 /// Returns the known facts of a run that was started elsewhere, before its results are observed.
-pub(crate) fn seen_later(context: Context, action_context: ActionContext<'_>) -> Attempt {
-    let context = match action_context.gateway {
-        Some(gateway) => values::ended(context, None, gateway, action_context.clock, action_context.directory),
+pub(crate) fn seen_later(context: Context, job: &Job) -> Attempt {
+    Attempt::begun(match &job.gateway {
+        Some(gateway) => values::ended(context, None, gateway, job.clock, &job.directory),
         None => context,
-    };
-    Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
+    })
 }
 
 /// Performs a trigger. Errors are part of the result.
@@ -81,20 +80,17 @@ pub(super) async fn perform(
     action_context: ActionContext<'_>,
     view: &View,
 ) -> ActionResult {
-    let inputs = Inputs::before_trigger(action, action_context.files).await;
+    let inputs = Inputs::before_trigger(action, &action_context.job.files).await;
     let timer = SuspendAwareTimer::begin(process::suspended);
     let (attempt, watch) = match prepared(action, &context, action_context) {
-        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, action_context), None),
+        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, action_context.job), None),
         Ok((filled, gateway)) => {
             let trigger = TriggerContext { action, filled: &filled, gateway, action_context, view, timer };
             started(trigger, context).await
         }
-        Err(error) => {
-            let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
-            (Attempt { evidence, notes: Vec::new() }, None)
-        }
+        Err(error) => (Attempt::with_error(context, error.kind, error.message), None),
     };
-    let site = ActionSite { watch: watch.map(Arc::new), ..ActionSite::of_suite(action_context) };
+    let site = ActionSite { watch: watch.map(Arc::new), ..ActionSite::of_suite(action_context.job) };
     ActionResult { attempt, inputs: Some(inputs), site }
 }
 
@@ -104,7 +100,7 @@ fn prepared<'a>(
     action_context: ActionContext<'a>,
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
     let missing = "the settings of the gateway are missing; this is a bug in speclens";
-    let gateway = action_context.gateway.ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
+    let gateway = action_context.job.gateway.as_ref().ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
     let templates = context.templates.clone().unwrap_or_default();
     let filled = Filled::of(action, &templates.before)
         .map_err(|no_value| RunError::new(RunErrorKind::MissingVariable, format!("{no_value} in this run")))?;
@@ -122,11 +118,15 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
     let known = Some(context.run_id.clone()).filter(|id| !id.is_empty());
     let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
-    let mut watch =
-        Watch::begin(trigger.gateway, trigger.action_context.directory, trigger.action_context.traces, identity).await;
+    let mut watch = Watch::begin(
+        trigger.gateway,
+        &trigger.action_context.job.directory,
+        &trigger.action_context.job.traces,
+        identity,
+    )
+    .await;
     if let Some(error) = without_traces(trigger, &watch, &context) {
-        let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
-        return (Attempt { evidence, notes: Vec::new() }, Some(watch));
+        return (Attempt::with_error(context, error.kind, error.message), Some(watch));
     }
     if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
         scripted_gateway.export_to(&watch.environment());

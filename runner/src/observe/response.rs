@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::View;
+use super::view::View;
 use crate::{cause::innermost, http, suspend_aware_timer::SuspendAwareTimer};
 
 /// Maximum duration of a response.

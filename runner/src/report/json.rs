@@ -123,9 +123,9 @@ fn problem(source: &SourceText, problem: &Problem) -> Value {
 fn fix(source: &SourceText, fix: &Fix) -> Value {
     let mut edits = fixing::adapted(&source.document, &fix.edits);
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    let edits = edits.into_iter().map(|edit| {
-        json!({ "path": source.path, "range": range(&place_in(source, &edit.range)), "text": edit.text })
-    });
+    let edits = edits
+        .into_iter()
+        .map(|edit| json!({ "path": source.path, "range": range(&place_in(source, &edit.range)), "text": edit.text }));
     let creates = fix.creates.iter().map(|file| json!({ "path": source.beside(&file.path), "text": file.text }));
     json!({
         "title": source.secrets.mask(&fix.title),

@@ -19,8 +19,8 @@ use speclens_schema::{
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{
-    GatewayState,
     run::{Answer, Caller, ScriptedRun, StartRequest},
+    state::GatewayState,
 };
 
 /// Maximum size of a request in bytes.

@@ -1,16 +1,8 @@
 //! The spans of a run, as an OpenTelemetry exporter sends them.
 
-use std::time::Duration;
-
-use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{check::text::hexadecimal, gateway_script::ModelCall};
-
-use super::{GatewayState, run::Caller};
-
-/// Maximum duration of a response of the receiver.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The content of a span, without its place and its time.
 #[derive(Clone, Debug)]
@@ -193,44 +185,14 @@ impl Trace {
     }
 }
 
-/// The receiver of spans.
-#[derive(Clone, Debug)]
-pub(super) struct Receiver {
-    address: String,
-    /// The resource attributes that started programs add.
-    resource: Map<String, Value>,
-}
-
-impl Receiver {
-    /// Reads the variables of OpenTelemetry.
-    pub(super) fn of(environment: &[(String, String)]) -> Option<Receiver> {
-        let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let address = value("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/').to_owned();
-        let resource = value("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default().split(',');
-        let resource = resource.filter_map(|pair| pair.split_once('='));
-        let resource = resource.map(|(name, value)| (name.trim().to_owned(), value.trim().into())).collect();
-        Some(Receiver { address, resource })
-    }
-}
-
-/// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
-/// its run.
-pub(super) async fn send(spans: Vec<Value>, caller: Caller, state: &GatewayState) -> Result<(), String> {
-    let Some(Receiver { address: receiver, resource }) = state.receiver() else { return Ok(()) };
-    let own = match caller {
-        Caller::Program => resource,
-        Caller::Webhook | Caller::Run { .. } => Map::new(),
-    };
-    let mut resource = vec![attribute("service.name", &"openclaw".into())];
-    resource.extend(own.iter().map(|(name, value)| attribute(name, value)));
-    let body = json!({ "resourceSpans": [{
-        "resource": { "attributes": resource },
+/// Returns the request of an exporter with spans of a resource with these attributes.
+pub(super) fn export(spans: Vec<Value>, resource: &Map<String, Value>) -> Value {
+    let mut attributes = vec![attribute("service.name", &"openclaw".into())];
+    attributes.extend(resource.iter().map(|(name, value)| attribute(name, value)));
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": attributes },
         "scopeSpans": [{ "scope": { "name": "speclens.gateway" }, "spans": spans }],
-    }] });
-    let request = state.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
-    let response = request.timeout(TIMEOUT).body(body.to_string()).send().await.map_err(|error| error.to_string())?;
-    let status = response.status();
-    if status.is_success() { Ok(()) } else { Err(format!("{receiver} responded with status {status}")) }
+    }] })
 }
 
 fn attribute(name: &str, value: &Value) -> Value {

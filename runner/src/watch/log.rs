@@ -36,7 +36,7 @@ const MAX_SET_ASIDE: u32 = 5;
 
 /// The position of a log before an act.
 #[derive(Clone, Debug)]
-pub struct LogWatch {
+pub(crate) struct LogWatch {
     family: Family,
     directory: PathBuf,
     marks: Arc<[Mark]>,
@@ -77,7 +77,7 @@ pub(crate) struct Reading {
 impl LogWatch {
     /// Notes the current end of the log with this pattern. `{date}` in the pattern is the day; a relative path is below
     /// the directory.
-    pub fn begin(pattern: &str, directory: &Path) -> LogWatch {
+    pub(crate) fn begin(pattern: &str, directory: &Path) -> LogWatch {
         let family = Family::new(pattern, directory);
         let recent = family.last_days();
         let mark = |member: Member| Mark::of(&member, recent.contains(&member)).ok();
@@ -87,7 +87,7 @@ impl LogWatch {
 
     /// Returns the log once it satisfies a predicate; never, if it does not. The run is known by its id, and by its
     /// session key if the gateway was given one.
-    pub async fn until(&self, identity: &Identity, is_enough: fn(&GatewayLog) -> bool) {
+    pub(crate) async fn until(&self, identity: &Identity, is_enough: fn(&GatewayLog) -> bool) {
         let mut before = None;
         loop {
             let (watch, whose, known) = (self.clone(), identity.clone(), before.take());
@@ -108,12 +108,12 @@ impl LogWatch {
     }
 
     /// Returns what the log says about a run.
-    pub fn read(&self, identity: &Identity) -> GatewayLog {
+    pub(crate) fn read(&self, identity: &Identity) -> GatewayLog {
         GatewayLog::of(&self.collect(identity), identity.run_id.as_deref().unwrap_or_default())
     }
 
     /// Returns the lines of the run since the watch began.
-    pub fn collect(&self, identity: &Identity) -> LogAnswer {
+    pub(crate) fn collect(&self, identity: &Identity) -> LogAnswer {
         let run = identity.run_id.clone().unwrap_or_default();
         self.reading(&LogNeed { path: None, run, moment: ObservationTime::After }, identity).answer
     }

@@ -24,7 +24,7 @@ use crate::{
 pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch: &mut Watch) -> Triggered {
     let body = trigger.filled.body(trigger.action, watch.identity.session_key.as_deref()).to_string();
     let address = trigger.gateway.url(&trigger.gateway.webhook);
-    let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.output_limit };
+    let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.job.output_limit };
     let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
     let before = claims_hold::look_before(trigger, context).await;
     let answered = tokio::select! {
