@@ -2,9 +2,7 @@
 //! never outside the directory, except for files of its workspace that a command names or that settings declare.
 
 mod declared;
-mod digests;
 mod disk;
-mod paths;
 mod tree;
 
 use std::{
@@ -22,13 +20,10 @@ use speclens_schema::{
 };
 
 use declared::DeclaredInputs;
-use digests::Digests;
-use disk::{kind_of, read_bounded, without_links};
-use paths::{normal, normal_from};
+use disk::{Digests, kind_of, normal, normal_from, read_bounded, without_links};
 
 pub use declared::Declared;
-pub use disk::open_regular;
-pub use paths::{lexical, relative_path, slashed};
+pub use disk::{lexical, open_regular, relative_path, slashed};
 
 /// Maximum number of entries of a listed directory.
 const MAX_LISTED_ENTRIES: usize = 10_000;

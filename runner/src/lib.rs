@@ -28,7 +28,6 @@ pub mod recording;
 pub mod report;
 pub mod run;
 pub(crate) mod scripted_gateway;
-mod suspend_aware_timer;
 pub mod trace;
 pub(crate) mod watch;
 pub mod write;

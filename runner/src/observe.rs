@@ -16,9 +16,9 @@ use speclens_schema::{
     evidence::{Answer, LogNeed, Need, Observation, Presence, RunErrorKind, TraceAnswer, VariablesNeed},
 };
 use tokio::task::JoinSet;
-
-use crate::{exec::process, suspend_aware_timer::SuspendAwareTimer, watch::log};
 use view::looking;
+
+use crate::{clock::SuspendAwareTimer, exec::process, watch::log};
 
 pub(crate) use files::glob;
 pub(crate) use view::{Cancelled, View};

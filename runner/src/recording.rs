@@ -6,10 +6,8 @@
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod entry;
-mod lock;
 mod machine;
 mod name;
-mod retention;
 mod store;
 mod texts;
 mod tidy;
@@ -36,16 +34,14 @@ use speclens_schema::{
     suite::{Parts, Subject},
 };
 
-use lock::{Locked, Sharing};
 use name::{Index, Name};
-use store::{Mark, Store, Unreadable};
+use store::{LOCK_TIMEOUT, Locked, Mark, Sharing, Store, Unreadable, lock};
 use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
 pub use machine::Machine;
-pub use retention::{Retention, Usefulness};
 pub use store::DIRECTORY;
-pub use tidy::{InUse, PruneMode, Removed};
+pub use tidy::{InUse, PruneMode, Removed, Retention, Usefulness};
 
 /// The version of the files that this program reads and writes.
 const VERSION: u32 = 4;
@@ -343,8 +339,8 @@ impl Recordings {
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
     fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
         self.store.create()?;
-        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::LOCK_TIMEOUT };
-        let locked = lock::lock(&self.store.lock_path(), sharing, patience)?;
+        let patience = if self.seen().gave_up { Duration::ZERO } else { LOCK_TIMEOUT };
+        let locked = lock(&self.store.lock_path(), sharing, patience)?;
         self.seen().gave_up = matches!(locked, Locked::No);
         Ok(locked)
     }

@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod clawspec;
-mod details;
 mod failures;
 mod finding;
 pub mod github;
@@ -12,7 +11,6 @@ pub mod junit;
 mod matrix;
 pub mod plain;
 pub mod sarif;
-mod share;
 
 use std::{
     borrow::Cow,
@@ -32,7 +30,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
-pub use share::share;
+pub use failures::share;
 
 use crate::{event::SuiteResult, files::lexical};
 

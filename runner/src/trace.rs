@@ -16,9 +16,7 @@ use std::{
     time::Duration,
 };
 
-pub use files::read;
-pub use opik::OpikTarget;
-pub use receiver::MAX_REQUEST_BYTES;
+use receiver::Receiver;
 use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
@@ -26,8 +24,11 @@ use speclens_schema::{
     trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, TraceClues, assemble, has_ended, match_trace},
 };
 
-use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
-use receiver::Receiver;
+use crate::{clock::SuspendAwareTimer, exec::process, recording, watch::Identity};
+
+pub use files::read;
+pub use opik::OpikTarget;
+pub use receiver::MAX_REQUEST_BYTES;
 
 /// Sources of traces, and waiting times.
 #[derive(Clone, Debug, Default)]

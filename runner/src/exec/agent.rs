@@ -8,7 +8,6 @@ mod cli;
 mod conversation;
 mod help;
 mod scaffold;
-mod setup;
 mod shell;
 mod task_directory;
 mod usage_bound;
@@ -29,7 +28,7 @@ use super::{
 };
 use crate::model::Model;
 pub(crate) use cli::Version;
-pub(crate) use conversation::Conversation;
+pub use conversation::Conversation;
 use conversation::ConversationContext;
 use shell::{Deadline, Shell};
 use task_directory::TaskDirectory;
@@ -92,7 +91,7 @@ impl Closing {
     /// Returns error messages.
     pub(crate) async fn close(self, observers: &Background) -> Vec<String> {
         let Closing { teardown, shell, place } = self;
-        let notes = setup::teardown(&teardown, &shell).await;
+        let notes = shell::teardown(&teardown, &shell).await;
         tokio::join!(shell.background.end(), observers.end());
         drop(shell);
         // Many files may have to be removed.
@@ -187,7 +186,7 @@ async fn act(
     if let Some(scaffold) = action.scaffold() {
         scaffold::copy(scaffold, task_context.suite, &shell.directory, task_context.cancel).await?;
     }
-    setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
+    shell::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
     cli::find(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {

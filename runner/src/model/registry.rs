@@ -18,10 +18,9 @@ use super::{
     Model,
     key::{Key, read_keys},
     manual::{self, Manual},
-    network::Network,
+    network::{Network, RequestLimit},
     price::{self, Quote},
     provider::{self, Target},
-    request_limit::RequestLimit,
     script::Scripted,
 };
 

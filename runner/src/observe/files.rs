@@ -18,7 +18,7 @@ use super::{
     content,
     view::{View, looking},
 };
-use crate::suspend_aware_timer::SuspendAwareTimer;
+use crate::clock::SuspendAwareTimer;
 
 /// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -17,9 +17,9 @@ use super::{
     view::View,
 };
 use crate::{
+    clock::SuspendAwareTimer,
     http,
     model::{self, Message, Request},
-    suspend_aware_timer::SuspendAwareTimer,
 };
 
 /// Maximum duration of one answer of a judge at an address.

@@ -13,8 +13,7 @@ use speclens_schema::{
 
 use super::{
     SourceText, SuiteReport,
-    details::{EvidenceReader, details},
-    failures::{Failure, FailureKind, failures},
+    failures::{EvidenceReader, Failure, FailureKind, details, failures},
 };
 use crate::event::CaseResult;
 

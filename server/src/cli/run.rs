@@ -394,7 +394,7 @@ pub(super) async fn run(
     quiet: bool,
 ) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let job = prepared.job(Arc::new(prepared.evidence_store()));
+    let job = prepared.recording_job();
     let planned = planned(&job.suite, &options);
     let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, cancel.clone(), quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 use serde::{Deserialize, Serialize};
 use speclens_runner::{
     clock::Clock,
-    event::{CaseResult, Event},
+    event::CaseResult,
     report::plain,
     run::{Mode, Options},
 };
@@ -20,7 +20,6 @@ use speclens_schema::{
     suite::Case,
     verdict::{Check, Status},
 };
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
@@ -89,10 +88,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let cases: BTreeSet<usize> = chosen(&suite, &args.scenarios)?.into_iter().map(|(index, _)| index).collect();
     let prepared = prepare(&loaded, &suite, Clock::from_environment()?, None)?;
     let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
-    let (sender, _) = mpsc::unbounded_channel::<Event>();
-    let job = prepared.job(Arc::new(prepared.evidence_store()));
-    let running = speclens_runner::run::run(job, options, CancellationToken::new(), sender);
-    let result = threads::runtime()?.block_on(running);
+    let result = threads::runtime()?.block_on(prepared.results(options, CancellationToken::new()));
     let measuring = measuring(&loaded);
     let compare = |result: &CaseResult| {
         let case = &suite.cases[result.case];
